@@ -1,0 +1,38 @@
+"""The ``gpucloud`` command: one subcommand a module, each imported only when asked for, so that starting one stays quick.
+
+A subcommand's module offers ``add_arguments(parser)`` and ``run(args) -> int`` (the exit code). It knows nothing of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import gpucloud
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "operator": "run the operator against the cluster of KUBECONFIG or the pod's own",
+    "sim": "run the simulated cloud",
+    "crds": "print, write or check the custom resource definitions",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit code; argparse exits with 2 on bad usage."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    parser = argparse.ArgumentParser(prog="gpucloud", description="A Kubernetes operator for GPU clouds.")
+    parser.add_argument("--version", action="version", version=f"gpucloud {gpucloud.__version__}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = next((word for word in argv if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
+    args = parser.parse_args(argv)
+    exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
+    return exit_code
