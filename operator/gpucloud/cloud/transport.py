@@ -1,0 +1,172 @@
+"""The one gate through which every HTTP request leaves, logins and repetitions included.
+
+Wraps any httpx transport: takes a token from the budget, notes when sending begins (so that a failure can be told from
+an unknown outcome), and reads the answer to its end within the size limit. It knows no operation and no credential.
+"""
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.limits import TokenBucket, parse_http_date, parse_retry_after, pause_for
+from gpucloud.cloud.options import ClientOptions
+
+PROGRESS = "gpucloud.progress"
+_MAX_CONNECTIONS = 100
+_DROPPED_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
+
+
+@dataclass
+class Progress:
+    """How far a call has come. ``sending`` is True while the request on its way may have reached the cloud."""
+
+    deadline: float
+    attempt: int = 0
+    started: float = 0.0
+    sending: bool = False
+    retry_after: float | None = None
+
+    async def trace(self, event: str, _info: Any) -> None:
+        """Listen to the connection: only here is it known that a request really begins to leave."""
+        if event.endswith("send_request_headers.started"):
+            self.sending = True
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """A transport under a budget and a size limit, whose responses are complete, decompressed and without cookies."""
+
+    def __init__(
+        self,
+        inner: httpx.AsyncBaseTransport,
+        bucket: TokenBucket,
+        options: ClientOptions,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._inner = inner
+        self._bucket = bucket
+        self._options = options
+        self._now = now
+        # Only the real transport reports its steps; of any other, sending is assumed as soon as it is asked.
+        self._traced = isinstance(inner, httpx.AsyncHTTPTransport)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request and read its whole answer."""
+        progress: Progress = request.extensions[PROGRESS]
+        progress.sending = False
+        progress.retry_after = None
+        await self._bucket.acquire(progress.deadline)
+        request.extensions["timeout"] = self._timeouts(progress)
+        progress.sending = not self._traced
+        response = await self._inner.handle_async_request(request)
+        try:
+            self._slow_down(response, progress)
+            body = await _read_body(response, self._options.max_body_bytes)
+        finally:
+            await response.aclose()
+        if response.status_code == 401:
+            progress.sending = False  # refused at the door, surely not carried out
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _DROPPED_HEADERS]
+        return httpx.Response(response.status_code, headers=headers, content=body)
+
+    async def aclose(self) -> None:
+        """Close the wrapped transport."""
+        await self._inner.aclose()
+
+    def _timeouts(self, progress: Progress) -> dict[str, float | None]:
+        """Let connecting fail by itself, in its two steps TCP and TLS, before the deadline cuts it off.
+
+        A handshake that is cancelled from outside leaves its socket open; one that times out closes it.
+        """
+        remaining = max(0.0, progress.deadline - asyncio.get_running_loop().time())
+        connect = min(self._options.connect_timeout_seconds, remaining * 0.45)
+        return httpx.Timeout(None, connect=connect, pool=remaining).as_dict()
+
+    def _slow_down(self, response: httpx.Response, progress: Progress) -> None:
+        # The answer's own Date makes a Retry-After date independent of this machine's clock.
+        now = parse_http_date(response.headers.get("Date")) or self._now()
+        progress.retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
+        if (seconds := pause_for(response.status_code, progress.retry_after)) > 0:
+            self._bucket.pause(seconds)
+
+
+def real_transport(options: ClientOptions) -> httpx.AsyncHTTPTransport:
+    """Make the transport for the network: verified TLS 1.2 or later, no variables of the environment, no retries.
+
+    Raises:
+        ValueError: when ``ca_file`` cannot be used.
+    """
+    try:
+        context = (
+            ssl.create_default_context(cafile=options.ca_file) if options.ca_file else httpx.create_ssl_context(trust_env=False)
+        )
+    except (OSError, ssl.SSLError) as error:
+        raise ValueError(f"the CA file {options.ca_file!r} cannot be used: {error.strerror or error}") from None
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    limits = httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=_MAX_CONNECTIONS // 5)
+    return httpx.AsyncHTTPTransport(verify=context, trust_env=False, limits=limits, proxy=options.proxy, retries=0)
+
+
+async def _read_body(response: httpx.Response, limit: int) -> bytes:
+    """Read a body of at most ``limit`` bytes, counted after decompression as well.
+
+    Of any other status's body as much is kept as could be read, since there the status is what matters.
+
+    Raises:
+        CloudError: TOO_LARGE, or MALFORMED when the encoding is unknown or broken; for 2xx only.
+    """
+    tolerant = response.status_code >= 300
+    body = _BodyReader(response.headers.get("Content-Encoding", ""), limit)
+    try:
+        async for chunk in response.stream:  # type: ignore[union-attr] # an async transport answers with an async stream
+            body.feed(chunk)
+        body.finish()
+    except (CloudError, httpx.TransportError) as error:
+        if tolerant:
+            return bytes(body.content)
+        if isinstance(error, CloudError):
+            error.status = response.status_code
+        raise
+    return bytes(body.content)
+
+
+class _BodyReader:
+    """Collects a body, inflating gzip step by step so that no more than the limit is ever in memory."""
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self.content = bytearray()
+        self._limit = limit
+        self._encoding = encoding.strip().lower()
+        self._inflater = zlib.decompressobj(wbits=31) if self._encoding == "gzip" else None
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next piece from the wire."""
+        if self._encoding not in {"", "identity", "gzip"}:
+            raise CloudError(ErrorKind.MALFORMED, "the answer is compressed in a way that was not asked for")
+        if self._inflater is None:
+            self._keep(chunk)
+            return
+        while chunk and not self._inflater.eof:
+            room = self._limit - len(self.content) + 1
+            try:
+                self._keep(self._inflater.decompress(chunk, room))
+            except zlib.error:
+                raise CloudError(ErrorKind.MALFORMED, "the answer's compression is broken") from None
+            chunk = self._inflater.unconsumed_tail
+
+    def finish(self) -> None:
+        """Check that nothing is missing at the end."""
+        if self._inflater is not None and self.content and not self._inflater.eof:
+            raise CloudError(ErrorKind.MALFORMED, "the answer's compression ends too early")
+
+    def _keep(self, piece: bytes) -> None:
+        room = self._limit - len(self.content)
+        self.content += piece[:room]
+        if len(piece) > room:
+            raise CloudError(ErrorKind.TOO_LARGE, f"the answer is larger than {self._limit} bytes")
