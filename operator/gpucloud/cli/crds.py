@@ -1,0 +1,74 @@
+"""``gpucloud crds``: print, write or check the files that are made from the models of ``gpucloud.kinds``.
+
+It knows files and differences; what stands in them is decided by the kinds.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.crd import custom_resource_definition, to_yaml
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.reference import reference_page
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Print to standard output unless told to write or check."""
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--write", metavar="DIR", type=Path, help="write the definitions into this folder")
+    mode.add_argument("--check", metavar="DIR", type=Path, help="exit with 1 if the folder's files differ")
+    parser.add_argument("--docs", metavar="DIR", type=Path, help="also write or check the reference pages in this folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Return 0, 1 when a checked file differs, or 2 when ``--docs`` is given alone."""
+    crds: Path | None = args.write or args.check
+    if crds is None and args.docs is not None:
+        print("gpucloud crds: --docs needs --write or --check", file=sys.stderr)
+        return 2
+    if crds is None:
+        print("".join(_definitions().values()), end="")
+        return 0
+    files = {crds / name: text for name, text in _definitions().items()}
+    if args.docs is not None:
+        files |= {args.docs / name: text for name, text in _pages().items()}
+    return _check(files) if args.check else _write(files)
+
+
+def _definitions() -> dict[str, str]:
+    return {item.file_name: to_yaml(custom_resource_definition(item)) for item in DEFINITIONS}
+
+
+def _pages() -> dict[str, str]:
+    return {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
+
+
+def _write(files: Mapping[Path, str]) -> int:
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
+    return 0
+
+
+def _check(files: Mapping[Path, str]) -> int:
+    stale = 0
+    for path, text in files.items():
+        found = path.read_text(encoding="utf-8") if path.exists() else ""
+        if found == text:
+            continue
+        stale = 1
+        difference = difflib.unified_diff(
+            found.splitlines(), text.splitlines(), f"{path} (as it is)", f"{path} (as printed)", lineterm=""
+        )
+        print("\n".join(difference))
+    if stale:
+        print("These files are printed from gpucloud.kinds and differ from it: run `make crds`.", file=sys.stderr)
+    return stale

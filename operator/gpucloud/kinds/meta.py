@@ -1,0 +1,138 @@
+"""What every kind shares: names under our domain, the base model, conditions and reasons.
+
+The reasons are part of the public contract: people write alerts on them. One enum holds them all.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+GROUP = "gpucloud.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+FINALIZER = f"{GROUP}/finalizer"
+FIELD_MANAGER = "gpucloud-operator"
+
+
+class Annotation(StrEnum):
+    """Annotations that people set on our objects; the operator never writes them."""
+
+    PAUSED = f"{GROUP}/paused"
+    RESTART_REQUESTED_AT = f"{GROUP}/restart-requested-at"
+    RECONCILE_REQUESTED_AT = f"{GROUP}/reconcile-requested-at"
+    BUY_ANYWAY = f"{GROUP}/buy-anyway"
+    ACCEPT_ABSENCE = f"{GROUP}/accept-absence"
+
+
+# Kubernetes' character classes (metav1.Condition).
+_CONDITION_TYPE = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+)
+_CONDITION_REASON = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
+
+
+def rfc3339(moment: datetime) -> str:
+    """The form of all times in our objects: UTC, whole seconds (cut, not rounded), ``2026-01-02T03:04:05Z``."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# A moment with a zone. In JSON it has whole seconds, as Kubernetes' own times have.
+Time = Annotated[AwareDatetime, PlainSerializer(rfc3339, return_type=str, when_used="json")]
+
+
+class Model(BaseModel):
+    """Base of spec and status: frozen, camelCase on the wire, unknown fields ignored."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+
+class ConditionType(StrEnum):
+    """``Ready`` always stands; the others only while they are True; Reconciling and Stalled never together."""
+
+    READY = "Ready"
+    RECONCILING = "Reconciling"
+    STALLED = "Stalled"
+    PAUSED = "Paused"
+
+
+class Reason(StrEnum):
+    """Every reason that a condition or event may carry. Stable: adding is fine, renaming is a breaking change."""
+
+    # waiting for the operator
+    PENDING = "Pending"
+    PAUSED = "Paused"
+    OBSERVE_ONLY = "ObserveOnly"
+    # progress
+    CREATING = "Creating"
+    PROVISIONING = "Provisioning"
+    STARTING = "Starting"
+    STOPPING = "Stopping"
+    RESTARTING = "Restarting"
+    DELETING = "Deleting"
+    DRIFTED = "Drifted"
+    UNKNOWN_STATE = "UnknownState"
+    # settled as asked
+    RUNNING = "Running"
+    POWERED_OFF = "PoweredOff"
+    # waiting
+    WAITING_FOR_CAPACITY = "WaitingForCapacity"
+    SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"
+    NAMESPACE_TERMINATING = "NamespaceTerminating"
+    RATE_LIMITED = "RateLimited"
+    OUTCOME_UNKNOWN = "OutcomeUnknown"
+    # cannot see
+    API_UNAVAILABLE = "ApiUnavailable"
+    IMPLAUSIBLE_LISTING = "ImplausibleListing"
+    # a person must act
+    INVALID_SPEC = "InvalidSpec"
+    INVALID_SSH_KEYS = "InvalidSSHKeys"
+    REJECTED = "Rejected"
+    CREDENTIALS_REFUSED = "CredentialsRefused"
+    PERMISSION_DENIED = "PermissionDenied"
+    CONFLICT = "Conflict"
+    POSSIBLE_DUPLICATE = "PossibleDuplicate"
+    AMBIGUOUS = "Ambiguous"
+    CREATE_FAILED = "CreateFailed"
+    VM_FAILED = "VMFailed"
+    ADMIN_WAIT = "AdminWait"
+    VM_LOST = "VMLost"
+    API_ERROR = "ApiError"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    DELETION_BLOCKED = "DeletionBlocked"
+    # events only
+    CREATED = "Created"
+    STARTED = "Started"
+    STOPPED = "Stopped"
+    RESTARTED = "Restarted"
+    DESTROYED = "Destroyed"
+    RETAINED = "Retained"
+    GONE = "Gone"
+
+
+class Condition(Model):
+    """One answer to one question, in the form that kubectl wait, kstatus, Flux and Helm read."""
+
+    type: Annotated[
+        str,
+        Field(max_length=316, pattern=_CONDITION_TYPE, description="Ready, Reconciling, Stalled or Paused."),
+    ]
+    status: Annotated[Literal["True", "False", "Unknown"], Field(description="True, False or Unknown.")]
+    observed_generation: Annotated[
+        int | None, Field(ge=0, description="The generation of the spec that this condition was computed from.")
+    ] = None
+    last_transition_time: Annotated[Time, Field(description="When the status of this condition last flipped.")]
+    reason: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=1024,
+            pattern=_CONDITION_REASON,
+            description="A stable CamelCase word for machines.",
+        ),
+    ]
+    message: Annotated[str, Field(max_length=32768, description="A sentence for people: what happened and what to do next.")]

@@ -1,0 +1,132 @@
+"""From a CustomResourceDefinition to its reference page in Markdown: fields, rules, columns. Pure text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.markers import LIST_MAP_KEYS, LIST_TYPE, VALIDATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Node = Mapping[str, Any]
+
+# What bounds a value, as people say it.
+_RANGES = (
+    ("minLength", "maxLength", " characters"),
+    ("minimum", "maximum", ""),
+    ("minItems", "maxItems", " items"),
+)
+
+_FIELDS = ("Field", "Type", "Given", "Meaning")
+_RULES = (
+    "The apiserver checks these and refuses what breaks one, with the message given here. Beside them, a field that is "
+    "*fixed*, with all that is inside it, cannot be changed, added or removed once the object is created: delete the "
+    "object and create it again."
+)
+
+
+def reference_page(crd: Node) -> str:
+    """The page of one kind, from its CustomResourceDefinition."""
+    names = crd["spec"]["names"]
+    version = crd["spec"]["versions"][0]
+    schema = version["schema"]["openAPIV3Schema"]
+    identity = (
+        f"`apiVersion: {crd['spec']['group']}/{version['name']}`, `kind: {names['kind']}`, short name "
+        f"`{names['shortNames'][0]}`, {crd['spec']['scope'].lower()}, category `{names['categories'][0]}`."
+    )
+    parts = [
+        "<!-- printed from gpucloud.kinds by `make crds` -->",
+        f"# {names['kind']}",
+        schema["description"],
+        identity,
+    ]
+    for part in ("spec", "status"):
+        node = schema["properties"][part]
+        parts += [f"## {part}", node["description"], _table(_FIELDS, _fields(node, part))]
+    parts += [
+        "## Rules",
+        _RULES,
+        _table(("At", "Message"), _rules(schema["properties"]["spec"], "spec")),
+        "## Columns of `kubectl get`",
+        _table(("Column", "Shown", "Meaning"), _columns(version)),
+        "## Selecting by field",
+        "`kubectl get --field-selector` takes "
+        + ", ".join(f"`{item['jsonPath'][1:]}`" for item in version["selectableFields"])
+        + ".",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _fields(node: Node, path: str) -> Iterator[tuple[str, ...]]:
+    required = node.get("required", ())
+    fixed = {rule.get("fieldPath", "")[1:] for rule in node.get(VALIDATIONS, ()) if _is_transition(rule)}
+    for name, field in node["properties"].items():
+        here = f"{path}.{name}"
+        given = "required" if name in required else _default(field)
+        yield f"`{here}`", _type(field), f"{given}, fixed" if name in fixed else given, _meaning(field)
+        inner = field.get("items", field)
+        if "properties" in inner:
+            yield from _fields(inner, f"{here}[]" if "items" in field else here)
+
+
+def _type(field: Node) -> str:
+    match field:
+        case {"items": items}:
+            form = field[LIST_TYPE]
+            keyed = f" by `{field[LIST_MAP_KEYS][0]}`" if form == "map" else ""
+            return f"list of {_type(items)} ({form}{keyed})"
+        case {"enum": values}:
+            return " or ".join(f"`{value}`" for value in values)
+        case {"format": form}:
+            return str(form)
+    return str(field["type"])
+
+
+def _default(field: Node) -> str:
+    match field.get("default"):
+        case None:
+            return "optional"
+        case str() | int() as value:
+            return f"default `{value}`"
+    return "has a default"
+
+
+def _meaning(field: Node) -> str:
+    own, each = _bounds(field), _bounds(field.get("items", {}))
+    limits = "; ".join([*own, *(f"each {bound}" for bound in each)])
+    return f"{field['description']} ({limits})" if limits else str(field["description"])
+
+
+def _bounds(field: Node) -> list[str]:
+    said = []
+    for low, high, unit in _RANGES:
+        if low in field and high in field:
+            said.append(f"{field[low]} to {field[high]}{unit}")
+        elif low in field or high in field:
+            said.append(f"at least {field[low]}{unit}" if low in field else f"at most {field[high]}{unit}")
+    return [*said, f"matches `{field['pattern']}`"] if "pattern" in field else said
+
+
+def _is_transition(rule: Node) -> bool:
+    return "oldSelf" in rule["rule"]
+
+
+def _rules(node: Node, path: str) -> Iterator[tuple[str, ...]]:
+    for rule in node.get(VALIDATIONS, ()):
+        if not _is_transition(rule):
+            yield f"`{path}{rule.get('fieldPath', '')}`", rule["message"]
+    for name, field in node.get("properties", {}).items():
+        yield from _rules(field, f"{path}.{name}")
+    if "items" in node:
+        yield from _rules(node["items"], f"{path}[]")
+
+
+def _columns(version: Node) -> Iterator[tuple[str, ...]]:
+    for column in version["additionalPrinterColumns"]:
+        yield column["name"], "with `-o wide`" if column.get("priority") else "always", column["description"]
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
