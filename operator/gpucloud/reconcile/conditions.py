@@ -1,0 +1,82 @@
+"""Conditions, computed in one place so that the status contract holds whatever is decided.
+
+Rules (docs/reference/status.md): Ready always stands; Reconciling and Stalled stand only while True and never both; each
+carries the generation it speaks of; ``lastTransitionTime`` moves only when the status flips.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Literal
+
+from gpucloud.kinds.meta import Condition, ConditionType, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+
+class Progress(Enum):
+    """Beside Ready: is somebody at work, must a person act, or neither?"""
+
+    SETTLED = None
+    WORKING = ConditionType.RECONCILING
+    STALLED = ConditionType.STALLED
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One answer to "how is it?": the Ready condition, and whether work goes on."""
+
+    ready: Literal["True", "False", "Unknown"]
+    reason: Reason
+    message: str
+    progress: Progress = Progress.SETTLED
+
+
+def settled(reason: Reason, message: str) -> Verdict:
+    """As asked."""
+    return Verdict("True", reason, message)
+
+
+def working(reason: Reason, message: str, *, ready: Literal["False", "Unknown"] = "False") -> Verdict:
+    """Not yet as asked, and no person is needed."""
+    return Verdict(ready, reason, message, Progress.WORKING)
+
+
+def stalled(reason: Reason, message: str, *, ready: Literal["False", "Unknown"] = "False") -> Verdict:
+    """A person must act."""
+    return Verdict(ready, reason, message, Progress.STALLED)
+
+
+def find(conditions: Iterable[Condition], kind: ConditionType) -> Condition | None:
+    """The condition of this type, if it stands."""
+    return next((item for item in conditions if item.type == kind), None)
+
+
+def build(
+    verdict: Verdict, previous: Iterable[Condition], generation: int, now: datetime, *, paused: str | None = None
+) -> tuple[Condition, ...]:
+    """The whole list for this verdict. ``paused`` adds the Paused condition with that message."""
+    wanted = [(ConditionType.READY, verdict.ready, verdict.reason, verdict.message)]
+    if verdict.progress.value is not None:
+        wanted.append((verdict.progress.value, "True", verdict.reason, verdict.message))
+    if paused is not None:
+        wanted.append((ConditionType.PAUSED, "True", Reason.PAUSED, paused))
+    standing = {item.type: item for item in previous}
+    return tuple(
+        Condition(
+            type=kind,
+            status=status,
+            reason=reason,
+            message=message,
+            observed_generation=generation,
+            last_transition_time=_since(standing.get(kind), status, now),
+        )
+        for kind, status, reason, message in wanted
+    )
+
+
+def _since(previous: Condition | None, status: str, now: datetime) -> datetime:
+    return previous.last_transition_time if previous is not None and previous.status == status else now

@@ -1,0 +1,152 @@
+"""What a decision may look at: frozen facts, gathered before deciding begins.
+
+Two clocks: ``wall`` (UTC) is only ever written into status; every duration is measured in ``mono`` seconds, which no
+clock jump can bend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from gpucloud.cloud.errors import ErrorKind
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """One reading of both clocks."""
+
+    wall: datetime
+    mono: float
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Generic[R]):
+    """The last complete look shows it. ``twins``: more than one record under one identity, not to be told apart."""
+
+    record: R
+    as_of: float
+    twins: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A complete, plausible listing that began at ``as_of`` does not show it; the first such began at ``since``."""
+
+    as_of: float
+    since: float
+
+
+class Blindness(StrEnum):
+    """Why nothing can be said."""
+
+    NOT_LOOKED = "not looked yet"
+    UNREACHABLE = "the cloud does not answer as it should"
+    REFUSED = "the credential is refused"
+    FORBIDDEN = "the credential lacks the permission to list"
+    IMPLAUSIBLE = "too much vanished at once to be believed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing can be said since ``since``: no look yet, or the looks failed, or are not to be believed."""
+
+    since: float
+    cause: Blindness
+    detail: str = ""
+
+
+Observation = Present[R] | Absent | Unknown
+
+
+class Verb(StrEnum):
+    """What can be asked of the cloud for a VM."""
+
+    CREATE = "CreateServer"
+    START = "StartServer"
+    STOP = "StopServer"
+    DESTROY = "DestroyServer"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call did not do what it should; ``ambiguous`` when it may have been carried out all the same."""
+
+    kind: ErrorKind
+    message: str
+    ambiguous: bool
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person last asked for: a new generation of the spec, or a reconcile request, lifts what held a call back."""
+
+    generation: int
+    reconcile_request: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The last call of one verb: when its answer (or the lack of one) was known, and how often in a row it failed."""
+
+    verb: Verb
+    at: float
+    asked: Asked
+    refusal: Refusal | None = None
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What this process remembers of an object. Lost in a crash, so nothing may depend on it for safety alone."""
+
+    first_seen: float
+    intent_recorded: float | None = None  # mono; when this process recorded the intent that stands in status
+    attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
+
+
+class KeyTrouble(StrEnum):
+    """What can be wrong with keys that are read from Secrets and ConfigMaps."""
+
+    MISSING = "missing"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class SSHKeys:
+    """The public keys to install, or what keeps them from being known."""
+
+    lines: tuple[str, ...] = ()
+    trouble: KeyTrouble | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFacts:
+    """Of the custom resource itself, whatever its kind."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    deleting: bool
+    guarded: bool  # our finalizer is visible
+    annotations: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The settings that decisions depend on, in seconds."""
+
+    grace: float = 30.0
+    blind_after: float = 180.0
+    pending_interval: float = 2.0
+    observe_only: bool = False

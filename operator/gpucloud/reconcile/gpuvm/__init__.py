@@ -1,0 +1,7 @@
+"""What to do about one GpuVM: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
+
+from gpucloud.reconcile.gpuvm.decide import decide
+from gpucloud.reconcile.gpuvm.facts import VmFacts
+from gpucloud.reconcile.gpuvm.identity import identity
+
+__all__ = ["VmFacts", "decide", "identity"]

@@ -1,0 +1,27 @@
+"""The one way to propose a mutation: announced in status, held back where a person wants only to watch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import working
+from gpucloud.reconcile.gpuvm.report import report
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.conditions import Verdict
+    from gpucloud.reconcile.facts import Verb
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+def propose(f: VmFacts, verb: Verb, announcement: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
+    """A plan that announces and then does ``verb``; under ``--observe-only`` one that only says what it would do."""
+    if f.limits.observe_only:
+        words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
+        return report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown"))
+    if not f.synced:
+        return report(f, announcement, **changes)  # act once every claim is known; the end of the first list wakes all
+    return replace(report(f, announcement, **changes), action=verb)

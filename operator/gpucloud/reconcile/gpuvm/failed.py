@@ -1,0 +1,35 @@
+"""What to say of a call that failed, and when it may be sent again. Shared by create, power and delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile import retry
+from gpucloud.reconcile.conditions import Verdict, stalled, working
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+
+
+def verdict(attempt: Attempt) -> Verdict:
+    """The cloud's own words, and what to do next."""
+    if attempt.refusal is None:
+        raise ValueError("the attempt did not fail")
+    policy = retry.policy(attempt)
+    words = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+    message = f"{attempt.verb} failed: {words}. {policy.advice}"
+    return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
+
+
+def holds(f: VmFacts, attempt: Attempt | None) -> bool:
+    """Whether this failure still forbids sending the call again. Whatever a person asks for anew lifts it."""
+    if attempt is None or attempt.refusal is None or attempt.asked != f.asked:
+        return False
+    again = again_at(f, attempt)
+    return again is None or f.now.mono < again
+
+
+def again_at(f: VmFacts, attempt: Attempt) -> float | None:
+    """When to decide again about this failure; None: only when a person asks for something new."""
+    return retry.again_at(attempt, f.spread)

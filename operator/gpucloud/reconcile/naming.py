@@ -1,0 +1,57 @@
+"""Names that prove ownership. The service has no tags or labels, so the name is the only place where ours can be told.
+
+``<name>-<tag>-<fingerprint>``: the object's name for people; the installation's tag, to tell our orphan from another
+cluster's VM; a hash of the object's UID, so that any process at any time can ask "did I already create it?" by name alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+
+MAX_LENGTH = 52  # service-api: CreateServer, name
+TAG_LENGTH = 5
+FINGERPRINT_LENGTH = 10  # 50 bits: a chance of 1 in 10^9 that any two of a million objects share one
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells one VM from every other: the service holds at most one of a name in a VPC of a cluster."""
+
+    cluster: str
+    vpc: str
+    name: str
+
+
+def fingerprint(uid: str) -> str:
+    """The part of a name that only the object with this UID can have."""
+    return _letters(uid, FINGERPRINT_LENGTH)
+
+
+def installation_tag(cluster_uid: str) -> str:
+    """The tag of the installation in the Kubernetes cluster of this identity (the UID of kube-system)."""
+    return _letters(cluster_uid, TAG_LENGTH)
+
+
+def base_name(object_name: str, tag: str) -> str:
+    """What all VMs of objects of one name share, whatever their UID: ``<name shortened>-<tag>-``."""
+    room = MAX_LENGTH - len(tag) - FINGERPRINT_LENGTH - 2
+    readable = re.sub(r"[^a-z0-9-]+", "-", object_name.lower())[:room].strip("-")
+    return f"{readable}-{tag}-"
+
+
+def external_name(object_name: str, uid: str, tag: str) -> str:
+    """The deterministic cloud name, at most 52 characters, of the object's VM or snapshot."""
+    return base_name(object_name, tag) + fingerprint(uid)
+
+
+def proves(name: str, uid: str) -> bool:
+    """Whether a cloud name bears the fingerprint of this UID, and so could only have been given for that object."""
+    return name.endswith("-" + fingerprint(uid))
+
+
+def _letters(text: str, length: int) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return base64.b32encode(digest).decode().lower()[:length]

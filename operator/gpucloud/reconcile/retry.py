@@ -1,0 +1,92 @@
+"""When to try again: one table from the kind of a refusal to its reason, its delay, and whether a person must act.
+
+Sources: service-api (Errors), the field notes ("business errors often arrive as 500, so 500 is no proof of a passing
+fault"), and the catalogue of failure classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Reason
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.facts import Attempt
+
+PATIENCE = 5  # failures in a row of an unclear kind before a person is called
+LONGEST_DELAY = 300.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a kind of refusal means. ``base`` seconds double with each failure; None: not again for this generation."""
+
+    reason: Reason
+    base: float | None
+    stalled: bool
+    advice: str
+
+
+_POLICIES: dict[ErrorKind, Policy] = {
+    ErrorKind.INVALID: Policy(
+        Reason.REJECTED,
+        None,
+        True,
+        "Correct the spec, or set the annotation gpucloud.dev/reconcile-requested-at to try again.",
+    ),
+    ErrorKind.NOT_FOUND: Policy(
+        Reason.REJECTED, 60, True, "Correct the spec, or create what is missing; it tries again every few minutes."
+    ),
+    ErrorKind.REDIRECTED: Policy(
+        Reason.API_ERROR,
+        LONGEST_DELAY,
+        True,
+        "Redirects are never followed: the administrator must correct the endpoint's URL.",
+    ),
+    ErrorKind.UNAUTHORIZED: Policy(
+        Reason.CREDENTIALS_REFUSED, 60, True, "Give the operator a valid API key or login; it tries again every minute."
+    ),
+    ErrorKind.LOGIN: Policy(
+        Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
+    ),
+    ErrorKind.FORBIDDEN: Policy(
+        Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; it tries again every 5 minutes."
+    ),
+    ErrorKind.THROTTLED: Policy(Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; it tries again by itself."),
+    ErrorKind.UNAVAILABLE: Policy(
+        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; it tries again until there is."
+    ),
+    ErrorKind.NOT_SENT: Policy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; it tries again by itself."),
+}
+_HOPELESS = Policy(
+    Reason.API_ERROR,
+    LONGEST_DELAY,
+    True,
+    "It failed again and again; it goes on trying every 5 minutes. See what the cloud says.",
+)
+_UNCLEAR = Policy(Reason.API_ERROR, 5, False, "It looks whether the request was carried out, and tries again if not.")
+
+
+def policy(attempt: Attempt) -> Policy:
+    """What the last refusal of this attempt means; unclear kinds call a person after ``PATIENCE`` failures in a row."""
+    if attempt.refusal is None:
+        raise ValueError("the attempt did not fail")
+    found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
+    if found is _UNCLEAR and attempt.failures >= PATIENCE:
+        return _HOPELESS
+    return found
+
+
+def again_at(attempt: Attempt, spread: float) -> float | None:
+    """The mono time before which the call must not be sent again; None: not for this generation of the spec.
+
+    ``spread`` (0 to 1, fixed for an object) lengthens the delay by up to a quarter, so that objects which failed together
+    do not come back together.
+    """
+    base = policy(attempt).base
+    if base is None or attempt.refusal is None:
+        return None
+    delay = min(base * 2.0 ** min(max(attempt.failures - 1, 0), 16), max(LONGEST_DELAY, base))
+    return attempt.at + max(delay * (1 + spread / 4), attempt.refusal.retry_after or 0.0)

@@ -1,0 +1,196 @@
+"""Settings of the operator: read once from flags and environment, validated, then frozen.
+
+Each field is one flag (``--poll-pending-seconds``) and one environment variable (``GPUCLOUD_POLL_PENDING_SECONDS``); the
+flag wins. Secrets have no flag, since a command line is public: they come from the environment or from files.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+ENV_PREFIX = "GPUCLOUD_"
+POSITIVE = ("poll_pending_seconds", "poll_steady_seconds", "cloud_qps", "cloud_burst", "cloud_timeout_seconds", "workers")
+CHOICES = {"log_level": ("debug", "info", "warning", "error"), "log_format": ("json", "text")}
+_TAG = re.compile(r"[a-z0-9]{3,8}")
+
+
+class SettingsError(ValueError):
+    """A flag or variable that cannot be used; the text names it and says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The operator's own account: an API key, or a user name with its password. Never printed."""
+
+    api_key: str | None = field(default=None, repr=False)
+    username: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+
+
+def _setting(default: Any, description: str) -> Any:
+    return field(default=default, metadata={"help": description})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an administrator can set. Seconds are wall seconds; zero as a port lets the system choose one."""
+
+    endpoint: tuple[str, ...] = _setting((), "NAME=URL of a cloud API, repeatable; the operator's own account uses the first")
+    namespace: tuple[str, ...] = _setting((), "namespace to watch, repeatable; all when absent")
+    metrics_port: int = _setting(9090, "port of the Prometheus metrics")
+    health_port: int = _setting(8081, "port of /healthz (alive) and /readyz (serving)")
+    bind_address: str = _setting("127.0.0.1", "address that metrics and health listen on; in a pod 0.0.0.0")
+    poll_pending_seconds: float = _setting(2.0, "interval of listings while something is pending")
+    poll_steady_seconds: float = _setting(60.0, "interval of listings while nothing is pending")
+    blind_after_seconds: float = _setting(180.0, "how long the cloud may be invisible before a VM's Ready turns Unknown")
+    cloud_qps: float = _setting(10.0, "requests per second to the cloud, per credential")
+    cloud_burst: int = _setting(20, "requests to the cloud that may be sent at once")
+    cloud_timeout_seconds: float = _setting(30.0, "total deadline of one call to the cloud")
+    create_grace_seconds: float = _setting(30.0, "how long to look for a VM after an unclear answer before asking again")
+    install_tag: str = _setting("", "tag in the names of our VMs; made from the cluster's identity when empty")
+    ca_file: str = _setting("", "PEM file of the authority that signed the cloud's certificate")
+    proxy: str = _setting("", "URL of a proxy to the cloud")
+    workers: int = _setting(50, "objects worked on at the same time")
+    observe_only: bool = _setting(False, "say what would be done, and do nothing")
+    log_level: str = _setting("info", "debug, info, warning or error")
+    log_format: str = _setting("json", "json or text")
+    credentials: Credentials = field(default=Credentials(), repr=False)
+
+    @property
+    def endpoints(self) -> dict[str, str]:
+        """Name to base URL of every endpoint that the administrator declared."""
+        return dict(item.split("=", 1) for item in self.endpoint)
+
+    @property
+    def own_endpoint(self) -> str:
+        """Base URL of the endpoint that the operator's own account uses: the first declared."""
+        return next(iter(self.endpoints.values()))
+
+
+def flags() -> list[dataclasses.Field[Any]]:
+    """Every setting that has a flag; what the reference page must list."""
+    return [item for item in dataclasses.fields(Settings) if "help" in item.metadata]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give the parser one flag a setting. Nothing is validated here: the environment has not been read yet."""
+    for item in flags():
+        name = "--" + item.name.replace("_", "-")
+        text = f"{item.metadata['help']} (default {_shown(item.default)}; {ENV_PREFIX}{item.name.upper()})"
+        if isinstance(item.default, bool):
+            parser.add_argument(name, action="store_const", const="true", help=text)
+        else:
+            action = "append" if isinstance(item.default, tuple) else "store"
+            parser.add_argument(name, action=action, metavar=item.name.upper(), help=text)
+
+
+def load(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings from parsed flags (None where absent), then environment, then defaults.
+
+    Raises:
+        SettingsError: a value is of the wrong form or out of range, or the account is incomplete.
+    """
+    environ = os.environ if environ is None else environ
+    values = {item.name: _value(item, given.get(item.name), environ) for item in flags()}
+    settings = Settings(**values, credentials=_credentials(environ))
+    _validate(settings)
+    return settings
+
+
+def _shown(default: Any) -> str:
+    return {"": "none", (): "none"}.get(default, str(default))
+
+
+def _value(item: dataclasses.Field[Any], flag: Any, environ: Mapping[str, str]) -> Any:
+    variable = ENV_PREFIX + item.name.upper()
+    raw = flag if flag is not None else environ.get(variable) or None
+    if raw is None:
+        return item.default
+    try:
+        return _parse(item.default, raw)
+    except ValueError as error:
+        where = "--" + item.name.replace("_", "-") if flag is not None else variable
+        raise SettingsError(f"{where}: {error}") from None
+
+
+def _parse(default: Any, raw: Any) -> Any:
+    if isinstance(default, tuple):
+        return tuple(raw) if isinstance(raw, list) else tuple(part.strip() for part in raw.split(",") if part.strip())
+    if isinstance(default, bool):
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        if raw.lower() not in words:
+            raise ValueError(f"expected true or false, not {raw!r}")
+        return words[raw.lower()]
+    if isinstance(default, int | float):
+        return type(default)(raw)
+    return raw
+
+
+def _credentials(environ: Mapping[str, str]) -> Credentials:
+    found = Credentials(
+        api_key=_secret("API_KEY", environ),
+        username=_secret("USERNAME", environ),
+        password=_secret("PASSWORD", environ),
+    )
+    if found.api_key and (found.username or found.password):
+        raise SettingsError("set either GPUCLOUD_API_KEY or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, not both")
+    if bool(found.username) != bool(found.password):
+        raise SettingsError("GPUCLOUD_USERNAME and GPUCLOUD_PASSWORD go together: one of them is missing")
+    return found
+
+
+def _secret(name: str, environ: Mapping[str, str]) -> str | None:
+    """The value of GPUCLOUD_<name>, or the content of the file that GPUCLOUD_<name>_FILE names, without its last newline."""
+    variable = ENV_PREFIX + name
+    path = environ.get(variable + "_FILE")
+    if not path:
+        return environ.get(variable) or None
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n") or None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{variable}_FILE: cannot read {path}: {type(error).__name__}") from None
+
+
+def _validate(settings: Settings) -> None:
+    _validate_endpoints(settings)
+    if settings.credentials == Credentials():
+        raise SettingsError(
+            "no account: set GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or their _FILE forms"
+        )
+    for name in POSITIVE:
+        if getattr(settings, name) <= 0:
+            raise SettingsError(f"--{name.replace('_', '-')}: must be greater than zero")
+    if settings.create_grace_seconds < 0 or settings.blind_after_seconds < 0:
+        raise SettingsError("--create-grace-seconds, --blind-after-seconds: must not be negative")
+    if settings.install_tag and not _TAG.fullmatch(settings.install_tag):
+        raise SettingsError("--install-tag: 3 to 8 lower-case letters and digits")
+    for name, choices in CHOICES.items():
+        if getattr(settings, name) not in choices:
+            raise SettingsError(f"--{name.replace('_', '-')}: one of {', '.join(choices)}")
+
+
+def _validate_endpoints(settings: Settings) -> None:
+    if not settings.endpoint:
+        raise SettingsError("--endpoint: name at least one cloud API, for example --endpoint default=https://cloud.example")
+    for item in settings.endpoint:
+        name, _, url = item.partition("=")
+        parts = urlsplit(url)
+        if not name or parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+            raise SettingsError(f"--endpoint: expected NAME=https://HOST[:PORT][/PATH], not {_without_userinfo(item)!r}")
+    if len(settings.endpoints) != len(settings.endpoint):
+        raise SettingsError("--endpoint: two endpoints bear the same name")
+
+
+def _without_userinfo(text: str) -> str:
+    """A password in a URL must not be repeated in an error."""
+    return re.sub(r"//[^/@]*@", "//…@", text)
