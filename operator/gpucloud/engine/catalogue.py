@@ -1,0 +1,53 @@
+"""What a configuration costs, for people: read once an hour, in the background, and never in anybody's way."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from gpucloud.cloud.errors import CloudError
+
+if TYPE_CHECKING:
+    from gpucloud.cloud.client import CloudClient
+    from gpucloud.engine.clock import Clock
+
+log = structlog.get_logger("gpucloud.catalogue")
+
+REFRESH_SECONDS = 3600.0
+
+
+class Catalogue:
+    """Prices by configuration name. What is not known is None; nothing waits for it."""
+
+    def __init__(self, client: CloudClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._prices: dict[str, str] = {}
+        self._asked_at: float | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def price_per_hour(self, configuration: str) -> str | None:
+        """Dollars an hour for the whole VM, as text; starts a refresh when the last is an hour old."""
+        now = self._clock.mono()
+        if self._asked_at is None or now - self._asked_at >= REFRESH_SECONDS:
+            self._asked_at = now
+            self._task = asyncio.create_task(self._refresh(), name="catalogue")
+        return self._prices.get(configuration)
+
+    async def aclose(self) -> None:
+        """Stop a refresh that is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _refresh(self) -> None:
+        try:
+            listing = await self._client.get_configurations()
+        except CloudError as error:
+            log.info("no prices: the configurations cannot be listed", error=str(error))
+            return
+        self._prices = {
+            item.name: f"{item.price:.2f}" for item in listing.items if item.name is not None and item.price is not None
+        }

@@ -1,0 +1,123 @@
+"""Kubernetes Events (events.k8s.io/v1) on every mutation of the cloud and every verdict, each told once.
+
+kopf's own posting knows neither action nor deduplication, so these are ours. Events are for people and may be lost; nothing
+depends on them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from gpucloud.engine.kube import KubeError
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpucloud.engine.clock import Clock
+    from gpucloud.engine.kube import KubeClient
+    from gpucloud.kinds.meta import Condition
+    from gpucloud.reconcile.facts import ObjectFacts
+
+log = structlog.get_logger("gpucloud.events")
+
+REPEAT_AFTER_SECONDS = 600.0
+LONGEST_NOTE = 1024  # the API's own limit
+BACKLOG = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What to tell about an object."""
+
+    reason: str
+    note: str
+    action: str
+    warning: bool = False
+
+
+def verdict_change(before: Iterable[Condition], after: Iterable[Condition]) -> Happening | None:
+    """The event that a new verdict deserves: turning Ready, or turning Stalled for a new reason."""
+    was, now = find(before, ConditionType.READY), find(after, ConditionType.READY)
+    if now is None or (was is not None and (was.status, was.reason) == (now.status, now.reason)):
+        return None
+    if find(after, ConditionType.STALLED) is not None:
+        return Happening(now.reason, now.message, "Reconcile", warning=True)
+    if now.status == "True":
+        return Happening(now.reason, now.message, "Reconcile")
+    return None
+
+
+class EventRecorder:
+    """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
+
+    def __init__(self, kube: KubeClient, clock: Clock) -> None:
+        self._kube = kube
+        self._clock = clock
+        self._told: dict[tuple[str, str, str], float] = {}
+        self._backlog: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BACKLOG)
+        self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
+
+    def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
+        """Tell this, unless the same was told about the same object within ten minutes."""
+        now = self._clock.mono()
+        key = (meta.uid, happening.reason, happening.note)
+        if now - self._told.get(key, -REPEAT_AFTER_SECONDS) < REPEAT_AFTER_SECONDS:
+            return
+        self._told[key] = now
+        if len(self._told) > BACKLOG:
+            self._told = {k: at for k, at in self._told.items() if now - at < REPEAT_AFTER_SECONDS}
+        try:
+            self._backlog.put_nowait((meta.namespace, self._document(kind, meta, happening)))
+        except asyncio.QueueFull:
+            log.warning("event dropped: the backlog is full", namespace=meta.namespace, name=meta.name, reason=happening.reason)
+
+    def forget(self, uid: str) -> None:
+        """The object is gone; its successor of the same name is told everything anew."""
+        self._told = {key: at for key, at in self._told.items() if key[0] != uid}
+
+    async def run(self) -> None:
+        """Post until cancelled."""
+        while True:
+            namespace, document = await self._backlog.get()
+            try:
+                await self._kube.record_event(namespace, document)
+            except KubeError as error:
+                log.info("event not recorded", namespace=namespace, reason=document["reason"], error=str(error))
+            finally:
+                self._backlog.task_done()
+
+    async def drain(self) -> None:
+        """Wait until everything told is posted."""
+        await self._backlog.join()
+
+    def _document(self, kind: str, meta: ObjectFacts, happening: Happening) -> dict[str, Any]:
+        moment = self._clock.wall()
+        unique = hashlib.sha256(f"{meta.uid}{happening}{self._clock.mono()}".encode()).hexdigest()[:16]
+        return {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": f"{meta.name[:200]}.{unique}", "namespace": meta.namespace},
+            "eventTime": moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
+            "reportingController": f"{GROUP}/operator",
+            "reportingInstance": self._instance,
+            "action": happening.action,
+            "reason": happening.reason,
+            "note": happening.note[:LONGEST_NOTE],
+            "type": "Warning" if happening.warning else "Normal",
+            "regarding": {
+                "apiVersion": API_VERSION,
+                "kind": kind,
+                "namespace": meta.namespace,
+                "name": meta.name,
+                "uid": meta.uid,
+            },
+        }

@@ -1,0 +1,280 @@
+"""The GpuVM's room in the engine: its facts gathered, its calls sent, what this process remembers of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import CreateServer, VmRecord
+from gpucloud.engine import sshkeys
+from gpucloud.engine.clock import Clock, reading
+from gpucloud.engine.events import Happening
+from gpucloud.engine.objects import ObjectStore, Stored
+from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile import naming, unreadable
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.facts import Absent, Attempt, Limits, Memory, Refusal, SSHKeys, Verb
+from gpucloud.reconcile.gpuvm import VmFacts, decide, identity
+from gpucloud.reconcile.unreadable import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpucloud.cloud.client import CloudClient
+    from gpucloud.engine.catalogue import Catalogue
+    from gpucloud.engine.inventory import Inventory
+    from gpucloud.engine.kube import KubeClient
+    from gpucloud.engine.namespaces import Namespaces
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.plan import Plan
+
+GpuVM = Stored[GpuVMSpec, GpuVMStatus]
+
+_DONE = {
+    Verb.CREATE: (Reason.CREATED, "The VM {name} was ordered."),
+    Verb.START: (Reason.STARTED, "The VM {name} was told to start."),
+    Verb.STOP: (Reason.STOPPED, "The VM {name} was told to stop."),
+    Verb.DESTROY: (Reason.DESTROYED, "The VM {name} was told to go, with its data."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the room works with."""
+
+    client: CloudClient
+    inventory: Inventory[VmRecord]
+    catalogue: Catalogue
+    kube: KubeClient
+    namespaces: Namespaces
+    clock: Clock
+
+
+class GpuVMRoom:
+    """Gathers facts of GpuVMs, sends their calls, and remembers."""
+
+    kind = KIND
+    plural = PLURAL
+
+    def __init__(self, tools: Tools, *, tag: str, limits: Limits, synced: Callable[[], bool]) -> None:
+        self.store: ObjectStore[GpuVMSpec, GpuVMStatus] = ObjectStore(GpuVMSpec, GpuVMStatus)
+        self._tools = tools
+        self._tag = tag
+        self._limits = limits
+        self._synced = synced
+        self._memories: dict[str, Memory] = {}
+        self._identities: dict[str, Identity] = {}  # by uid
+        self._claimants: dict[Identity, set[str]] = {}
+        tools.inventory.expected = self._expected
+
+    def noticed(self, stored: GpuVM) -> None:
+        """A new view of an object: watch its VM, and know its claim before anything is decided about any."""
+        if stored.spec is None:
+            return
+        here = identity(stored.meta, stored.spec, stored.status, self._tag)
+        self._claim(stored.meta.uid, here)
+        self._tools.inventory.watch(stored.meta.uid, here)
+
+    async def gather(self, stored: GpuVM) -> VmFacts | Unreadable:
+        """Everything that the decision needs; reads Secrets and the namespace only when something may be bought.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        if stored.spec is None:
+            return Unreadable(reading(self._tools.clock), stored.meta, stored.status, stored.flaw)
+        facts = self._facts(stored, stored.spec)
+        if facts.meta.deleting or facts.seen or not isinstance(facts.vm, Absent):
+            return facts
+        return await self._gather_for_buying(facts)
+
+    def decide(self, facts: VmFacts | Unreadable) -> Plan[GpuVMStatus]:
+        """The pure core's answer."""
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
+
+    def _facts(self, stored: GpuVM, spec: GpuVMSpec) -> VmFacts:
+        meta, here = stored.meta, self._identities[stored.meta.uid]
+        accept = meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
+        return VmFacts(
+            now=reading(self._tools.clock),
+            meta=meta,
+            spec=spec,
+            status=stored.status,
+            identity=here,
+            vm=self._tools.inventory.observe(here, accept_absence=accept),
+            memory=self._memory(meta.uid),
+            limits=self._limits,
+            owner=self._first_claimant(meta.uid, here),
+            synced=self._synced(),
+            price_per_hour=None if meta.deleting else self._tools.catalogue.price_per_hour(spec.configuration),
+        )
+
+    async def _gather_for_buying(self, facts: VmFacts) -> VmFacts:
+        """What only a VM that is yet to be bought needs to know."""
+        kube, meta = self._tools.kube, facts.meta
+        keys = await sshkeys.resolve(kube, meta.namespace, facts.spec)
+        terminating = await self._tools.namespaces.terminating(meta.namespace)
+        return replace(
+            facts,
+            now=reading(self._tools.clock),
+            keys=keys,
+            namespace_terminating=terminating,
+            lookalikes=self._lookalikes(facts),
+        )
+
+    async def act(self, facts: VmFacts | Unreadable, verb: Verb) -> Happening:
+        """Send one call for this VM, remember how it went, and say what to tell."""
+        if isinstance(facts, Unreadable):
+            raise TypeError("nothing is sent for a spec that cannot be read")
+        refusal = None
+        try:
+            await self._send(facts, verb)
+        except CloudError as error:
+            if not (verb is Verb.DESTROY and error.kind is ErrorKind.NOT_FOUND):
+                refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+        self._remember(facts, verb, refusal)
+        if refusal is not None:
+            return Happening(f"{verb.removesuffix('Server')}Failed", f"{verb} failed: {refusal.message}", verb, warning=True)
+        reason, note = _DONE[verb]
+        return Happening(reason, note.format(name=repr(facts.identity.name)), verb)
+
+    async def _send(self, facts: VmFacts, verb: Verb) -> None:
+        client, here = self._tools.client, facts.identity
+        match verb:
+            case Verb.CREATE:
+                await client.create_server(order(here, facts.spec, facts.keys))
+            case Verb.START:
+                await client.start_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+            case Verb.STOP:
+                await client.stop_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+            case Verb.DESTROY:
+                await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+
+    def _remember(self, facts: VmFacts, verb: Verb, refusal: Refusal | None) -> None:
+        uid = facts.meta.uid
+        memory = self._memory(uid)
+        before = memory.attempts.get(verb)
+        failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
+        attempt = Attempt(verb, self._tools.clock.mono(), facts.asked, refusal, failures)
+        self._memories[uid] = replace(memory, attempts={**memory.attempts, verb: attempt})
+
+    def intended(self, uid: str, at: float) -> None:
+        """An intent of ours stands in status since this mono time; it may be acted on while it is young."""
+        self._memories[uid] = replace(self._memory(uid), intent_recorded=at)
+
+    def attend(self, uid: str, plan: Plan[GpuVMStatus]) -> None:
+        """Tell the inventory whether to hurry, and who waits for a look."""
+        self._tools.inventory.expect_change(uid, plan.pending)
+        if plan.look_after is not None and plan.look_after <= self._tools.clock.mono():
+            self._tools.inventory.look(uid, plan.look_after)
+
+    def forget(self, uid: str) -> None:
+        """The object is gone."""
+        self._memories.pop(uid, None)
+        here = self._identities.pop(uid, None)
+        if here is not None:
+            self._drop_claim(uid, here)
+        self._tools.inventory.unwatch(uid)
+
+    def _memory(self, uid: str) -> Memory:
+        if uid not in self._memories:
+            self._memories[uid] = Memory(first_seen=self._tools.clock.mono())
+        return self._memories[uid]
+
+    def _claim(self, uid: str, here: Identity) -> None:
+        known = self._identities.get(uid)
+        if known == here:
+            return
+        if known is not None:
+            self._drop_claim(uid, known)
+        self._identities[uid] = here
+        self._claimants.setdefault(here, set()).add(uid)
+
+    def _drop_claim(self, uid: str, here: Identity) -> None:
+        claimants = self._claimants[here]
+        claimants.discard(uid)
+        if not claimants:
+            del self._claimants[here]
+        for other in claimants:
+            self._tools.inventory.wake(other)  # its Conflict may be over
+
+    def _first_claimant(self, uid: str, here: Identity) -> str | None:
+        """The other object that comes before this one: an intent recorded for this name counts first, then age."""
+        claimants = self._claimants.get(here, set())
+        if len(claimants) < 2:
+            return None
+        first = min((self._rank(other, here), other) for other in claimants)[1]
+        stored = self.store.get(first)
+        return None if first == uid or stored is None else f"{stored.meta.namespace}/{stored.meta.name}"
+
+    def _rank(self, uid: str, here: Identity) -> tuple[bool, str, str]:
+        stored = self.store.get(uid)
+        if stored is None:
+            return (True, "9999", uid)
+        intent = stored.status.intent
+        intended = intent is not None and (intent.cluster, intent.vpc, intent.name) == (
+            here.cluster,
+            here.vpc,
+            here.name,
+        )
+        return (not intended, str(stored.raw_meta.get("creationTimestamp", "")), uid)
+
+    def _lookalikes(self, facts: VmFacts) -> tuple[str, ...]:
+        """VMs made by this installation for an object of this name, which no object stands for."""
+        if facts.intended or facts.spec.vm_name is not None:
+            return ()
+        base, here = naming.base_name(facts.meta.name, self._tag), facts.identity
+        return tuple(
+            name
+            for name in self._tools.inventory.names(here.cluster, here.vpc)
+            if name.startswith(base)
+            and len(name) == len(base) + naming.FINGERPRINT_LENGTH
+            and replace(here, name=name) not in self._claimants
+        )
+
+    def _expected(self, cluster: str) -> set[Identity]:
+        """VMs that a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""
+        return {
+            self._identities[stored.meta.uid]
+            for stored in self.store
+            if stored.spec is not None and stored.spec.cluster == cluster and self._should_show(stored)
+        }
+
+    def _should_show(self, stored: GpuVM) -> bool:
+        if stored.status.vm_id is None or stored.meta.uid not in self._identities:
+            return False
+        ready = find(stored.status.conditions, ConditionType.READY)
+        going = Verb.DESTROY in self._memory(stored.meta.uid).attempts
+        return not going and (ready is None or ready.reason not in {Reason.VM_LOST, Reason.DELETING})
+
+
+def order(here: Identity, spec: GpuVMSpec, keys: SSHKeys) -> CreateServer:
+    """The body of CreateServer for this spec. Optional fields that are not said are left out."""
+    image, storage = spec.image, spec.storage
+    return CreateServer(
+        name=here.name,
+        cluster=here.cluster,
+        vpc=here.vpc,
+        configuration=spec.configuration,
+        ssh_keys=keys.lines,
+        rpool=spec.resource_pool,
+        operating_system_image=image.operating_system if image else None,
+        tenant_custom_image_file_name=image.custom_file if image else None,
+        snapshot_name=image.snapshot if image else None,
+        root_disk_size=spec.root_disk_gib,
+        selected_node=spec.node_name,
+        persist_storage=storage.persist_direct_attached if storage else None,
+        direct_storage_mount_path=storage.direct_mount_path if storage else None,
+        personal_storage_mount_path=storage.personal_mount_path if storage else None,
+        tenant_shared_additional_storage=storage.tenant_shared_mount_path if storage else None,
+        block_storage_names=(storage.block_storage_names or None) if storage else None,
+    )
+
+
+def identify(record: VmRecord, cluster: str) -> Identity | None:
+    """Which VM a record speaks of. The listing was asked for one cluster; a record that names another is not of it."""
+    if record.id is None or (record.cluster and record.cluster != cluster):
+        return None
+    return naming.Identity(cluster=cluster, vpc=record.namespace or "", name=record.id)

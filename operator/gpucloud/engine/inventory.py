@@ -1,0 +1,270 @@
+"""What the cloud has, seen by one listing for everybody. No object is ever asked for by itself.
+
+One poller a cluster in use lists all records of a kind: fast while something is pending, slow when nothing is, at once
+when somebody needs a younger look. An object is woken only when its own observation changed. A listing that failed, that
+holds entries which cannot be read, or that lacks too much at once, never makes anything absent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import structlog
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Iterable
+
+    from gpucloud.cloud.models import Listing
+    from gpucloud.engine.clock import Clock
+    from gpucloud.reconcile.naming import Identity
+
+R = TypeVar("R")
+log = structlog.get_logger("gpucloud.inventory")
+
+IMPLAUSIBLE_COUNT = 3  # design: at least 3 and over 30 % of the known objects vanish at once
+IMPLAUSIBLE_SHARE = 0.3
+LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many ask for a look
+LONGEST_BACKOFF_SECONDS = 30.0
+
+_CAUSES = {
+    ErrorKind.UNAUTHORIZED: Blindness.REFUSED,
+    ErrorKind.LOGIN: Blindness.REFUSED,
+    ErrorKind.FORBIDDEN: Blindness.FORBIDDEN,
+}
+
+
+class ListingMeter(Protocol):
+    """What the inventory tells about itself; the metrics implement it."""
+
+    def listed(self, cluster: str, count: int, *, plausible: bool) -> None:
+        """A listing came."""
+
+    def failed(self, cluster: str, kind: str) -> None:
+        """A listing failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Seconds between listings."""
+
+    pending: float
+    steady: float
+
+
+@dataclass(slots=True)
+class _View(Generic[R]):
+    """One cluster, as last seen. Times are mono seconds at which a listing began."""
+
+    records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
+    as_of: float | None = None
+    blind: Unknown | None = None
+    missing_since: dict[Identity, float] = field(default_factory=dict)
+    believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
+    doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
+    waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
+    kick: asyncio.Event = field(default_factory=asyncio.Event)
+    failures: int = 0
+    took: float = 0.0
+
+
+class Inventory(Generic[R]):
+    """All records of one kind that one credential can see, by cluster."""
+
+    def __init__(
+        self,
+        fetch: Callable[[str], Awaitable[Listing[R]]],
+        identify: Callable[[R, str], Identity | None],
+        *,
+        clock: Clock,
+        intervals: Intervals,
+        meter: ListingMeter,
+    ) -> None:
+        self._fetch = fetch
+        self._identify = identify
+        self._clock = clock
+        self._intervals = intervals
+        self._meter = meter
+        self._views: dict[str, _View[R]] = {}
+        self._pollers: dict[str, asyncio.Task[None]] = {}
+        self._watched: dict[str, Identity] = {}  # by uid
+        self._pending: set[str] = set()
+        self.wake: Callable[[str], None] = lambda _uid: None
+        self.expected: Callable[[str], Collection[Identity]] = lambda _cluster: ()
+
+    def watch(self, uid: str, identity: Identity) -> None:
+        """List this object's cluster from now on, and wake the object when its own observation changes."""
+        known = self._watched.get(uid)
+        if known == identity:
+            return
+        self._watched[uid] = identity
+        if known is not None and known.cluster != identity.cluster:
+            self._retire(known.cluster)
+        if identity.cluster not in self._pollers:
+            self._views[identity.cluster] = _View()
+            self._pollers[identity.cluster] = asyncio.create_task(self._poll(identity.cluster), name=f"poll-{identity.cluster}")
+
+    def unwatch(self, uid: str) -> None:
+        """The object is gone; a cluster that nobody uses is no longer listed."""
+        identity = self._watched.pop(uid, None)
+        self._pending.discard(uid)
+        if identity is not None:
+            self._views[identity.cluster].waiting.pop(uid, None)
+            self._retire(identity.cluster)
+
+    def _retire(self, cluster: str) -> None:
+        if any(identity.cluster == cluster for identity in self._watched.values()):
+            return
+        self._pollers.pop(cluster).cancel()
+        del self._views[cluster]
+
+    def observe(self, identity: Identity, *, accept_absence: bool = False) -> Observation[R]:
+        """The last look at this object. ``accept_absence``: a person says that what vanished is truly gone."""
+        view = self._views.get(identity.cluster)
+        if view is None or (view.as_of is None and view.blind is None):
+            return Unknown(self._clock.mono(), Blindness.NOT_LOOKED)
+        if view.blind is not None:
+            return view.blind
+        as_of = view.as_of or 0.0
+        found = _find(view.records, identity)
+        if found:
+            return Present(found[0], as_of, twins=len(found) > 1)
+        if view.doubted_since is not None and not accept_absence:
+            return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
+        return Absent(as_of, view.missing_since.get(identity, as_of))
+
+    def names(self, cluster: str, vpc: str) -> list[str]:
+        """Names of all records in a VPC, for what nobody claims."""
+        view = self._views.get(cluster)
+        return [] if view is None else [key.name for key in view.records if key.vpc == vpc]
+
+    def look(self, uid: str, not_before: float) -> None:
+        """Wake the object when a listing that began at or after this mono time has come; list at once if none has."""
+        identity = self._watched.get(uid)
+        if identity is None:
+            return
+        view = self._views[identity.cluster]
+        if view.as_of is not None and view.as_of >= not_before and view.blind is None:
+            self.wake(uid)
+            return
+        view.waiting[uid] = not_before
+        view.kick.set()
+
+    def expect_change(self, uid: str, pending: bool) -> None:
+        """Poll this object's cluster fast while any object in it is pending."""
+        identity = self._watched.get(uid)
+        if identity is None or pending == (uid in self._pending):
+            return
+        if not pending:
+            self._pending.discard(uid)
+            return
+        first = not self._is_pending(identity.cluster)
+        self._pending.add(uid)
+        if first:
+            self._views[identity.cluster].kick.set()
+
+    def staleness(self) -> dict[str, float]:
+        """Seconds since the last good listing began, by cluster; for metrics and the liveness probe."""
+        now = self._clock.mono()
+        return {cluster: now - view.as_of for cluster, view in self._views.items() if view.as_of is not None}
+
+    async def aclose(self) -> None:
+        """Stop polling."""
+        for task in self._pollers.values():
+            task.cancel()
+        await asyncio.gather(*self._pollers.values(), return_exceptions=True)
+
+    def _is_pending(self, cluster: str) -> bool:
+        return any(self._watched[uid].cluster == cluster for uid in self._pending)
+
+    async def _poll(self, cluster: str) -> None:
+        view = self._views[cluster]
+        while True:
+            began = self._clock.mono()
+            view.kick.clear()
+            changed = await self._list(cluster, view, began)
+            view.took = self._clock.mono() - began
+            for uid in changed:
+                self.wake(uid)
+            await self._rest(cluster, view, began)
+
+    async def _rest(self, cluster: str, view: _View[R], began: float) -> None:
+        """Until the next listing is due, or somebody needs a look; never less than the least spacing."""
+        await asyncio.sleep(max(LEAST_SPACING_SECONDS, view.took))
+        while True:
+            remaining = began + self._interval(cluster, view) - self._clock.mono()
+            if remaining <= 0 or (view.failures == 0 and any(at <= self._clock.mono() for at in view.waiting.values())):
+                return
+            view.kick.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(view.kick.wait(), remaining)
+
+    def _interval(self, cluster: str, view: _View[R]) -> float:
+        if view.failures:
+            return min(self._intervals.pending * 2.0 ** min(view.failures, 10), LONGEST_BACKOFF_SECONDS)
+        return self._intervals.pending if self._is_pending(cluster) or view.waiting else self._intervals.steady
+
+    async def _list(self, cluster: str, view: _View[R], began: float) -> Iterable[str]:
+        """One listing; answers whom to wake."""
+        try:
+            listing = await self._fetch(cluster)
+        except CloudError as error:
+            self._meter.failed(cluster, error.kind)
+            log.warning("listing failed", cluster=cluster, kind=error.kind, error=str(error))
+            return self._go_blind(cluster, view, began, error)
+        except Exception as error:
+            self._meter.failed(cluster, type(error).__name__)
+            log.exception("listing failed unexpectedly", cluster=cluster)
+            return self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, type(error).__name__))
+        if not listing.complete:
+            self._meter.failed(cluster, "Incomplete")
+            unreadable = CloudError(ErrorKind.MALFORMED, "the listing holds entries without an id")
+            return self._go_blind(cluster, view, began, unreadable)
+        return self._accept(cluster, view, began, listing.items)
+
+    def _go_blind(self, cluster: str, view: _View[R], began: float, error: CloudError) -> Iterable[str]:
+        view.failures += 1
+        cause = _CAUSES.get(error.kind, Blindness.UNREACHABLE)
+        since = view.blind.since if view.blind is not None else view.as_of if view.as_of is not None else began
+        before, view.blind = view.blind, Unknown(since, cause, error.message)
+        return self._in(cluster) if before is None or before.cause is not cause else ()
+
+    def _accept(self, cluster: str, view: _View[R], began: float, items: Iterable[R]) -> Iterable[str]:
+        records: dict[Identity, tuple[R, ...]] = {}
+        for item in items:
+            identity = self._identify(item, cluster)
+            if identity is not None:
+                records[identity] = (*records.get(identity, ()), item)
+        was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
+        expected = set(self.expected(cluster)) - view.believed_gone
+        vanished = {identity for identity in expected if not _find(records, identity)}
+        doubted = len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
+        view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
+        view.records, view.as_of, view.blind, view.failures = records, began, None, 0
+        missing = {identity for uid in self._in(cluster) if not _find(records, identity := self._watched[uid])}
+        view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
+        if not doubted:
+            view.believed_gone = frozenset(missing)
+        self._meter.listed(cluster, len(records), plausible=not doubted)
+        if doubted:
+            log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
+        served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
+        for uid in served:
+            del view.waiting[uid]
+        if was_blind or was_doubted != doubted:
+            return self._in(cluster)
+        changed = (uid for uid in self._in(cluster) if before.get(self._watched[uid]) != records.get(self._watched[uid]))
+        return {*served, *changed}
+
+    def _in(self, cluster: str) -> list[str]:
+        return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
+
+
+def _find(records: dict[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
+    """The records of one identity; one that names no VPC may be it, since every field of an answer may be null."""
+    return records.get(identity, ()) + records.get(replace(identity, vpc=""), ())

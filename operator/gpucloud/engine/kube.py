@@ -1,0 +1,220 @@
+"""The few calls that we make to the Kubernetes API ourselves: status, finalizer, Secrets by name, Events.
+
+kopf watches; this writes. The connection (server, TLS, token) is whatever kopf's login found, handed in as a function so
+that a rotated token is picked up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
+
+import aiohttp
+
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, VERSION
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+CALL_SECONDS = 30.0
+PAGE = 500
+
+
+class Connection(Protocol):
+    """How to reach the apiserver; kopf's ConnectionInfo is one."""
+
+    @property
+    def server(self) -> str:
+        """Base URL."""
+
+    @property
+    def proxy_url(self) -> str | None:
+        """Proxy to use, if any."""
+
+    def as_http_headers(self) -> dict[str, str]:
+        """The Authorization header."""
+
+    def as_ssl_context(self) -> ssl.SSLContext:
+        """Trust, and a client certificate if there is one."""
+
+
+class KubeError(Exception):
+    """The apiserver answered with an error, or (status 0) did not answer."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(f"{status} {reason}: {message[:500]}")
+        self.status = status
+        self.reason = reason
+
+    @property
+    def gone(self) -> bool:
+        """The object does not exist any more (or is another one of the same name)."""
+        return self.status in {404, 410}
+
+    @property
+    def conflict(self) -> bool:
+        """The object has changed since we read it: read again, decide again."""
+        return self.status == 409
+
+
+class KubeClient:
+    """Typed calls over one aiohttp session."""
+
+    def __init__(self, login: Callable[[], Connection]) -> None:
+        self._login = login
+        self._connection: Connection | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def apply_status(self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the whole status by server-side apply, guarded by UID and resourceVersion.
+
+        Raises:
+            KubeError: ``conflict`` when the object has changed, ``gone`` when it does not exist.
+        """
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": kind,
+            "metadata": {name: owner[name] for name in ("name", "namespace", "uid", "resourceVersion")},
+            "status": status,
+        }
+        path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}&force=true"
+        answer: dict[str, Any] = await self._call("PATCH", path, body, content_type="application/apply-patch+yaml")
+        return answer
+
+    async def release(self, plural: str, owner: Mapping[str, Any]) -> None:
+        """Remove our finalizer, guarded by resourceVersion; everybody else's stays.
+
+        Raises:
+            KubeError: as ``apply_status``.
+        """
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": owner["uid"]},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": owner["resourceVersion"]},
+            {
+                "op": "replace",
+                "path": "/metadata/finalizers",
+                "value": [item for item in owner.get("finalizers", ()) if item != FINALIZER],
+            },
+        ]
+        try:
+            await self._call("PATCH", _resource(plural, owner), patch, content_type="application/json-patch+json")
+        except KubeError as error:
+            if error.status == 422:  # a test in the patch failed
+                raise KubeError(409, "Conflict", "the object has changed") from error
+            raise
+
+    async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
+        """``data`` of a Secret (base64, as it stands) or ConfigMap, read by name; None when there is no such object."""
+        try:
+            found = await self._call("GET", _in_namespace(namespace, resource, name))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found.get("data") or {}
+
+    async def namespace_terminating(self, namespace: str) -> bool:
+        """Whether the namespace is being deleted, or is gone."""
+        try:
+            found = await self._call("GET", f"/api/v1/namespaces/{namespace}")
+        except KubeError as error:
+            if error.status == 404:
+                return True
+            raise
+        return bool(found["metadata"].get("deletionTimestamp"))
+
+    async def cluster_uid(self) -> str:
+        """The identity of the Kubernetes cluster: the UID of its kube-system namespace."""
+        found = await self._call("GET", "/api/v1/namespaces/kube-system")
+        return str(found["metadata"]["uid"])
+
+    async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
+        """UIDs of all our objects of a kind that exist now, by paged metadata-only lists."""
+        scopes = [f"/namespaces/{namespace}" for namespace in namespaces] or [""]
+        found: set[str] = set()
+        for scope in scopes:
+            async for item in self._pages(f"/apis/{GROUP}/{VERSION}{scope}/{plural}"):
+                found.add(str(item["metadata"]["uid"]))
+        return found
+
+    async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
+        """Create one events.k8s.io/v1 Event."""
+        await self._call("POST", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events", event)
+
+    async def _pages(self, path: str) -> AsyncIterator[dict[str, Any]]:
+        token = ""
+        while True:
+            accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            page = await self._call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
+            for item in page.get("items") or ():  # null when the list is empty
+                yield item
+            following = page["metadata"].get("continue")
+            if not following:
+                return
+            token = f"&continue={following}"
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+    ) -> Any:
+        async with self._gate:
+            status, text = await self._send(method, path, body, {"Content-Type": content_type, "Accept": accept})
+            if status == 401:  # the token was rotated: log in again, once
+                await self.aclose()
+                status, text = await self._send(method, path, body, {"Content-Type": content_type, "Accept": accept})
+        document = _parsed(text)
+        if status >= 400:
+            raise KubeError(status, str(document.get("reason", "")), str(document.get("message", text[:200])))
+        return document
+
+    async def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, str]:
+        if self._session is None:
+            self._connection = self._login()
+            connector = aiohttp.TCPConnector(ssl=self._connection.as_ssl_context(), limit=0)
+            self._session = aiohttp.ClientSession(
+                connector=connector, headers=self._connection.as_http_headers(), trust_env=False
+            )
+        if self._connection is None:
+            raise KubeError(0, "NotConnected", "no connection")
+        data = None if body is None else json.dumps(body, separators=(",", ":"))
+        url = self._connection.server.rstrip("/") + path
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                async with self._session.request(
+                    method, url, data=data, headers=headers, proxy=self._connection.proxy_url, allow_redirects=False
+                ) as answer:
+                    return answer.status, await answer.text()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise KubeError(0, type(error).__name__, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
+
+
+def _resource(plural: str, owner: Mapping[str, Any]) -> str:
+    return f"/apis/{GROUP}/{VERSION}/namespaces/{owner['namespace']}/{plural}/{owner['name']}"
+
+
+def _in_namespace(namespace: str, resource: str, name: str) -> str:
+    """A name comes from a spec: quoted, so that no slash in it can lead to another resource."""
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}

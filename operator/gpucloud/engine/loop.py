@@ -1,0 +1,263 @@
+"""One pass over one object: gather, decide, and at most one external write; then when to look again.
+
+The same few lines serve every kind. A kind's room brings its facts, its decision and its calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import structlog
+
+from gpucloud.engine.events import EventRecorder, Happening, verdict_change
+from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.queue import Key, Lane, WorkQueue
+from gpucloud.kinds.meta import ConditionType, Model, Reason
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from gpucloud.engine.clock import Clock
+    from gpucloud.engine.metrics import Metrics
+    from gpucloud.engine.objects import ObjectStore, Stored
+    from gpucloud.reconcile.facts import Now, Verb
+    from gpucloud.reconcile.plan import Plan
+
+P = TypeVar("P", bound=Model)
+S = TypeVar("S", bound=Model)
+F = TypeVar("F", bound="Facts")
+log = structlog.get_logger("gpucloud.loop")
+
+LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
+STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
+BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY})
+RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
+
+
+class Facts(Protocol):
+    """What every kind's facts have."""
+
+    @property
+    def now(self) -> Now:
+        """When they were gathered."""
+
+
+class Room(Protocol[P, S, F]):
+    """What a kind brings to the loop."""
+
+    @property
+    def kind(self) -> str:
+        """As in ``kind:`` of a manifest."""
+
+    @property
+    def plural(self) -> str:
+        """As in URLs."""
+
+    @property
+    def store(self) -> ObjectStore[P, S]:
+        """The objects as last seen."""
+
+    async def gather(self, stored: Stored[P, S]) -> F:
+        """Everything that the decision needs."""
+
+    def decide(self, facts: F) -> Plan[S]:
+        """The pure core's answer."""
+
+    async def act(self, facts: F, verb: Verb) -> Happening:
+        """Send one mutating call, remember how it went, and say what to tell."""
+
+    def intended(self, uid: str, at: float) -> None:
+        """An intent of ours stands in status since this mono time."""
+
+    def attend(self, uid: str, plan: Plan[S]) -> None:
+        """Tell the inventory what the plan waits for."""
+
+    def noticed(self, stored: Stored[P, S]) -> None:
+        """A new view of an object."""
+
+    def forget(self, uid: str) -> None:
+        """The object is gone."""
+
+
+class Loop(Generic[P, S, F]):
+    """Passes over the objects of one kind."""
+
+    def __init__(
+        self,
+        room: Room[P, S, F],
+        *,
+        queue: WorkQueue,
+        kube: KubeClient,
+        events: EventRecorder,
+        metrics: Metrics,
+        clock: Clock,
+    ) -> None:
+        self._room = room
+        self._queue = queue
+        self._kube = kube
+        self._events = events
+        self._metrics = metrics
+        self._clock = clock
+        self._differs_since: dict[str, float] = {}
+        self._failures: dict[Key, int] = {}
+
+    async def run_once(self, key: Key) -> None:
+        """One pass. Never raises: what fails is counted, logged, and tried again later."""
+        began = self._clock.mono()
+        result = "success"
+        try:
+            await self._pass(key)
+            self._failures.pop(key, None)
+        except KubeError as error:
+            result = "requeue" if error.conflict or error.gone else "error"
+            self._after_kube_error(key, error)
+        except Exception:
+            result = "error"
+            log.exception("pass failed", **_names(key))
+            self._retry_later(key)
+        self._metrics.reconciles.labels(key.kind, result).inc()
+        if result == "error":
+            self._metrics.reconcile_errors.labels(key.kind).inc()
+        self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+
+    def forget(self, key: Key) -> None:
+        """The object is gone: drop all that is remembered of it."""
+        self._room.forget(key.uid)
+        self._room.store.drop(key.uid)
+        self._queue.forget(key)
+        self._events.forget(key.uid)
+        self._differs_since.pop(key.uid, None)
+        self._failures.pop(key, None)
+
+    async def _pass(self, key: Key) -> None:
+        stored = self._room.store.get(key.uid)
+        if stored is None:
+            return
+        facts = await self._room.gather(stored)
+        plan = self._room.decide(facts)
+        self._room.attend(key.uid, plan)
+        due = self._status_due(stored, plan)
+        self._queue.wake_at(key, _earliest(plan.wake_at, due, _later(plan.look_after, facts.now.mono)))
+        if plan.status is not None and due is not None and due <= self._clock.mono():
+            await self._write(key, stored, plan)
+        elif plan.release is not None:
+            await self._kube.release(self._room.plural, stored.raw_meta)
+            self._events.tell(key.kind, stored.meta, Happening(plan.release.reason, plan.release.note, "Release"))
+            log.info("released", reason=plan.release.reason, **_names(key))
+        elif plan.action is not None:
+            await self._act(key, stored, facts, plan.action)
+
+    def _status_due(self, stored: Stored[P, S], plan: Plan[S]) -> float | None:
+        """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
+        uid = stored.meta.uid
+        if plan.status is None or plan.status == stored.status:
+            self._differs_since.pop(uid, None)
+            return None
+        since = self._differs_since.setdefault(uid, self._clock.mono())
+        return since if _urgent(stored.status, plan.status, plan.action is not None) else since + LASTING_SECONDS
+
+    async def _write(self, key: Key, stored: Stored[P, S], plan: Plan[S]) -> None:
+        if plan.status is None:
+            return
+        before = self._clock.mono()
+        document = plan.status.model_dump(mode="json", by_alias=True, exclude_none=True)
+        try:
+            answer = await self._kube.apply_status(self._room.plural, self._room.kind, stored.raw_meta, document)
+        except KubeError as error:
+            self._metrics.status_writes.labels(key.kind, "conflict" if error.conflict else "error").inc()
+            raise
+        self._metrics.status_writes.labels(key.kind, "written").inc()
+        self._differs_since.pop(key.uid, None)
+        self._room.store.put(answer)
+        if plan.record_intent:
+            self._room.intended(key.uid, before)
+        self._report(key, stored, plan.status)
+        if plan.action is not None or plan.record_intent:
+            self._queue.add(key, Lane.PEOPLE)
+
+    def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
+        before, after = _conditions(stored.status), _conditions(status)
+        happening = verdict_change(before, after)
+        if happening is not None:
+            self._events.tell(key.kind, stored.meta, happening)
+        now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
+        if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
+            if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
+                born = datetime.fromisoformat(stored.raw_meta["creationTimestamp"])
+                self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
+            log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
+
+    async def _act(self, key: Key, stored: Stored[P, S], facts: F, verb: Verb) -> None:
+        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
+            self._queue.add(key, Lane.PEOPLE)
+            return
+        happening = await self._room.act(facts, verb)
+        self._events.tell(key.kind, stored.meta, happening)
+        level = log.warning if happening.warning else log.info
+        level("cloud call", verb=verb, outcome=happening.reason, note=happening.note, **_names(key))
+        self._queue.add(key, Lane.PEOPLE)
+
+    def _after_kube_error(self, key: Key, error: KubeError) -> None:
+        if error.gone:
+            log.info("the object is gone", error=str(error), **_names(key))
+            return  # the watch tells the rest
+        if not error.conflict:
+            log.warning("the apiserver did not take it", error=str(error), **_names(key))
+        self._retry_later(key)
+
+    def _retry_later(self, key: Key) -> None:
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        first, longest = RETRY_SECONDS
+        delay = min(first * 2.0 ** min(failures - 1, 16), longest)
+        self._metrics.retries.labels("gpucloud").inc()
+        self._queue.wake_at(key, self._clock.mono() + delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+
+
+async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
+    """One worker: takes keys until the queue is closed."""
+    while (key := await queue.take()) is not None:
+        try:
+            await loops[key.kind].run_once(key)
+        finally:
+            queue.done(key)
+
+
+def _urgent(before: Model, after: Model, announces: bool) -> bool:
+    """Whether tools or people wait for this change; the rest only informs."""
+    names = ("observed_generation", "intent", "restarting", "last_handled_restart_at", "last_handled_reconcile_at")
+    if any(getattr(before, name, None) != getattr(after, name, None) for name in names):
+        return True
+    was, now = _conditions(before), _conditions(after)
+    if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
+        return True
+    ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
+    return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason
+
+
+def _conditions(status: Any) -> Any:
+    return status.conditions
+
+
+def _later(look_after: float | None, now: float) -> float | None:
+    """A look that is needed only later is a time to wake up at; one that is needed now is the inventory's business."""
+    return look_after if look_after is not None and look_after > now else None
+
+
+def _earliest(*times: float | None) -> float | None:
+    return min((time for time in times if time is not None), default=None)
+
+
+def _names(key: Key) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name, "uid": key.uid}
+
+
+async def stop(workers: list[asyncio.Task[None]], queue: WorkQueue, grace: float) -> None:
+    """Let the passes that are under way finish (a create that was sent wants its answer saved), then cancel."""
+    queue.close()
+    if workers:
+        await asyncio.wait(workers, timeout=grace)
+    for worker in workers:
+        worker.cancel()
+    await asyncio.gather(*workers, return_exceptions=True)

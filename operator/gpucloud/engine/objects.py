@@ -1,0 +1,107 @@
+"""The custom resources as last seen: fed by the watch and by the answers to our own writes, whichever is newer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from gpucloud.kinds.meta import FINALIZER, GROUP, Model
+from gpucloud.reconcile.facts import ObjectFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+P = TypeVar("P", bound=Model)
+S = TypeVar("S", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[P, S]):
+    """One object, parsed once. ``spec`` is None when it does not parse; ``flaw`` then says why."""
+
+    raw_meta: Mapping[str, Any]
+    meta: ObjectFacts
+    spec: P | None
+    status: S
+    flaw: str = ""
+
+    @property
+    def version(self) -> int:
+        """The resourceVersion; comparable since Kubernetes 1.35, and in every etcd-backed version before."""
+        return int(self.raw_meta["resourceVersion"])
+
+
+class ObjectStore(Generic[P, S]):
+    """All objects of one kind, by UID."""
+
+    def __init__(self, spec_type: type[P], status_type: type[S]) -> None:
+        self._spec_type = spec_type
+        self._status_type = status_type
+        self._objects: dict[str, Stored[P, S]] = {}
+
+    def __iter__(self) -> Iterator[Stored[P, S]]:
+        return iter(self._objects.values())
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, uid: str) -> Stored[P, S] | None:
+        """The object as last seen; None when it is gone."""
+        return self._objects.get(uid)
+
+    def has_all(self, uids: set[str]) -> bool:
+        """Whether every one of these is known."""
+        return uids <= self._objects.keys()
+
+    def put(self, body: Mapping[str, Any]) -> bool:
+        """Take a newer view of an object; answers whether anything changed that a decision depends on.
+
+        An older view than the stored one (a late watch event, overtaken by the answer to our own write) is ignored.
+        """
+        fresh = self._parse(body)
+        known = self._objects.get(fresh.meta.uid)
+        if known is not None and fresh.version <= known.version:
+            return False
+        self._objects[fresh.meta.uid] = fresh
+        return known is None or (known.meta, known.spec, known.status) != (fresh.meta, fresh.spec, fresh.status)
+
+    def drop(self, uid: str) -> None:
+        """The object is gone."""
+        self._objects.pop(uid, None)
+
+    def _parse(self, body: Mapping[str, Any]) -> Stored[P, S]:
+        meta = body["metadata"]
+        spec, flaw = None, ""
+        try:
+            spec = self._spec_type.model_validate(body.get("spec") or {})
+        except ValidationError as error:
+            flaw = "; ".join(f"spec.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
+        try:
+            status = self._status_type.model_validate(body.get("status") or {})
+        except ValidationError:
+            status = self._status_type()  # edited beyond recognition: observe anew
+        return Stored(_slim(meta), _facts(meta), spec, status, flaw)
+
+
+def _slim(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What writes need; managedFields and the like would double the memory of a large fleet."""
+    return {
+        name: meta[name]
+        for name in ("name", "namespace", "uid", "resourceVersion", "finalizers", "creationTimestamp")
+        if name in meta
+    }
+
+
+def _facts(meta: Mapping[str, Any]) -> ObjectFacts:
+    annotations = meta.get("annotations") or {}
+    return ObjectFacts(
+        namespace=meta["namespace"],
+        name=meta["name"],
+        uid=meta["uid"],
+        generation=int(meta.get("generation", 0)),
+        deleting="deletionTimestamp" in meta,
+        guarded=FINALIZER in meta.get("finalizers", ()),
+        annotations={name: value for name, value in annotations.items() if name.startswith(GROUP + "/")},
+    )

@@ -1,0 +1,78 @@
+"""Public SSH keys from the spec and from Secrets and ConfigMaps of the object's own namespace, read by name, never listed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile.facts import KeyTrouble, SSHKeys
+
+if TYPE_CHECKING:
+    from gpucloud.engine.kube import KubeClient
+    from gpucloud.kinds.gpuvm import GpuVMSpec, SSHKeySource
+
+_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( .*)?")
+
+
+class KeyProblemError(Exception):
+    """The keys of one source cannot be used; never carries the content."""
+
+    def __init__(self, trouble: KeyTrouble, detail: str) -> None:
+        super().__init__(detail)
+        self.keys = SSHKeys(trouble=trouble, detail=detail)
+
+
+async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
+    """All keys to install, in the order of the spec, without repeats.
+
+    Raises:
+        KubeError: the apiserver did not answer; a 403 is told as a missing source instead.
+    """
+    lines = list(spec.ssh_keys)
+    try:
+        for source in spec.ssh_keys_from:
+            lines += await _read(kube, namespace, source)
+    except KeyProblemError as problem:
+        return problem.keys
+    return SSHKeys(tuple(dict.fromkeys(lines)))
+
+
+async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[str]:
+    secret, selector = source.secret_key_ref is not None, source.secret_key_ref or source.config_map_key_ref
+    if selector is None:
+        raise KeyProblemError(KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names neither a Secret nor a ConfigMap.")
+    what = f"{'Secret' if secret else 'ConfigMap'} {selector.name!r} in namespace {namespace!r}"
+    data = await kube.data_of("secrets" if secret else "configmaps", namespace, selector.name)
+    if data is None:
+        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names.")
+    if selector.key not in data:
+        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}.")
+    return parse(_decoded(data[selector.key], what) if secret else data[selector.key], f"Key {selector.key!r} of the {what}")
+
+
+def _decoded(value: str, what: str) -> str:
+    try:
+        return base64.b64decode(value).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise KeyProblemError(KeyTrouble.INVALID, f"The {what} holds no text where public keys are expected.") from None
+
+
+def parse(text: str, where: str) -> list[str]:
+    """Public keys from text in the form of an authorized_keys file: one a line; empty lines and comments are skipped.
+
+    Raises:
+        KeyProblemError: there is none, or a line is no public key; a private key is refused with words of its own.
+    """
+    if "PRIVATE KEY" in text:
+        raise KeyProblemError(
+            KeyTrouble.INVALID, f"{where} holds a private key. Put the public one there, and replace this pair."
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise KeyProblemError(KeyTrouble.MISSING, f"{where} is empty; waiting for a public key.")
+    wrong = next((number for number, line in enumerate(lines, 1) if not _PUBLIC.fullmatch(line)), None)
+    if wrong is not None:
+        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {wrong} is not an OpenSSH public key.")
+    return lines

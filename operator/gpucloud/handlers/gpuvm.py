@@ -1,0 +1,37 @@
+"""GpuVM: one ``on.event`` handler feeds the engine and asks kopf to add our finalizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import kopf
+
+from gpucloud.kinds.gpuvm import KIND, PLURAL
+from gpucloud.kinds.meta import FINALIZER, GROUP, VERSION
+
+if TYPE_CHECKING:
+    from gpucloud.engine.engine import Engine
+
+
+def register(registry: kopf.OperatorRegistry, engine: Engine, *, guard: bool) -> None:
+    """Watch GpuVMs. ``guard``: add our finalizer to those that lack it (not under ``--observe-only``)."""
+
+    @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry, id="gpuvm")
+    async def observe(event: kopf.RawEvent, patch: kopf.Patch, **_: Any) -> None:
+        body = event["object"]
+        engine.observe(KIND, event["type"], body)
+        if guard and event["type"] != "DELETED" and needs_finalizer(body):
+            patch.fns.append(add_finalizer)
+
+
+def needs_finalizer(body: Any) -> bool:
+    """Whether a live object lacks our finalizer; one that is being deleted may not be given any."""
+    meta = body["metadata"]
+    return "deletionTimestamp" not in meta and FINALIZER not in meta.get("finalizers", ())
+
+
+def add_finalizer(body: Any) -> None:
+    """What kopf turns into a JSON patch with a test of the resourceVersion; a conflict is tried again on the next event."""
+    finalizers = body["metadata"].setdefault("finalizers", [])
+    if FINALIZER not in finalizers:
+        finalizers.append(FINALIZER)

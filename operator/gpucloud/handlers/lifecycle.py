@@ -1,0 +1,90 @@
+"""kopf's settings and login, in one place, each with its reason. Sources: kopf's own documentation and our measurements."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import kopf
+
+from gpucloud.kinds.meta import GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class NoDiffBase(kopf.DiffBaseStorage):
+    """kopf keeps no copy of the last handled spec: we have no change handlers, and it would cost a write an object."""
+
+    def fetch(self, *, body: kopf.Body) -> kopf.BodyEssence | None:  # noqa: ARG002 - the base class's form
+        """Nothing is remembered."""
+        return None
+
+    def store(self, *, body: kopf.Body, patch: kopf.Patch, essence: kopf.BodyEssence) -> None:
+        """Nothing is written."""
+
+
+class PatientBackoff:
+    """Endless delays in seconds, growing to a minute, with jitter: an outage of the apiserver must not end the process."""
+
+    def __iter__(self) -> Iterator[float]:
+        """Start anew."""
+        delay = 0.5
+        while True:
+            yield delay * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
+            delay = min(delay * 2, 60.0)
+
+
+def register(registry: kopf.OperatorRegistry, connect: Callable[[], kopf.ConnectionInfo]) -> None:
+    """Let kopf log in as we do, so that one rotated token serves both."""
+
+    @kopf.on.login(registry=registry, id="login")
+    def login(**_: Any) -> kopf.ConnectionInfo:
+        return connect()
+
+
+def connect() -> kopf.ConnectionInfo:
+    """The pod's service account, else KUBECONFIG's current context. Read anew at each call: tokens rotate.
+
+    Raises:
+        kopf.LoginError: there is neither.
+    """
+    settings = kopf.OperatorSettings()
+    logger = _quiet_logger()
+    found = kopf.login_with_service_account(logger=logger, settings=settings) or kopf.login_with_kubeconfig(
+        logger=logger, settings=settings
+    )
+    if found is None:
+        raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
+    return found
+
+
+def settings() -> kopf.OperatorSettings:
+    """How kopf is to behave under us; what is not named keeps kopf's default."""
+    chosen = kopf.OperatorSettings()
+    # Not ours: kopf removes its finalizer from every object that no kopf handler needs it for, so sharing the name would
+    # unguard every VM. None of our handlers makes kopf add this one.
+    chosen.persistence.finalizer = f"{GROUP}/kopf"
+    chosen.persistence.diffbase_storage = NoDiffBase()
+    chosen.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP, v1=False)
+    chosen.posting.enabled = False  # events are the engine's: with action, and told once
+    chosen.scanning.disabled = True  # no cluster-wide watch of CRDs and namespaces, and no rights for it
+    chosen.peering.standalone = True  # a stray object named "default" must not switch peering on
+    chosen.queueing.worker_limit = None  # a limit starves objects; work is bounded in our own queue
+    chosen.queueing.idle_timeout = 1.0
+    chosen.queueing.exit_timeout = 2.0
+    chosen.watching.inactivity_timeout = 70  # bookmarks come every minute; silence beyond that is a dead stream
+    chosen.watching.connect_timeout = 10
+    chosen.watching.reconnect_backoff = 1.0
+    chosen.watching.chunk_size = 500
+    chosen.networking.request_timeout = 30
+    chosen.networking.error_backoffs = PatientBackoff()
+    chosen.networking.enforce_retry_after = True
+    chosen.process.ultimate_exiting_timeout = 60
+    return chosen
+
+
+def _quiet_logger() -> Any:
+    import logging  # noqa: PLC0415 - kopf's login helpers want a logger, and say nothing of use
+
+    return logging.getLogger("gpucloud.login")

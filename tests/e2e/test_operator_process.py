@@ -1,0 +1,153 @@
+"""The operator as a process: its account, its ports, its end, and what it never says."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+from support.kstatus import condition, ready
+from support.manifests import gpuvm
+from support.simcloud import API_KEY
+from support.waiting import eventually
+
+FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1}
+PASSWORD = "made-up-password"  # of the simulated cloud's example account
+
+
+def reach(vms, wanted, name="train", timeout=30):
+    return eventually(
+        lambda: (item := vms.get("gpuvm", name)) and ready(item) == wanted and item, timeout, f"{name} to be {wanted}"
+    )
+
+
+def fetch(port, path):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def listening(process):
+    process.wait_for_line('"listening"')
+    return next(record for record in process.logs() if record.get("event") == "listening")
+
+
+def test_metrics_and_health(kubectl, namespace, operator):
+    process = operator(**FLAGS)
+    ports = listening(process)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    assert fetch(ports["health_port"], "/healthz") == (200, "ok\n")
+    assert fetch(ports["health_port"], "/readyz") == (200, "ok\n")
+    status, text = fetch(ports["metrics_port"], "/metrics")
+    assert status == 200
+    for line in (
+        'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 1.0',
+        'gpucloud_cloud_requests_total{code="202",operation="CreateServer"} 1.0',
+        'gpucloud_time_to_ready_seconds_count{kind="GpuVM"} 1.0',
+        'gpucloud_status_writes_total{kind="GpuVM",result="written"} 2.0',
+    ):
+        assert line in text
+    for name in ("controller_runtime_reconcile_total", "workqueue_depth", "gpucloud_cloud_listing_age_seconds"):
+        assert f"\n{name}{{" in text
+
+
+def test_not_ready_before_the_first_list(control_plane, sim, crds, operator):  # noqa: ARG001
+    process = operator(**FLAGS, namespace=["default"])
+    ports = listening(process)
+    eventually(lambda: fetch(ports["health_port"], "/readyz")[0] == 200, what="readiness after the first list")
+    assert any(record.get("event") == "synced" for record in process.logs())
+
+
+def test_a_login_renews_its_token_and_shows_nothing(kubectl, namespace, sim, operator):
+    sim.turn(login_token_seconds=2)
+    account = {"GPUCLOUD_USERNAME": "ann", "GPUCLOUD_PASSWORD": PASSWORD}
+    process = operator(**FLAGS, api_key_file=None, env=account, log_level="debug")
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    eventually(lambda: len(sim.calls("Authenticate")) >= 3, what="the token to be renewed twice")
+    assert ready(vms.get("gpuvm", "train")) == "True/Running"
+    answers = [call["status"] for call in sim.calls("GetServers")]
+    assert answers.count(401) == 0, "renewed early, not after a refusal"
+    assert not any(call["secret_in_url"] for call in sim.calls())
+    assert PASSWORD not in "\n".join(process.process.lines())
+
+
+def test_a_login_that_wants_two_factors_says_so(kubectl, namespace, operator):
+    account = {"GPUCLOUD_USERNAME": "tia", "GPUCLOUD_PASSWORD": PASSWORD}
+    operator(**FLAGS, api_key_file=None, env=account)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    item = reach(vms, "False/CredentialsRefused")
+    assert "second factor" in condition(item, "Stalled")["message"]
+
+
+def test_a_key_without_the_permission_to_create(kubectl, namespace, sim, operator):
+    sim.fault(kind="status", operation="CreateServer", status=403, message="Required permissions are not granted.")
+    operator(**FLAGS)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    item = reach(vms, "False/PermissionDenied")
+    assert "Required permissions are not granted" in condition(item, "Stalled")["message"]
+    assert len(sim.calls("CreateServer")) == 1
+
+
+def test_what_only_the_cloud_can_refuse_is_told_in_its_words(kubectl, namespace, sim, operator):
+    operator(**FLAGS)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply([gpuvm("no-vpc", vpc="acme-nowhere"), gpuvm("no-image", image={"operatingSystem": "Plan 9"})])
+    assert "acme-nowhere" in condition(reach(vms, "False/Rejected", "no-vpc"), "Stalled")["message"]
+    assert "Plan 9" in condition(reach(vms, "False/Rejected", "no-image"), "Stalled")["message"]
+    assert sim.vms() == []
+    for name in ("no-vpc", "no-image"):
+        vms.delete("gpuvm", name)
+
+
+def test_sigterm_finishes_what_was_sent(kubectl, namespace, sim, operator):
+    sim.fault(kind="delay_answer", operation="CreateServer", seconds=3)
+    process = operator(**FLAGS)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    eventually(lambda: any(call["committed"] for call in sim.calls("CreateServer")), what="the order to be carried out")
+    assert process.stop(grace=30) == 0
+    assert any(record.get("verb") == "CreateServer" and record.get("outcome") == "Created" for record in process.logs())
+    assert len(sim.vms()) == 1
+
+
+def test_the_key_is_shown_nowhere(kubectl, namespace, sim, operator):
+    process = operator(**FLAGS, log_level="debug")
+    ports = listening(process)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply([gpuvm(), gpuvm("bad", configuration="nonsense")])
+    reach(vms, "True/Running")
+    reach(vms, "False/Rejected", "bad")
+    sim.fault(kind="status", operation="*", status=401)
+    eventually(lambda: any(call["status"] == 401 for call in sim.calls("GetServers")), what="a refusal")
+    said = "\n".join(
+        [
+            *process.process.lines(),
+            vms.ok("get", "gpuvm,events.events.k8s.io", "--output=yaml"),
+            fetch(ports["metrics_port"], "/metrics")[1],
+        ]
+    )
+    for form in (API_KEY, base64.b64encode(API_KEY.encode()).decode(), API_KEY[-12:]):
+        assert form not in said
+
+
+def test_wrong_settings_end_at_once_with_a_sentence():
+    done = subprocess.run(
+        [sys.executable, "-m", "gpucloud", "operator", "--endpoint", "default=ftp://somewhere"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "--endpoint: expected NAME=https://HOST" in done.stderr
+    assert "Traceback" not in done.stderr

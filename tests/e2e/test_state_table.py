@@ -1,0 +1,192 @@
+"""The status contract on a real apiserver: each row of its table, judged by kstatus, by ``kubectl wait`` and by its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.kstatus import condition, progress, ready, verdict
+from support.manifests import gpuvm
+from support.waiting import eventually
+
+POLLS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.4, "blind_after_seconds": 1, "create_grace_seconds": 1}
+
+
+@pytest.fixture
+def vms(kubectl, namespace):
+    return kubectl.in_namespace(namespace)
+
+
+def seen(vms, name="train"):
+    return vms.get("gpuvm", name)
+
+
+def reach(vms, wanted, name="train", timeout=30):
+    """Wait until Ready says ``status/reason``, and return the object."""
+    return eventually(
+        lambda: (item := seen(vms, name)) and ready(item) == wanted and item,
+        timeout,
+        f"{name} to be {wanted}: {seen(vms, name)}",
+    )
+
+
+def is_met(vms, name="train"):
+    return vms.run("wait", f"gpuvm/{name}", "--for=condition=Ready", "--timeout=0s").returncode == 0
+
+
+def assert_row(vms, item, *, kstatus, standing, met, observed=None):
+    meta, status = item["metadata"], item["status"]
+    assert verdict(item) == kstatus
+    assert progress(item) == standing
+    assert is_met(vms) == met
+    assert status["observedGeneration"] == (meta["generation"] if observed is None else observed)
+    for one in status["conditions"]:
+        assert one.get("observedGeneration", status["observedGeneration"]) == status["observedGeneration"]
+        assert one["message"]
+
+
+def test_just_created_with_the_operator_down(vms):
+    vms.apply(gpuvm())
+    item = seen(vms)
+    assert ready(item) == "Unknown/Pending"
+    assert_row(vms, item, kstatus="InProgress", standing="-", met=False, observed=-1)
+
+
+def test_create_sent_and_pending_in_the_cloud(vms, sim, operator):
+    sim.turn(provision_stuck_at="PENDING")
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    item = reach(vms, "False/Creating")
+    eventually(sim.vms, what="the VM to be ordered")
+    assert_row(vms, item, kstatus="InProgress", standing="Reconciling", met=False)
+
+
+def test_no_room_waits(vms, sim, operator):
+    sim.turn(provision_stuck_at="PENDING_RESOURCES")
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    item = reach(vms, "False/WaitingForCapacity")
+    assert_row(vms, item, kstatus="InProgress", standing="Reconciling", met=False)
+    assert "progressDeadlineAt" not in item["status"]
+
+
+def test_online(vms, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    vms.wait("gpuvm", "train", "condition=Ready")
+    item = reach(vms, "True/Running")
+    assert_row(vms, item, kstatus="Current", standing="-", met=True)
+    assert item["status"]["state"] == "ONLINE"
+    assert item["status"]["ip"].startswith("198.51.100.")
+
+
+def test_stopped_as_asked(vms, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm(powerState="Stopped"))
+    item = reach(vms, "True/PoweredOff")
+    assert_row(vms, item, kstatus="Current", standing="-", met=True)
+
+
+def test_edited_and_not_yet_seen(vms, operator):
+    process = operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    process.stop()
+    vms.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
+    item = seen(vms)
+    assert ready(item) == "True/Running"
+    assert_row(vms, item, kstatus="InProgress", standing="-", met=False, observed=item["metadata"]["generation"] - 1)
+
+
+def test_stopped_by_someone_else(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    sim.fault(kind="status", operation="StartServer", status=503)
+    sim.force(sim.vms()[0], "OFFLINE")
+    item = eventually(lambda: (item := seen(vms)) and ready(item).startswith("False/") and item, what="drift to be seen")
+    assert ready(item) in {"False/Drifted", "False/WaitingForCapacity"}
+    assert_row(vms, item, kstatus="InProgress", standing="Reconciling", met=False)
+    sim.clear_faults()
+    reach(vms, "True/Running", timeout=60)
+
+
+def test_the_cloud_is_away(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    sim.fault(kind="status", operation="*", status=502)
+    item = reach(vms, "Unknown/ApiUnavailable")
+    assert_row(vms, item, kstatus="InProgress", standing="Reconciling", met=False)
+    assert item["status"]["vmId"], "the last known record stays"
+    sim.clear_faults()
+    reach(vms, "True/Running", timeout=60)
+
+
+def test_a_refused_credential(vms, sim, operator):
+    sim.fault(kind="status", operation="*", status=401)
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    item = reach(vms, "False/CredentialsRefused")
+    assert_row(vms, item, kstatus="Failed", standing="Stalled", met=False)
+
+
+def test_an_order_that_only_the_cloud_can_refuse(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm(configuration="H100_80GB_SXM_8x"))  # not in Msc1
+    item = reach(vms, "False/Rejected")
+    assert_row(vms, item, kstatus="Failed", standing="Stalled", met=False)
+    assert "H100_80GB_SXM_8x" in condition(item, "Stalled")["message"]
+    assert len(sim.calls("CreateServer")) == 1, "one attempt a generation"
+
+
+def test_pending_beyond_the_deadline_is_still_watched(vms, sim, operator):
+    sim.turn(provision_stuck_at="PENDING_READINESS")
+    operator(**POLLS)
+    vms.apply(gpuvm(progressDeadlineSeconds=1))
+    item = reach(vms, "False/ProgressDeadlineExceeded")
+    assert_row(vms, item, kstatus="Failed", standing="Stalled", met=False)
+    sim.force(sim.vms()[0], "ONLINE")
+    reach(vms, "True/Running")
+
+
+def test_paused(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    vms.annotate("gpuvm", "train", **{"gpucloud.dev/paused": "true"})
+    item = eventually(lambda: (item := seen(vms)) and condition(item, "Paused") and item, what="Paused")
+    assert ready(item) == "True/Running"
+    assert_row(vms, item, kstatus="Current", standing="-", met=True)
+    vms.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
+    item = reach(vms, "Unknown/Paused")
+    assert_row(vms, item, kstatus="InProgress", standing="-", met=False)
+    assert not sim.calls("StopServer")
+    vms.annotate("gpuvm", "train", **{"gpucloud.dev/paused": None})
+    item = reach(vms, "True/PoweredOff")
+    assert not condition(item, "Paused")
+
+
+def test_deleting(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    sim.turn(destroy_seconds=5)
+    vms.delete("gpuvm", "train", wait=False)
+    item = reach(vms, "False/Deleting")
+    assert_row(vms, item, kstatus="Terminating", standing="Reconciling", met=False)
+    assert vms.run("wait", "gpuvm/train", "--for=delete", "--timeout=30s").returncode == 0
+    assert not sim.vms()
+
+
+def test_deletion_blocked(vms, sim, operator):
+    operator(**POLLS)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    sim.fault(kind="status", operation="DestroyServer", status=403)
+    vms.delete("gpuvm", "train", wait=False)
+    item = reach(vms, "False/DeletionBlocked")
+    assert_row(vms, item, kstatus="Terminating", standing="Stalled", met=False)
+    assert len(sim.vms()) == 1
+    vms.patch("gpuvm", "train", {"spec": {"deletion": {"policy": "Retain"}}})
+    eventually(lambda: seen(vms) is None, what="the object to go, and the VM to stay")
+    assert len(sim.vms()) == 1
