@@ -1,0 +1,152 @@
+"""``gpucloud sim``: run the simulated cloud as a server until it is told to stop.
+
+It knows flags, files and signals. What the cloud does is the business of ``gpucloud.sim``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from pydantic import SecretStr, ValidationError
+
+from gpucloud.sim import Knobs, LoopClock, ManualClock, SimConfig, Simulator
+from gpucloud.sim.server import serving
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+_ENV = "GPUCLOUD_SIM_"
+_SPEEDS = {
+    "provision_seconds": "from CreateServer to ONLINE",
+    "destroy_seconds": "from DestroyServer until the record vanishes",
+    "stop_seconds": "from StopServer to OFFLINE",
+    "start_seconds": "from StartServer to ONLINE",
+    "snapshot_seconds": "from CreateSnapshot until readyToUse",
+}
+_TRUE = {"1", "true", "yes", "on"}
+
+
+class UsageError(Exception):
+    """A flag, environment variable or file that cannot be used; the text says which."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags; each takes its default from the environment variable GPUCLOUD_SIM_… of the same name."""
+    defaults = Knobs()
+
+    def flag(name: str, default: str | None, text: str, **more: object) -> None:
+        variable = f"{_ENV}{name.upper()}"
+        shown = "" if default is None else f" (default {default})"
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            default=os.environ.get(variable, default),
+            help=f"{text}{shown}; also {variable}",
+            **more,  # type: ignore[arg-type] # argparse's many keywords, passed on
+        )
+
+    flag("host", "127.0.0.1", "address to listen on")
+    flag("port", "8080", "port to listen on; 0 picks a free one")
+    for name, text in _SPEEDS.items():
+        flag(name, str(getattr(defaults, name)), text, metavar="S")
+    flag("api_key_file", None, "file that holds the API key to accept; without it one is made up", metavar="F")
+    flag("seed", "0", "seed of faults that strike by chance", metavar="N")
+    flag("answers", defaults.answers, "form of the answers: plain or wrapped")
+    flag("ledger_file", None, "append the ledger to this file, a JSON object a line", metavar="F")
+    for name, text in (
+        ("print_api_key", "print a made-up API key instead of writing it to a file"),
+        ("manual_clock", "let time stand still until /_sim/clock/advance moves it"),
+    ):
+        variable = f"{_ENV}{name.upper()}"
+        on = os.environ.get(variable, "").lower() in _TRUE
+        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", default=on, help=f"{text}; also {variable}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT; 2 for unusable settings, 1 when it cannot listen."""
+    try:
+        config, port = _config(args)
+    except UsageError as error:
+        print(f"gpucloud sim: {error}", file=sys.stderr)
+        return 2
+    try:
+        with _ledger(args.ledger_file) as ledger:
+            return asyncio.run(_serve(args, config, port, ledger))
+    except OSError as error:
+        print(f"gpucloud sim: {error}", file=sys.stderr)
+        return 1
+
+
+def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
+    try:
+        knobs = Knobs.model_validate({name: getattr(args, name) for name in (*_SPEEDS, "answers")})
+        config = SimConfig(seed=int(args.seed), knobs=knobs, api_key=_given_key(args.api_key_file))
+        port = int(args.port)
+    except ValidationError as error:
+        named = ", ".join(f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}" for item in error.errors())
+        raise UsageError(named) from None
+    except ValueError:
+        raise UsageError("--port and --seed must be whole numbers") from None
+    if not 0 <= port <= 65_535:
+        raise UsageError("--port must lie between 0 and 65535")
+    return config, port
+
+
+def _given_key(path: str | None) -> SecretStr | None:
+    if not path:
+        return None
+    try:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"--api-key-file {path}: {reason}") from None
+    if not value or any(character.isspace() for character in value):
+        raise UsageError(f"--api-key-file {path}: it must hold one API key, without spaces inside")
+    return SecretStr(value)
+
+
+@contextlib.contextmanager
+def _ledger(path: str | None) -> Iterator[TextIO | None]:
+    if not path:
+        yield None
+        return
+    with Path(path).open("a", encoding="utf-8", buffering=1) as file:
+        yield file
+
+
+async def _serve(args: argparse.Namespace, config: SimConfig, port: int, ledger: TextIO | None) -> int:
+    clock = ManualClock() if args.manual_clock else LoopClock(time.time())
+    simulator = Simulator(config, clock, None if ledger is None else lambda line: print(line, file=ledger))
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    with contextlib.ExitStack() as files:
+        if config.api_key is None:
+            _show_key(simulator.api_key, files, printed=args.print_api_key)
+        async with serving(simulator.handle, args.host, port) as url:
+            print(f"gpucloud sim listening on {url}", flush=True)
+            await stopped.wait()
+    return 0
+
+
+def _show_key(key: SecretStr, files: contextlib.ExitStack, *, printed: bool) -> None:
+    """Say the made-up key, or write it where only this user can read it, for as long as the simulator runs."""
+    if printed:
+        print(f"gpucloud sim api key: {key.get_secret_value()}", flush=True)
+        return
+    path = Path(tempfile.gettempdir()) / f"gpucloud-sim-{secrets.token_hex(6)}.key"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    files.callback(path.unlink, missing_ok=True)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(key.get_secret_value())
+    print(f"gpucloud sim api key file: {path}", flush=True)

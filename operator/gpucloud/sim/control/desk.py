@@ -1,0 +1,76 @@
+"""The desk of the control API: guards it, finds the action, reads its parameters, answers in JSON."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from gpucloud.sim.answers import as_json
+from gpucloud.sim.control import accounts, cloud, objects
+from gpucloud.sim.messages import Request, Response
+from gpucloud.sim.world.refusals import Reason, Refused
+
+if TYPE_CHECKING:
+    from gpucloud.sim.control.action import Action
+    from gpucloud.sim.state import State
+
+ACTIONS: tuple[Action, ...] = (*cloud.ACTIONS, *objects.ACTIONS, *accounts.ACTIONS)
+_STATUS = {Reason.MISSING_VM: 404, Reason.MISSING_OTHER: 404, Reason.FORBIDDEN: 403}
+
+
+class Desk:
+    """Answers control requests for the state of one cloud."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def handle(self, request: Request, path: str) -> Response:
+        """Answer one request; errors are ``{"error": text}`` with 400, 403, 404, 405 or 415."""
+        if not _is_loopback(request.peer):
+            return _failed(403, "The control API answers on loopback only.")
+        if request.body and not request.header("content-type").startswith("application/json"):
+            return _failed(415, "Send application/json.")  # a web page cannot, without asking first
+        found = [(action, named) for action in ACTIONS if (named := _match(action.path, path)) is not None]
+        if not found:
+            return _failed(404, f"There is no /_sim/{path}.")
+        for action, named in found:
+            if action.method == request.method:
+                return self._act(action, named, request)
+        return _failed(405, f"Use {' or '.join(sorted({action.method for action, _ in found}))}.")
+
+    def _act(self, action: Action, named: dict[str, str], request: Request) -> Response:
+        try:
+            given = json.loads(request.body) if request.body else {}
+            if not isinstance(given, dict):
+                return _failed(400, "Send a JSON object.")
+            args = action.args.model_validate({**dict(request.query), **given, **named})
+            return Response(200, as_json(action.act(self._state, args)))
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False, include_context=False)
+            return _failed(400, "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems))
+        except Refused as refused:
+            return _failed(_STATUS.get(refused.reason, 400), refused.message)
+        except ValueError as error:
+            return _failed(400, str(error))
+
+
+def _is_loopback(peer: str) -> bool:
+    try:
+        return ipaddress.ip_address(peer).is_loopback
+    except ValueError:
+        return False
+
+
+def _match(pattern: str, path: str) -> dict[str, str] | None:
+    if pattern == path:
+        return {}
+    prefix = pattern.removesuffix("{id}")
+    rest = path.removeprefix(prefix)
+    return {"id": rest} if prefix != pattern and rest != path and rest and "/" not in rest else None
+
+
+def _failed(status: int, text: str) -> Response:
+    return Response(status, as_json({"error": text}))
