@@ -1,0 +1,71 @@
+"""The reference pages written by hand keep up with the code: every setting, every reason, every annotation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.settings import ENV_PREFIX, flags
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "docs" / "reference"
+SETTINGS = (PAGES / "settings.md").read_text()
+STATUS = (PAGES / "status.md").read_text()
+
+
+def setting_row(item):
+    flag = f"--{item.name.replace('_', '-')}"
+    default = {"": "none", (): "none"}.get(item.default, str(item.default).lower())
+    return f"| `{flag}` | `{ENV_PREFIX}{item.name.upper()}` | {default} | {item.metadata['help']} |"
+
+
+def rows_of(text):
+    """The cells of every row of every table, by the first cell."""
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    return {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in lines}
+
+
+def test_every_setting_is_listed_as_it_is():
+    shown = [line for line in SETTINGS.splitlines() if line.startswith("| `--")]
+    expected = [setting_row(item) for item in flags()]
+    assert shown == expected, "put this table into docs/reference/settings.md:\n" + "\n".join(expected)
+
+
+@pytest.mark.parametrize("secret", ["API_KEY", "USERNAME", "PASSWORD"])
+def test_every_secret_is_named_in_both_forms(secret):
+    assert f"`{ENV_PREFIX}{secret}`" in SETTINGS
+    assert f"`{ENV_PREFIX}{secret}_FILE`" in SETTINGS
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_explained(reason):
+    cells = rows_of(STATUS)[f"`{reason}`"]
+    assert len(cells) == 3, "the condition, the meaning, what to do"
+    assert all(cells)
+
+
+@pytest.mark.parametrize("annotation", Annotation)
+def test_every_annotation_is_explained(annotation):
+    assert all(rows_of(STATUS)[f"`{annotation}`"])
+
+
+@pytest.mark.parametrize("condition", ConditionType)
+def test_every_condition_is_explained(condition):
+    assert all(rows_of(STATUS)[f"`{condition}`"])
+
+
+def test_no_reason_is_explained_that_does_not_exist():
+    known = {f"`{word}`" for word in (*Reason, *Annotation, *ConditionType)}
+    named = {word for word in rows_of(STATUS) if word.strip("`").isalnum()}
+    assert named - known == set()
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")], ids=lambda p: p.name
+)
+def test_every_link_within_the_repository_leads_somewhere(page):
+    links = re.findall(r"\]\(([\w./:-]+)[)#]", page.read_text())
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
