@@ -36,14 +36,13 @@ test-unit: $(READY) ## decisions, client and simulator, without any server
 
 test-e2e: $(READY) ## the operator against a real kube-apiserver
 	$(RUN)/python -m controlplane ensure
-	$(RUN)/python -m pytest tests/e2e
+	$(RUN)/python -m pytest -n 2 tests/e2e
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
-	$(RUN)/python -m pytest
+	$(RUN)/python -m pytest -n 2
 
 demo: $(READY) ## control plane, simulated cloud and operator; a VM's life, watched (KEEP=1 leaves it running)
-	@$(RUN)/python -m controlplane ensure
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
 crds: $(READY) ## print crds/*.yaml from the models

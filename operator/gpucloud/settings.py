@@ -7,6 +7,7 @@ flag wins. Secrets have no flag, since a command line is public: they come from 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -132,7 +133,10 @@ def _parse(default: Any, raw: Any) -> Any:
             raise ValueError(f"expected true or false, not {raw!r}")
         return words[raw.lower()]
     if isinstance(default, int | float):
-        return type(default)(raw)
+        number = type(default)(raw)
+        if not math.isfinite(number):
+            raise ValueError(f"expected a finite number, not {raw!r}")
+        return number
     return raw
 
 
@@ -192,5 +196,5 @@ def _validate_endpoints(settings: Settings) -> None:
 
 
 def _without_userinfo(text: str) -> str:
-    """A password in a URL must not be repeated in an error."""
-    return re.sub(r"//[^/@]*@", "//…@", text)
+    """A password or a key in a URL must not be repeated in an error."""
+    return re.sub(r"[?#].*", "…", re.sub(r"//[^/@]*@", "//…@", text))

@@ -6,6 +6,7 @@ A control plane that cannot be obtained fails the tests with its reason; nothing
 from __future__ import annotations
 
 import secrets
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,21 @@ from support.simcloud import SimCloud
 
 CRDS = Path(__file__).parents[2] / "crds"
 E2E = Path(__file__).parent
+FAILED = pytest.StashKey[bool]()
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if E2E in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +90,7 @@ def sim(tmp_path):
 
 
 @pytest.fixture
-def operator(control_plane, sim, crds):  # noqa: ARG001  # an operator without its resources would not start
+def operator(control_plane, sim, crds, request):  # noqa: ARG001  # an operator without its resources would not start
     """A factory: each call starts one operator against the test's cloud, with a user of its own in the audit log."""
     started: list[OperatorProcess] = []
 
@@ -93,4 +103,6 @@ def operator(control_plane, sim, crds):  # noqa: ARG001  # an operator without i
 
     yield start
     for process in started:
+        if request.node.stash.get(FAILED, False):
+            sys.stderr.write("\n".join([f"--- operator {process.pid}, its last words:", *process.process.lines()[-40:]]))
         process.close()

@@ -47,7 +47,7 @@ def a_status(reason=None, ready="False", progress="Reconciling", generation=1, *
 
 
 def an_intent(name, vpc="acme", cluster="Msc1"):
-    return Intent(name=name, cluster=cluster, vpc=vpc, recorded_at=START)
+    return Intent(id="ours", name=name, cluster=cluster, vpc=vpc, recorded_at=START)
 
 
 def our_name(spec=None, meta=None):

@@ -12,6 +12,8 @@ from typing import Any
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.meta import ConditionType
+from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
     Absent,
     Attempt,
@@ -28,107 +30,11 @@ from gpucloud.reconcile.facts import (
 )
 from gpucloud.reconcile.gpuvm import VmFacts, decide, identity
 from support.builders import KEY, START, TAG, UID, a_spec
+from support.modelcloud import Cloud, Refused, Vm
 
 VPC, CLUSTER = "acme", "Msc1"
-BOOT_SECONDS, SWITCH_SECONDS, DESTROY_SECONDS = 8.0, 3.0, 4.0
 STALE_FACTS_SECONDS = 10.0
 TAKES_SECONDS = 0.05  # from the beginning of a listing to its answer
-REFUSALS = {  # how a call can end without an answer that it worked: (kind, may have been carried out)
-    "forbidden": (ErrorKind.FORBIDDEN, False),
-    "unauthorized": (ErrorKind.UNAUTHORIZED, False),
-    "throttled": (ErrorKind.THROTTLED, False),
-    "invalid": (ErrorKind.INVALID, False),
-    "not sent": (ErrorKind.NOT_SENT, False),
-    "no room": (ErrorKind.UNAVAILABLE, True),
-    "server": (ErrorKind.SERVER, True),
-    "lost before": (ErrorKind.OUTCOME_UNKNOWN, True),
-    "lost after": (ErrorKind.OUTCOME_UNKNOWN, True),
-    "late": (ErrorKind.OUTCOME_UNKNOWN, True),
-}
-CALL_FAULTS = ("ok", "vanishes", *REFUSALS)
-CARRIED_OUT = {"ok", "lost after"}
-
-
-class Refused(Exception):  # noqa: N818 - the cloud's answer, not a fault of the test
-    def __init__(self, kind, ambiguous=False):
-        self.kind, self.ambiguous = kind, ambiguous
-
-
-@dataclass
-class Vm:
-    """One machine; ``states`` are (from when, word), the last word None once it is gone."""
-
-    name: str
-    foreign: bool
-    states: list[tuple[float, str | None]]
-
-    def word(self, at: float) -> str | None:
-        return next((word for since, word in reversed(self.states) if since <= at), None)
-
-
-@dataclass
-class Cloud:
-    """VMs by name; ``twice``: what a second create of a living name does; ``illegal``: what a power call out of turn does."""
-
-    twice: str
-    illegal: str
-    vms: list[Vm] = field(default_factory=list)
-    late: list[tuple[float, str]] = field(default_factory=list)  # orders that will be carried out then
-    touched_foreign: list[str] = field(default_factory=list)
-    sent: list[tuple[float, Verb]] = field(default_factory=list)
-
-    def living(self, at: float, foreign: bool = False) -> list[Vm]:
-        return [vm for vm in self.vms if vm.foreign is foreign and vm.word(at) is not None]
-
-    def settle(self, at: float) -> None:
-        """Carry out what is due."""
-        due = [item for item in self.late if item[0] <= at]
-        self.late = [item for item in self.late if item[0] > at]
-        for when, name in due:
-            if not self._named(name, when) or self.twice == "twin":
-                self._bear(name, when)
-
-    def _named(self, name: str, at: float) -> list[Vm]:
-        return [vm for vm in self.vms if vm.name == name and vm.word(at) is not None]
-
-    def _bear(self, name: str, at: float) -> None:
-        self.vms.append(Vm(name, False, [(at, "PENDING"), (at + BOOT_SECONDS, "ONLINE")]))
-
-    def call(self, verb: Verb, name: str, at: float, fault: str, delay: float) -> None:
-        """Carry out a call, or not, as the fault says. Raises Refused for what the client would report as a failure."""
-        self.sent.append((at, verb))
-        if any(vm.foreign for vm in self._named(name, at)) and verb is not Verb.CREATE:
-            self.touched_foreign.append(verb)
-        if fault == "late" and verb is Verb.CREATE:
-            self.late.append((at + delay, name))
-        elif fault in CARRIED_OUT:
-            self._carry_out(verb, name, at)
-        if fault in REFUSALS:
-            raise Refused(*REFUSALS[fault])
-
-    def _carry_out(self, verb: Verb, name: str, at: float) -> None:
-        found = self._named(name, at)
-        if verb is Verb.CREATE:
-            if found and self.twice != "twin":
-                raise Refused(ErrorKind.CONFLICT) if self.twice == "refuse" else Refused(ErrorKind.SERVER, ambiguous=True)
-            self._bear(name, at)
-        elif not found:
-            raise Refused(ErrorKind.NOT_FOUND)
-        elif verb is Verb.DESTROY:
-            self.destroy(found[0], at)
-        else:
-            self._switch(found[0], verb, at)
-
-    def _switch(self, vm: Vm, verb: Verb, at: float) -> None:
-        legal, way, end = {Verb.START: ("OFFLINE", "PENDING", "ONLINE"), Verb.STOP: ("ONLINE", "PENDING", "OFFLINE")}[verb]
-        if vm.word(at) == legal:
-            vm.states += [(at, way), (at + SWITCH_SECONDS, end)]
-        elif self.illegal != "tolerated":
-            raise Refused(ErrorKind.INVALID) if self.illegal == "400" else Refused(ErrorKind.SERVER, ambiguous=True)
-
-    def destroy(self, vm: Vm, at: float) -> None:
-        if vm.states[-1][1] is not None:
-            vm.states = [*[item for item in vm.states if item[0] <= at], (at, "PENDING"), (at + DESTROY_SECONDS, None)]
 
 
 @dataclass(frozen=True)
@@ -137,7 +43,7 @@ class Object:
 
     spec: GpuVMSpec
     meta: ObjectFacts
-    status: GpuVMStatus = GpuVMStatus()
+    status: GpuVMStatus = field(default_factory=GpuVMStatus)
     version: int = 1
 
 
@@ -169,6 +75,8 @@ class View:
     blind: Unknown | None = None
     missing_since: float | None = None
     was_partial: bool = False
+    shown_before: frozenset[str | None] = frozenset()
+    as_of_before: float | None = None
 
     def observe(self, name: str, now: float):
         if self.blind is not None:
@@ -178,7 +86,8 @@ class View:
         found = [record for record in self.records if record.id == name]
         if found:
             return Present(found[0], self.as_of, twins=len(found) > 1)
-        return Absent(self.as_of, self.missing_since if self.missing_since is not None else self.as_of)
+        confirmed = None if name in self.shown_before else self.as_of_before
+        return Absent(self.as_of, self.missing_since if self.missing_since is not None else self.as_of, confirmed)
 
 
 @dataclass
@@ -187,7 +96,7 @@ class Process:
 
     cache: Object | None
     read: int  # how much of the apiserver's history was delivered
-    memory: Memory | None = None
+    memory: Memory
     view: View = field(default_factory=View)
     thought: tuple[VmFacts, Object, Any] | None = None
     wake_at: float | None = None
@@ -211,11 +120,19 @@ class World:
         self.processes = [self._start() for _ in range(processes)]
         self.wrongs: list[str] = []
         self.outside_destroyed = False
-        self.partial_hides_all = False
         self.called_invalid = False
+        self.thoughts = 0
 
     def _start(self) -> Process:
-        return Process(self.kube.object, len(self.kube.history), next_listing=self.now)
+        process = Process(self.kube.object, len(self.kube.history), Memory(first_seen=self.now), next_listing=self.now)
+        self._notice(process)
+        return process
+
+    def _notice(self, process: Process) -> None:
+        """As the engine does with every view of the object: an intent that this process did not write is a stranger's."""
+        intent = process.cache.status.intent if process.cache is not None else None
+        if intent is not None and intent.id not in process.memory.intent_ids | {process.memory.stranger_id}:
+            process.memory = replace(process.memory, stranger_id=intent.id, stranger_seen=self.now, unclear=True)
 
     def crash(self, number: int) -> None:
         self.processes[number] = self._start()
@@ -239,6 +156,7 @@ class World:
         for item in news:
             if item is None or (process.cache is not None and item.version > process.cache.version):
                 process.cache = item
+                self._notice(process)
         return process.cache is not before
 
     def list(self, process: Process, how: str = "good", lag: float = 0.0) -> bool:
@@ -249,8 +167,9 @@ class World:
             cause = Blindness.UNREACHABLE if how == "failed" else Blindness.REFUSED
             view.blind = Unknown(view.blind.since if view.blind else view.as_of or self.now, cause)
             return not isinstance(before, Unknown)
+        view.shown_before, view.as_of_before = frozenset(record.id for record in view.records), view.as_of
         partial = how == "partial" and not view.was_partial  # a service that leaves out the same VM twice running is lost
-        seen = [(vm, vm.word(self.now - lag)) for vm in self.cloud.vms if not (partial and vm.name == name and not self._spared(process, vm))]
+        seen = [(vm, vm.word(self.now - lag)) for vm in self.cloud.vms if not (partial and vm.name == name)]
         view.records = tuple(
             VmRecord(id=vm.name, namespace=VPC, cluster=CLUSTER, status=word) for vm, word in seen if word is not None
         )
@@ -259,11 +178,6 @@ class World:
         view.missing_since = (view.as_of if view.missing_since is None else view.missing_since) if missing else None
         after = view.observe(name, self.now)
         return (type(before), getattr(before, "record", None)) != (type(after), getattr(after, "record", None))
-
-    def _spared(self, process: Process, vm: Vm) -> bool:
-        """Where one listing decides alone (is a name free?), a partial one would deceive the core; see the known defects."""
-        seen = process.cache is not None and process.cache.status.vm_id is not None
-        return not self.partial_hides_all and (vm.foreign or not seen)
 
     def _name(self, process: Process) -> str:
         item = process.cache
@@ -276,8 +190,7 @@ class World:
         if item is None:
             process.pending, process.wake_at, process.waits_for = False, None, None
             return
-        if process.memory is None:
-            process.memory = Memory(first_seen=self.now)
+        self.thoughts += 1
         here = identity(item.meta, item.spec, item.status, TAG)
         facts = VmFacts(
             now=Now(START + timedelta(seconds=int(self.now)), self.now),
@@ -289,13 +202,21 @@ class World:
             memory=process.memory,
             limits=self.limits,
             keys=SSHKeys((KEY,)),
+            nonce=str(self.thoughts),
         )
         plan = decide(facts)
         process.thought = (facts, item, plan)
+        self._forget_power_calls(process, plan)
         process.pending, process.wake_at = plan.pending, plan.wake_at
         if plan.look_after is not None and plan.look_after > self.now:
             process.wake_at = min(plan.look_after, plan.wake_at or plan.look_after)
         process.waits_for = plan.look_after if plan.look_after is not None and plan.look_after <= self.now else None
+
+    def _forget_power_calls(self, process: Process, plan) -> None:
+        ready = find(plan.status.conditions, ConditionType.READY) if plan.status is not None else None
+        if ready is not None and ready.status == "True":
+            kept = {v: a for v, a in process.memory.attempts.items() if v in {Verb.CREATE, Verb.DESTROY}}
+            process.memory = replace(process.memory, attempts=kept)
 
     def do(self, process: Process, fault: str = "ok", delay: float = 0.0, kube: str = "ok") -> bool:
         """Write, release or act as was thought, the first that applies; answers whether to think again at once."""
@@ -316,16 +237,18 @@ class World:
         return kube != "refused" and standing is not None and standing.version == item.version
 
     def _write(self, process: Process, item: Object, plan, kube: str) -> bool:
+        if plan.record_intent:
+            new = plan.status.intent.id
+            process.memory = replace(
+                process.memory, intent_id=new, intent_ids=process.memory.intent_ids | {new}, intent_recorded=self.now
+            )
         if not self._taken(item, kube):
             return True
-        began = self.now
         self.kube.change(status=plan.status)
         self.kube.status_writes += 1
         if kube == "answer lost":
             return True
         process.cache = self.kube.object
-        if plan.record_intent:
-            process.memory = replace(process.memory, intent_recorded=began)
         return True
 
     def _release(self, item: Object, kube: str) -> bool:
@@ -351,7 +274,8 @@ class World:
         before = process.memory.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before else 0)
         attempt = Attempt(verb, self.now, facts.asked, refusal, failures)
-        process.memory = replace(process.memory, attempts={**process.memory.attempts, verb: attempt})
+        unclear = process.memory.unclear or (verb is Verb.CREATE and (refusal is None or refusal.ambiguous))
+        process.memory = replace(process.memory, attempts={**process.memory.attempts, verb: attempt}, unclear=unclear)
         self.check()
         return True
 

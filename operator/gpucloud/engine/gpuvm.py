@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,13 @@ _DONE = {
     Verb.START: (Reason.STARTED, "The VM {name} was told to start."),
     Verb.STOP: (Reason.STOPPED, "The VM {name} was told to stop."),
     Verb.DESTROY: (Reason.DESTROYED, "The VM {name} was told to go, with its data."),
+}
+POWER = frozenset({Verb.START, Verb.STOP})
+_FAILED = {
+    Verb.CREATE: Reason.ORDER_FAILED,
+    Verb.START: Reason.START_FAILED,
+    Verb.STOP: Reason.STOP_FAILED,
+    Verb.DESTROY: Reason.DESTROY_FAILED,
 }
 
 
@@ -77,6 +85,15 @@ class GpuVMRoom:
         self._claim(stored.meta.uid, here)
         self._tools.inventory.watch(stored.meta.uid, here)
 
+    def _notice_stranger(self, stored: GpuVM) -> None:
+        """An intent that we did not write: whoever did may have acted on it, at the latest just now."""
+        intent, memory = stored.status.intent, self._memory(stored.meta.uid)
+        if intent is None or intent.id in memory.intent_ids | {memory.stranger_id}:
+            return
+        self._memories[stored.meta.uid] = replace(
+            memory, stranger_id=intent.id, stranger_seen=self._tools.clock.mono(), unclear=True
+        )
+
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable:
         """Everything that the decision needs; reads Secrets and the namespace only when something may be bought.
 
@@ -96,6 +113,7 @@ class GpuVMRoom:
 
     def _facts(self, stored: GpuVM, spec: GpuVMSpec) -> VmFacts:
         meta, here = stored.meta, self._identities[stored.meta.uid]
+        self._notice_stranger(stored)
         accept = meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
         return VmFacts(
             now=reading(self._tools.clock),
@@ -108,6 +126,7 @@ class GpuVMRoom:
             limits=self._limits,
             owner=self._first_claimant(meta.uid, here),
             synced=self._synced(),
+            nonce=secrets.token_hex(8),
             price_per_hour=None if meta.deleting else self._tools.catalogue.price_per_hour(spec.configuration),
         )
 
@@ -136,7 +155,7 @@ class GpuVMRoom:
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         self._remember(facts, verb, refusal)
         if refusal is not None:
-            return Happening(f"{verb.removesuffix('Server')}Failed", f"{verb} failed: {refusal.message}", verb, warning=True)
+            return Happening(_FAILED[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = _DONE[verb]
         return Happening(reason, note.format(name=repr(facts.identity.name)), verb)
 
@@ -158,15 +177,22 @@ class GpuVMRoom:
         before = memory.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
         attempt = Attempt(verb, self._tools.clock.mono(), facts.asked, refusal, failures)
-        self._memories[uid] = replace(memory, attempts={**memory.attempts, verb: attempt})
+        may_be_there = verb is Verb.CREATE and (refusal is None or refusal.ambiguous)
+        self._memories[uid] = replace(
+            memory, attempts={**memory.attempts, verb: attempt}, unclear=memory.unclear or may_be_there
+        )
 
-    def intended(self, uid: str, at: float) -> None:
-        """An intent of ours stands in status since this mono time; it may be acted on while it is young."""
-        self._memories[uid] = replace(self._memory(uid), intent_recorded=at)
+    def intends(self, uid: str, status: GpuVMStatus, at: float) -> None:
+        """This intent of ours is about to be written; once it stands, it may be acted on while it is young."""
+        if status.intent is not None:
+            memory, new = self._memory(uid), status.intent.id
+            self._memories[uid] = replace(memory, intent_id=new, intent_ids=memory.intent_ids | {new}, intent_recorded=at)
 
     def attend(self, uid: str, plan: Plan[GpuVMStatus]) -> None:
         """Tell the inventory whether to hurry, and who waits for a look."""
         self._tools.inventory.expect_change(uid, plan.pending)
+        if plan.status is not None and _is_ready(plan.status):
+            self._forget_power_calls(uid)
         if plan.look_after is not None and plan.look_after <= self._tools.clock.mono():
             self._tools.inventory.look(uid, plan.look_after)
 
@@ -177,6 +203,13 @@ class GpuVMRoom:
         if here is not None:
             self._drop_claim(uid, here)
         self._tools.inventory.unwatch(uid)
+
+    def _forget_power_calls(self, uid: str) -> None:
+        """What was asked for is there: how the calls towards it went says nothing about the next."""
+        memory = self._memory(uid)
+        if POWER & memory.attempts.keys():
+            kept = {verb: memory.attempts[verb] for verb in memory.attempts if verb not in POWER}
+            self._memories[uid] = replace(memory, attempts=kept)
 
     def _memory(self, uid: str) -> Memory:
         if uid not in self._memories:
@@ -248,6 +281,11 @@ class GpuVMRoom:
         ready = find(stored.status.conditions, ConditionType.READY)
         going = Verb.DESTROY in self._memory(stored.meta.uid).attempts
         return not going and (ready is None or ready.reason not in {Reason.VM_LOST, Reason.DELETING})
+
+
+def _is_ready(status: GpuVMStatus) -> bool:
+    ready = find(status.conditions, ConditionType.READY)
+    return ready is not None and ready.status == "True"
 
 
 def order(here: Identity, spec: GpuVMSpec, keys: SSHKeys) -> CreateServer:

@@ -65,6 +65,8 @@ class _View(Generic[R]):
     as_of: float | None = None
     blind: Unknown | None = None
     missing_since: dict[Identity, float] = field(default_factory=dict)
+    before: frozenset[Identity] = frozenset()  # what the good listing before the last showed
+    before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
     doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
     waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
@@ -136,7 +138,9 @@ class Inventory(Generic[R]):
             return Present(found[0], as_of, twins=len(found) > 1)
         if view.doubted_since is not None and not accept_absence:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        return Absent(as_of, view.missing_since.get(identity, as_of))
+        shown_before = identity in view.before or replace(identity, vpc="") in view.before
+        confirmed = None if shown_before else view.before_as_of
+        return Absent(as_of, view.missing_since.get(identity, as_of), confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
         """Names of all records in a VPC, for what nobody claims."""
@@ -243,8 +247,10 @@ class Inventory(Generic[R]):
         was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
         expected = set(self.expected(cluster)) - view.believed_gone
         vanished = {identity for identity in expected if not _find(records, identity)}
-        doubted = len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
+        crossed = len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
+        doubted = crossed or (view.doubted_since is not None and bool(vanished))  # until each is back, or accepted
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
+        view.before, view.before_as_of = frozenset(before), view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
         missing = {identity for uid in self._in(cluster) if not _find(records, identity := self._watched[uid])}
         view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}

@@ -66,6 +66,7 @@ class KubeClient:
     def __init__(self, login: Callable[[], Connection]) -> None:
         self._login = login
         self._connection: Connection | None = None
+        self._authorization: dict[str, str] | None = None
         self._session: aiohttp.ClientSession | None = None
         self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
 
@@ -74,6 +75,7 @@ class KubeClient:
         if self._session is not None:
             await self._session.close()
             self._session = None
+            self._authorization = None
 
     async def apply_status(self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]) -> dict[str, Any]:
         """Write the whole status by server-side apply, guarded by UID and resourceVersion.
@@ -172,25 +174,30 @@ class KubeClient:
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> Any:
+        sent = {"Content-Type": content_type, "Accept": accept}
         async with self._gate:
-            status, text = await self._send(method, path, body, {"Content-Type": content_type, "Accept": accept})
-            if status == 401:  # the token was rotated: log in again, once
-                await self.aclose()
-                status, text = await self._send(method, path, body, {"Content-Type": content_type, "Accept": accept})
+            authorization = self._authorization or self._log_in()
+            status, text = await self._send(method, path, body, sent | authorization)
+            if status == 401:  # the token was rotated: log in again, once, and once for all calls that met it
+                renewed = self._log_in() if self._authorization is authorization else self._authorization
+                status, text = await self._send(method, path, body, sent | (renewed or {}))
         document = _parsed(text)
         if status >= 400:
             raise KubeError(status, str(document.get("reason", "")), str(document.get("message", text[:200])))
         return document
 
-    async def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, str]:
+    def _log_in(self) -> dict[str, str]:
+        """Read the credentials anew. The first time also opens the session; its trust and client certificate stay."""
+        self._connection = self._login()
+        self._authorization = self._connection.as_http_headers()
         if self._session is None:
-            self._connection = self._login()
             connector = aiohttp.TCPConnector(ssl=self._connection.as_ssl_context(), limit=0)
-            self._session = aiohttp.ClientSession(
-                connector=connector, headers=self._connection.as_http_headers(), trust_env=False
-            )
-        if self._connection is None:
-            raise KubeError(0, "NotConnected", "no connection")
+            self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
+        return self._authorization
+
+    async def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, str]:
+        if self._session is None or self._connection is None:
+            raise KubeError(0, "NotConnected", "the client is closed")
         data = None if body is None else json.dumps(body, separators=(",", ":"))
         url = self._connection.server.rstrip("/") + path
         try:

@@ -68,8 +68,8 @@ class Room(Protocol[P, S, F]):
     async def act(self, facts: F, verb: Verb) -> Happening:
         """Send one mutating call, remember how it went, and say what to tell."""
 
-    def intended(self, uid: str, at: float) -> None:
-        """An intent of ours stands in status since this mono time."""
+    def intends(self, uid: str, status: S, at: float) -> None:
+        """This status, with an intent of ours, is about to be written."""
 
     def attend(self, uid: str, plan: Plan[S]) -> None:
         """Tell the inventory what the plan waits for."""
@@ -139,8 +139,9 @@ class Loop(Generic[P, S, F]):
         plan = self._room.decide(facts)
         self._room.attend(key.uid, plan)
         due = self._status_due(stored, plan)
-        self._queue.wake_at(key, _earliest(plan.wake_at, due, _later(plan.look_after, facts.now.mono)))
-        if plan.status is not None and due is not None and due <= self._clock.mono():
+        now = self._clock.mono()
+        self._queue.wake_at(key, _earliest(plan.wake_at, _later(due, now), _later(plan.look_after, facts.now.mono)))
+        if plan.status is not None and due is not None and due <= now:
             await self._write(key, stored, plan)
         elif plan.release is not None:
             await self._kube.release(self._room.plural, stored.raw_meta)
@@ -162,6 +163,8 @@ class Loop(Generic[P, S, F]):
         if plan.status is None:
             return
         before = self._clock.mono()
+        if plan.record_intent:  # before the write: the watch may show it to us before its answer does
+            self._room.intends(key.uid, plan.status, before)
         document = plan.status.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
             answer = await self._kube.apply_status(self._room.plural, self._room.kind, stored.raw_meta, document)
@@ -170,9 +173,8 @@ class Loop(Generic[P, S, F]):
             raise
         self._metrics.status_writes.labels(key.kind, "written").inc()
         self._differs_since.pop(key.uid, None)
-        self._room.store.put(answer)
-        if plan.record_intent:
-            self._room.intended(key.uid, before)
+        if self._room.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
+            self._room.store.put(answer)
         self._report(key, stored, plan.status)
         if plan.action is not None or plan.record_intent:
             self._queue.add(key, Lane.PEOPLE)
@@ -240,9 +242,9 @@ def _conditions(status: Any) -> Any:
     return status.conditions
 
 
-def _later(look_after: float | None, now: float) -> float | None:
-    """A look that is needed only later is a time to wake up at; one that is needed now is the inventory's business."""
-    return look_after if look_after is not None and look_after > now else None
+def _later(time: float | None, now: float) -> float | None:
+    """A time to wake up at; what is due already is dealt with in this pass."""
+    return time if time is not None and time > now else None
 
 
 def _earliest(*times: float | None) -> float | None:

@@ -7,13 +7,14 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
+from gpucloud.engine.kube import KubeError
 from gpucloud.reconcile.facts import KeyTrouble, SSHKeys
 
 if TYPE_CHECKING:
     from gpucloud.engine.kube import KubeClient
     from gpucloud.kinds.gpuvm import GpuVMSpec, SSHKeySource
 
-_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)[a-zA-Z0-9@.-]+ [A-Za-z0-9+/=]+( .*)?")
+_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ \S.*")  # as loose as the CRD's rule for spec.sshKeys
 
 
 class KeyProblemError(Exception):
@@ -28,7 +29,7 @@ async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
     """All keys to install, in the order of the spec, without repeats.
 
     Raises:
-        KubeError: the apiserver did not answer; a 403 is told as a missing source instead.
+        KubeError: the apiserver did not answer; a 403 is told like a missing source.
     """
     lines = list(spec.ssh_keys)
     try:
@@ -44,12 +45,22 @@ async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[
     if selector is None:
         raise KeyProblemError(KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names neither a Secret nor a ConfigMap.")
     what = f"{'Secret' if secret else 'ConfigMap'} {selector.name!r} in namespace {namespace!r}"
-    data = await kube.data_of("secrets" if secret else "configmaps", namespace, selector.name)
+    data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, selector.name, what)
     if data is None:
         raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names.")
     if selector.key not in data:
         raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}.")
     return parse(_decoded(data[selector.key], what) if secret else data[selector.key], f"Key {selector.key!r} of the {what}")
+
+
+async def _data_of(kube: KubeClient, resource: str, namespace: str, name: str, what: str) -> dict[str, str] | None:
+    try:
+        return await kube.data_of(resource, namespace, name)
+    except KubeError as error:
+        if error.status != 403:
+            raise
+        detail = f"The operator may not read the {what}: grant it get on {resource} in this namespace."
+        raise KeyProblemError(KeyTrouble.MISSING, detail) from None
 
 
 def _decoded(value: str, what: str) -> str:

@@ -240,6 +240,7 @@ class GpuVMSpec(Model):
 class Intent(Model):
     """The write-ahead record: under this identity a VM is, or may be, bought. Written before CreateServer is sent."""
 
+    id: Annotated[str, Field(max_length=64, description="Tells this record from any other, whoever wrote it.")] = ""
     name: Annotated[str, Field(max_length=253, description="Name, and so id, of the VM in the cloud.")]
     cluster: Annotated[str, Field(max_length=253, description="Cluster it is created in.")]
     vpc: Annotated[str, Field(max_length=253, description="VPC it is created in.")]

@@ -84,7 +84,6 @@ class Reason(StrEnum):
     SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     RATE_LIMITED = "RateLimited"
-    OUTCOME_UNKNOWN = "OutcomeUnknown"
     # cannot see
     API_UNAVAILABLE = "ApiUnavailable"
     IMPLAUSIBLE_LISTING = "ImplausibleListing"
@@ -108,8 +107,11 @@ class Reason(StrEnum):
     CREATED = "Created"
     STARTED = "Started"
     STOPPED = "Stopped"
-    RESTARTED = "Restarted"
     DESTROYED = "Destroyed"
+    ORDER_FAILED = "OrderFailed"
+    START_FAILED = "StartFailed"
+    STOP_FAILED = "StopFailed"
+    DESTROY_FAILED = "DestroyFailed"
     RETAINED = "Retained"
     GONE = "Gone"
 

@@ -38,10 +38,14 @@ class Present(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A complete, plausible listing that began at ``as_of`` does not show it; the first such began at ``since``."""
+    """A complete, plausible listing that began at ``as_of`` does not show it; the first such in a row began at ``since``.
+
+    ``confirmed`` is when the listing before that one began, if it did not show it either: one listing may be partial.
+    """
 
     as_of: float
     since: float
+    confirmed: float | None = None
 
 
 class Blindness(StrEnum):
@@ -109,7 +113,12 @@ class Memory:
     """What this process remembers of an object. Lost in a crash, so nothing may depend on it for safety alone."""
 
     first_seen: float
-    intent_recorded: float | None = None  # mono; when this process recorded the intent that stands in status
+    intent_id: str | None = None  # of the last intent that this process wrote, or tried to
+    intent_ids: frozenset[str] = frozenset()  # of all of them: one whose write failed leaves an older one standing
+    intent_recorded: float | None = None  # when it did (mono)
+    stranger_id: str | None = None  # of the last intent that this process saw and did not write
+    stranger_seen: float | None = None  # when it first saw that one (mono)
+    unclear: bool = False  # an order under this identity may have been carried out, ours or a stranger's
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 

@@ -6,11 +6,12 @@ fault"), and the catalogue of failure classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Verb
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt
@@ -34,10 +35,13 @@ _POLICIES: dict[ErrorKind, Policy] = {
         Reason.REJECTED,
         None,
         True,
-        "Correct the spec, or set the annotation gpucloud.dev/reconcile-requested-at to try again.",
+        "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again.",
     ),
     ErrorKind.NOT_FOUND: Policy(
-        Reason.REJECTED, 60, True, "Correct the spec, or create what is missing; it tries again every few minutes."
+        Reason.REJECTED,
+        60,
+        True,
+        "Create what is missing, or delete this object and create it anew; it tries again every few minutes.",
     ),
     ErrorKind.REDIRECTED: Policy(
         Reason.API_ERROR,
@@ -46,7 +50,7 @@ _POLICIES: dict[ErrorKind, Policy] = {
         "Redirects are never followed: the administrator must correct the endpoint's URL.",
     ),
     ErrorKind.UNAUTHORIZED: Policy(
-        Reason.CREDENTIALS_REFUSED, 60, True, "Give the operator a valid API key or login; it tries again every minute."
+        Reason.CREDENTIALS_REFUSED, 60, True, "Give the operator a valid API key or login, and restart it."
     ),
     ErrorKind.LOGIN: Policy(
         Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
@@ -74,6 +78,9 @@ def policy(attempt: Attempt) -> Policy:
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
+    if found.base is None and attempt.verb is not Verb.CREATE:
+        # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
+        return replace(found, base=LONGEST_DELAY, advice="It tries again every 5 minutes.")
     if found is _UNCLEAR and attempt.failures >= PATIENCE:
         return _HOPELESS
     return found

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.gpuvm.report import report
+from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.facts import Verb
     from gpucloud.reconcile.gpuvm.facts import VmFacts
-    from gpucloud.reconcile.plan import Plan
 
 
 def propose(f: VmFacts, verb: Verb, announcement: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
@@ -23,5 +23,5 @@ def propose(f: VmFacts, verb: Verb, announcement: Verdict, **changes: Any) -> Pl
         words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
         return report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown"))
     if not f.synced:
-        return report(f, announcement, **changes)  # act once every claim is known; the end of the first list wakes all
+        return Plan(pending=True)  # claims cannot be compared before the first list is complete; its end wakes everybody
     return replace(report(f, announcement, **changes), action=verb)

@@ -30,7 +30,7 @@ KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a miss
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The VM is not there and never was: the steps towards buying it."""
-    for step in (rejected, unproven, duplicate, terminating, keyless, held):
+    for step in (rejected, taken, unproven, duplicate, terminating, keyless, held):
         plan = step(f)
         if plan is not None:
             return plan
@@ -39,14 +39,28 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 def believable_from(f: VmFacts) -> float:
     """A listing that lacks the VM is believed when it began at or after this mono time."""
+    grace, times = f.limits.grace, [f.memory.first_seen]
+    if f.by_stranger:  # whoever wrote that intent may have acted on it until just now
+        times.append((f.now.mono if f.memory.stranger_seen is None else f.memory.stranger_seen) + grace)
     attempt = f.attempt(Verb.CREATE)
-    grace = f.limits.grace
-    if attempt is None:
-        stranger = f.intended and f.memory.intent_recorded is None  # a process before us may have sent it
-        return f.memory.first_seen + (grace if stranger else 0.0)
-    if attempt.refusal is None:
-        return attempt.at + ACCEPTED_GRACES * grace
-    return attempt.at + (grace if attempt.refusal.ambiguous else 0.0)
+    if attempt is not None:
+        accepted, unclear = attempt.refusal is None, attempt.refusal is not None and attempt.refusal.ambiguous
+        times.append(attempt.at + (ACCEPTED_GRACES * grace if accepted else grace if unclear else 0.0))
+    return max(times)
+
+
+def absent(f: VmFacts) -> bool:
+    """Whether it is proven that no VM stands under this identity, and none is on its way.
+
+    One listing will do for a name that only we can have given and never have. Where an order may have been carried out, or
+    where the name may be anybody's, two in a row must agree, since one may be partial.
+    """
+    if not isinstance(f.vm, Absent):
+        return False
+    needed = believable_from(f)
+    if f.memory.unclear or f.by_stranger or f.spec.vm_name is not None:
+        return f.vm.confirmed is not None and f.vm.confirmed >= needed
+    return f.vm.as_of >= needed
 
 
 def rejected(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -60,16 +74,32 @@ def rejected(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def unproven(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """The last listing is too old to show that the name is free."""
+    """The last listing is too old to show that the name is free, or stands alone where two must agree."""
+    fresh = isinstance(f.vm, Absent) and f.vm.as_of >= f.fresh_from
+    if fresh and absent(f):
+        return None
     needed = max(believable_from(f), f.fresh_from)
     if isinstance(f.vm, Absent) and f.vm.as_of >= needed:
-        return None
+        needed = f.now.mono  # the second of two
     attempt = f.attempt(Verb.CREATE)
     if not f.intended:
         return Plan(look_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
         return report(f, failed.verdict(attempt), look_after=needed)
     return report(f, CREATING, look_after=needed)
+
+
+def taken(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """The cloud says that the chosen name is another's. The intent goes, so that it can never pass for a proof."""
+    attempt = f.attempt(Verb.CREATE)
+    if not f.taken or attempt is None or attempt.asked != f.asked:
+        return None
+    verdict = stalled(
+        Reason.CONFLICT,
+        f"The cloud says that the name {f.identity.name!r} is taken in VPC {f.identity.vpc!r} of {f.identity.cluster!r}. "
+        "Delete this object (that destroys nothing) and create it again with another spec.vmName.",
+    )
+    return report(f, verdict, intent=None)
 
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -141,14 +171,15 @@ def _may_send(f: VmFacts) -> bool:
     Its youth matters where another process may have taken over: that one waits a whole grace before it sends.
     """
     recorded, attempt = f.memory.intent_recorded, f.attempt(Verb.CREATE)
-    if not f.intended or recorded is None or (attempt is not None and attempt.at >= recorded):
+    latest = f.status.intent is not None and f.status.intent.id == f.memory.intent_id
+    if not f.intended or not latest or recorded is None or (attempt is not None and attempt.at >= recorded):
         return False
     return f.now.mono - recorded <= max(f.limits.grace / 2, 5.0)
 
 
 def _record(f: VmFacts) -> dict[str, object]:
     here = f.identity
-    intent = Intent(name=here.name, cluster=here.cluster, vpc=here.vpc, recorded_at=f.now.wall)
+    intent = Intent(id=f.nonce, name=here.name, cluster=here.cluster, vpc=here.vpc, recorded_at=f.now.wall)
     # A restart that was asked for before there was anything to restart is answered by the creation itself.
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return {"intent": intent, "last_handled_restart_at": restart or f.status.last_handled_restart_at}

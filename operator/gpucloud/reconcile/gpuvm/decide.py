@@ -73,8 +73,8 @@ def claimed(f: VmFacts) -> Plan[GpuVMStatus] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"The VM {f.identity.name!r} belongs to the GpuVM {f.owner}. Choose another spec.vmName, or delete one of the "
-            "two; deleting this one destroys nothing.",
+            f"The VM {f.identity.name!r} belongs to the GpuVM {f.owner}. Delete this object (that destroys nothing) "
+            "and create it again with another spec.vmName.",
         ),
     )
 
@@ -100,7 +100,7 @@ def sightless(seen: Unknown) -> Verdict:
         case Blindness.REFUSED:
             return stalled(
                 Reason.CREDENTIALS_REFUSED,
-                f"The cloud refuses the operator's credential{detail}. Give it a valid API key or login.",
+                f"The cloud refuses the operator's credential{detail}. Give it a valid API key or login, and restart it.",
             )
         case Blindness.FORBIDDEN:
             return stalled(
@@ -145,9 +145,10 @@ def foreign(f: VmFacts) -> Plan[GpuVMStatus] | None:
         stalled(
             Reason.CONFLICT,
             f"A VM named {f.identity.name!r} exists already in VPC {f.identity.vpc!r} of cluster {f.identity.cluster!r} and "
-            "was not created for this object. Choose another spec.vmName; deleting this object destroys nothing.",
+            "was not created for this object. Delete this object (that destroys nothing) and create it again with another "
+            "spec.vmName.",
         ),
-        wake_at=None,
+        intent=None,
     )
 
 

@@ -10,7 +10,7 @@ from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.gpuvm import failed
 from gpucloud.reconcile.gpuvm.act import propose
-from gpucloud.reconcile.gpuvm.create import believable_from
+from gpucloud.reconcile.gpuvm.create import absent, believable_from
 from gpucloud.reconcile.gpuvm.report import report
 from gpucloud.reconcile.plan import Plan, Release
 
@@ -87,23 +87,25 @@ def _refused(attempt_verdict: Verdict) -> Verdict:
 
 
 def _prove_gone(f: VmFacts, vm: Absent) -> Plan[GpuVMStatus]:
-    """Absent from a listing: believed when it is fresh enough for all that was sent, and, once seen, when two agree.
+    """Absent from a listing: believed when two agree that are young enough for all that was sent.
 
     What was seen and that this process has not yet destroyed is destroyed all the same: the cloud's answer about a missing VM
     costs one call, and a listing alone may have left it out.
     """
-    attempt = f.attempt(Verb.DESTROY)
-    if f.seen and attempt is None:
-        return propose(f, Verb.DESTROY, DELETING)
-    needed = max(f.memory.first_seen, attempt.at if attempt is not None else 0.0)
     if not f.seen:
-        needed = max(needed, believable_from(f))
-    if vm.as_of < needed:
-        return report(f, DELETING, look_after=needed)
-    if f.seen and vm.as_of <= vm.since:
-        return report(f, DELETING, look_after=f.now.mono)
-    gone = f"The VM {f.identity.name!r} is gone from the cloud." if f.seen else "No VM was bought for this object."
-    return _let_go(f, Reason.GONE, gone)
+        return _never_seen(f)
+    attempt = f.attempt(Verb.DESTROY)
+    if attempt is None:
+        return propose(f, Verb.DESTROY, DELETING)
+    if vm.confirmed is None or vm.confirmed < attempt.at:
+        return report(f, DELETING, look_after=max(attempt.at, f.now.mono))
+    return _let_go(f, Reason.GONE, f"The VM {f.identity.name!r} is gone from the cloud.")
+
+
+def _never_seen(f: VmFacts) -> Plan[GpuVMStatus]:
+    if absent(f):
+        return _let_go(f, Reason.GONE, "No VM was bought for this object.")
+    return report(f, DELETING, look_after=max(believable_from(f), f.now.mono))
 
 
 def _let_go(f: VmFacts, reason: Reason, note: str) -> Plan[GpuVMStatus]:

@@ -6,13 +6,14 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.facts import Asked, Limits, Memory, Now, ObjectFacts, Observation, SSHKeys
+from gpucloud.reconcile.facts import Asked, Limits, Memory, Now, ObjectFacts, Observation, SSHKeys, Verb
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.reconcile.facts import Attempt, Verb
+    from gpucloud.reconcile.facts import Attempt
     from gpucloud.reconcile.naming import Identity
 
 
@@ -37,6 +38,7 @@ class VmFacts:
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
     price_per_hour: str | None = None
+    nonce: str = ""  # new for every gathering: the id of an intent, should one be recorded
 
     @property
     def intended(self) -> bool:
@@ -47,7 +49,19 @@ class VmFacts:
     @property
     def ours(self) -> bool:
         """The proof of ownership: the name bears our UID's fingerprint, or a recorded intent for a name that was free."""
-        return self.owner is None and (self.spec.vm_name is None or self.intended)
+        return self.owner is None and (self.spec.vm_name is None or (self.intended and not self.taken))
+
+    @property
+    def taken(self) -> bool:
+        """Whether the cloud said that a chosen name is another's: taken, and no order of ours can have been what took it."""
+        attempt = self.attempt(Verb.CREATE)
+        refused = attempt is not None and attempt.refusal is not None and attempt.refusal.kind is ErrorKind.CONFLICT
+        return self.spec.vm_name is not None and refused and not self.memory.unclear
+
+    @property
+    def by_stranger(self) -> bool:
+        """Whether the standing intent was written by another process, which may have acted on it."""
+        return self.intended and self.status.intent is not None and self.status.intent.id not in self.memory.intent_ids
 
     @property
     def seen(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.gpuvm import Intent
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
 from gpucloud.reconcile.facts import Present
@@ -42,7 +43,7 @@ def report(
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     status = f.status.model_copy(
         update={
-            **(observed(f.vm.record, f.identity) if isinstance(f.vm, Present) and f.ours and not f.vm.twins else {}),
+            **_seen(f),
             "price_per_hour": f.status.price_per_hour or f.price_per_hour,
             "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
             **changes,
@@ -57,6 +58,15 @@ def report(
         wake_at=_earliest(wake_at, _until(f, deadline)),
         pending=verdict.progress is Progress.WORKING,
     )
+
+
+def _seen(f: VmFacts) -> dict[str, Any]:
+    """What the cloud shows of our VM. Its fingerprint is proof enough to restore an intent that was lost with the status."""
+    if not isinstance(f.vm, Present) or f.vm.twins or not f.ours:
+        return {}
+    here = f.identity
+    lost = {} if f.intended else {"intent": Intent(name=here.name, cluster=here.cluster, vpc=here.vpc, recorded_at=f.now.wall)}
+    return observed(f.vm.record, here) | lost
 
 
 def observed(record: VmRecord, identity: Identity) -> dict[str, Any]:

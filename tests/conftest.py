@@ -1,0 +1,20 @@
+"""For all tests: the main thread always has an event loop, and it is closed at the end.
+
+On Python 3.11 the asyncio plugin otherwise makes one that nobody closes when a module's first tests are synchronous, and the
+warning about it fails whichever test the garbage collector hits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def main_loop():
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()

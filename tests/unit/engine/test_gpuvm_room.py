@@ -1,0 +1,368 @@
+"""The GpuVM's room: which facts are gathered, whose claim counts, what is sent, what is remembered."""
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import VmRecord
+from gpucloud.engine.gpuvm import GpuVMRoom, Tools
+from gpucloud.engine.namespaces import Namespaces
+from gpucloud.reconcile.facts import Absent, Limits, Present, Unknown, Verb
+from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.unreadable import Unreadable
+from support.builders import TAG, an_intent
+from support.fakes import FakeKube, HandClock, a_body
+
+NOW = 1000.0
+
+
+class FakeInventory:
+    """Answers looks by identity, absent unless told otherwise."""
+
+    def __init__(self):
+        self.seen, self.watched, self.pending, self.looks, self.woken, self.listed = {}, {}, {}, [], [], []
+        self.accepted = []
+        self.expected = None
+        self.wake = self.woken.append
+
+    def watch(self, uid, identity):
+        self.watched[uid] = identity
+
+    def unwatch(self, uid):
+        self.watched.pop(uid, None)
+
+    def observe(self, identity, *, accept_absence=False):
+        self.accepted.append(accept_absence)
+        return self.seen.get(identity, Absent(NOW, NOW))
+
+    def names(self, cluster, vpc):
+        return [name for place, name in self.listed if place == (cluster, vpc)]
+
+    def look(self, uid, not_before):
+        self.looks.append((uid, not_before))
+
+    def expect_change(self, uid, pending):
+        self.pending[uid] = pending
+
+
+class FakeClient:
+    """Takes calls; fails in turn when told."""
+
+    def __init__(self):
+        self.calls, self.fails = [], []
+
+    def _note(self, *call):
+        self.calls.append(call)
+        error = self.fails.pop(0) if self.fails else None
+        if error is not None:
+            raise error
+
+    async def create_server(self, body):
+        self._note("create", body)
+
+    async def start_server(self, **where):
+        self._note("start", where)
+
+    async def stop_server(self, **where):
+        self._note("stop", where)
+
+    async def destroy_server(self, **where):
+        self._note("destroy", where)
+
+
+class Prices:
+    def price_per_hour(self, configuration):
+        return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
+
+
+class Rig:
+    def __init__(self):
+        self.clock, self.kube, self.client, self.inventory = HandClock(NOW), FakeKube(), FakeClient(), FakeInventory()
+        namespaces = Namespaces(self.kube, self.clock)
+        tools = Tools(self.client, self.inventory, Prices(), self.kube, namespaces, self.clock)
+        self.room = GpuVMRoom(tools, tag=TAG, limits=Limits(), synced=lambda: True)
+
+    def put(self, uid="u1", name="train", **more):
+        self.room.store.put(a_body(name, uid=uid, version=more.pop("version", 1), **more))
+        stored = self.room.store.get(uid)
+        self.room.noticed(stored)
+        return stored
+
+    async def facts(self, uid="u1"):
+        return await self.room.gather(self.room.store.get(uid))
+
+
+@pytest.fixture
+def rig():
+    return Rig()
+
+
+def ours(name="train", uid="u1"):
+    return Identity("Msc1", "acme", external_name(name, uid, TAG))
+
+
+def bought(name, vm_id=None):
+    found = {"intent": an_intent(name).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
+    return found | ({"vmId": vm_id} if vm_id else {})
+
+
+FROM_SECRET = {"sshKeys": [], "sshKeysFrom": [{"secretKeyRef": {"name": "keys", "key": "k"}}]}
+
+
+# --- gathering
+
+
+async def test_what_may_be_bought_costs_its_secrets_and_its_namespace(rig):
+    rig.put(spec=FROM_SECRET)
+    facts = await rig.facts()
+    assert rig.kube.reads == [("secrets", "team", "keys"), ("namespaces", "team")]
+    assert facts.keys.trouble is not None
+    assert facts.price_per_hour == "2.05"
+
+
+@pytest.mark.parametrize("why", ["present", "seen", "deleting", "blind"])
+async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
+    name = ours().name
+    more = {
+        "seen": {"status": bought(name, vm_id=name)},
+        "deleting": {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},
+    }.get(why, {})
+    rig.put(spec=FROM_SECRET, **more)
+    if why == "present":
+        rig.inventory.seen[ours()] = Present(VmRecord(id=name), NOW)
+    if why == "blind":
+        rig.inventory.seen[ours()] = Unknown(NOW, "unreachable")
+    await rig.facts()
+    assert rig.kube.reads == []
+
+
+async def test_a_namespace_is_asked_once_for_many(rig):
+    for number in range(20):
+        rig.put(f"u{number}", f"vm{number}")
+        await rig.facts(f"u{number}")
+    assert rig.kube.reads == [("namespaces", "team")]
+    rig.clock.now += 6
+    await rig.facts("u0")
+    assert len(rig.kube.reads) == 2
+
+
+async def test_a_spec_that_cannot_be_read_is_told_as_such(rig):
+    rig.put(spec={"powerState": "Sleeping"})
+    facts = await rig.facts()
+    assert isinstance(facts, Unreadable)
+    assert rig.room.decide(facts).action is None
+    with pytest.raises(TypeError):
+        await rig.room.act(facts, Verb.DESTROY)
+
+
+async def test_accept_absence_is_handed_on(rig):
+    rig.put(meta={"annotations": {"gpucloud.dev/accept-absence": "true"}})
+    await rig.facts()
+    assert rig.inventory.accepted == [True]
+
+
+# --- claims
+
+
+def named(name="shared"):
+    return {"vmName": name}
+
+
+SHARED = Identity("Msc1", "acme", "shared")
+FIRST, SECOND = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+
+
+async def owners(rig):
+    return {uid: (await rig.facts(uid)).owner for uid in ("u1", "u2")}
+
+
+async def test_the_older_of_two_claimants_owns(rig):
+    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND})
+    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
+    assert await owners(rig) == {"u1": "team/old", "u2": None}
+
+
+async def test_the_one_with_the_recorded_intent_owns_before_the_older(rig):
+    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("shared"))
+    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
+    assert await owners(rig) == {"u1": None, "u2": "team/young"}
+
+
+async def test_an_intent_for_another_name_gives_no_claim(rig):
+    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("elsewhere"))
+    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
+    assert await owners(rig) == {"u1": "team/old", "u2": None}
+
+
+async def test_the_same_second_is_decided_all_the_same(rig):
+    rig.put("u1", "a", spec=named())
+    rig.put("u2", "b", spec=named())
+    found = await owners(rig)
+    assert sorted(owner is None for owner in found.values()) == [False, True]
+
+
+async def test_one_name_in_two_vpcs_is_no_conflict(rig):
+    rig.put("u1", "a", spec=named())
+    rig.put("u2", "b", spec=named() | {"vpc": "acme-train"})
+    assert await owners(rig) == {"u1": None, "u2": None}
+
+
+async def test_when_the_owner_goes_the_other_is_woken_and_owns(rig):
+    rig.put("u1", "a", spec=named(), meta={"creationTimestamp": FIRST})
+    rig.put("u2", "b", spec=named(), meta={"creationTimestamp": SECOND})
+    rig.room.forget("u1")
+    rig.room.store.drop("u1")
+    assert rig.inventory.woken == ["u2"]
+    assert (await rig.facts("u2")).owner is None
+
+
+# --- lookalikes
+
+
+async def test_a_vm_of_our_tag_and_name_that_nobody_claims_is_a_lookalike(rig):
+    rig.put()
+    stray = external_name("train", "an-older-uid", TAG)
+    place = ("Msc1", "acme")
+    rig.inventory.listed = [
+        (place, stray),
+        (place, external_name("train", "x", "tagbb")),  # another installation's
+        (place, external_name("train-2", "x", TAG)),  # another object's
+        (place, f"train-{TAG}-x"),  # no fingerprint
+        (("Msc1", "acme-train"), external_name("train", "y", TAG)),  # another VPC's
+    ]
+    assert (await rig.facts()).lookalikes == (stray,)
+
+
+async def test_a_claimed_vm_is_no_lookalike(rig):
+    rig.put("u1")
+    rig.put("u2", meta={"namespace": "others"})
+    rig.inventory.listed = [(("Msc1", "acme"), external_name("train", "u2", TAG))]
+    assert (await rig.facts("u1")).lookalikes == ()
+
+
+@pytest.mark.parametrize("more", [{"spec": named()}, {"status": bought(ours().name)}])
+async def test_no_lookalikes_for_a_chosen_name_or_a_recorded_intent(rig, more):
+    rig.put(**more)
+    rig.inventory.listed = [(("Msc1", "acme"), external_name("train", "older", TAG))]
+    assert (await rig.facts()).lookalikes == ()
+
+
+# --- what a listing should show
+
+
+def test_what_a_listing_should_show(rig):
+    rig.put("never", "never")
+    for uid in ("seen", "lost", "going"):
+        name = external_name(uid, uid, TAG)
+        reason = {"lost": "VMLost", "going": "Deleting"}.get(uid, "Running")
+        condition = {"type": "Ready", "status": "False", "reason": reason, "message": "M.", "lastTransitionTime": FIRST}
+        rig.put(uid, uid, status=bought(name, name) | {"conditions": [condition]})
+    rig.put("elsewhere", "elsewhere", spec={"cluster": "Hou1"}, status=bought("x", "x"))
+    assert rig.inventory.expected("Msc1") == {ours("seen", "seen")}
+
+
+async def test_what_we_destroyed_is_not_expected(rig):
+    rig.put(status=bought(ours().name, ours().name))
+    assert rig.inventory.expected("Msc1") == {ours()}
+    await rig.room.act(await rig.facts(), Verb.DESTROY)
+    assert rig.inventory.expected("Msc1") == set()
+
+
+# --- acting and remembering
+
+
+@pytest.mark.parametrize(("verb", "call"), [(Verb.START, "start"), (Verb.STOP, "stop"), (Verb.DESTROY, "destroy")])
+async def test_calls_name_the_vm_fully(rig, verb, call):
+    rig.put()
+    happening = await rig.room.act(await rig.facts(), verb)
+    assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "Msc1"})]
+    assert not happening.warning
+    assert ours().name in happening.note
+
+
+async def test_an_answer_is_remembered_with_the_time_it_came(rig):
+    rig.put()
+    facts = await rig.facts()
+    rig.clock.now += 5
+    await rig.room.act(facts, Verb.CREATE)
+    attempt = (await rig.facts()).attempt(Verb.CREATE)
+    assert (attempt.at, attempt.refusal, attempt.failures, attempt.asked.generation) == (NOW + 5, None, 0, 1)
+
+
+async def test_failures_in_a_row_are_counted_and_a_success_ends_the_row(rig):
+    rig.put()
+    lost = CloudError(ErrorKind.OUTCOME_UNKNOWN, "the cloud's own words", ambiguous=True)
+    rig.client.fails = [lost, CloudError(ErrorKind.THROTTLED, "slower", retry_after=9.0), None]
+    happening = await rig.room.act(await rig.facts(), Verb.CREATE)
+    assert (happening.reason, happening.warning) == ("OrderFailed", True)
+    assert "the cloud's own words" in happening.note
+    first = (await rig.facts()).attempt(Verb.CREATE)
+    assert (first.failures, first.refusal.ambiguous, first.refusal.kind) == (1, True, ErrorKind.OUTCOME_UNKNOWN)
+    await rig.room.act(await rig.facts(), Verb.CREATE)
+    second = (await rig.facts()).attempt(Verb.CREATE)
+    assert (second.failures, second.refusal.ambiguous, second.refusal.retry_after) == (2, False, 9.0)
+    await rig.room.act(await rig.facts(), Verb.CREATE)
+    assert (await rig.facts()).attempt(Verb.CREATE).failures == 0
+
+
+async def test_destroying_what_is_not_there_is_no_failure(rig):
+    rig.put()
+    rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
+    happening = await rig.room.act(await rig.facts(), Verb.DESTROY)
+    assert not happening.warning
+    assert (await rig.facts()).attempt(Verb.DESTROY).refusal is None
+
+
+async def test_starting_what_is_not_there_is_a_failure(rig):
+    rig.put()
+    rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
+    assert (await rig.room.act(await rig.facts(), Verb.START)).warning
+
+
+async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
+    rig.put()
+    assert (await rig.facts()).memory.first_seen == NOW
+    rig.clock.now += 50
+    await rig.room.act(await rig.facts(), Verb.CREATE)
+    assert (await rig.facts()).attempt(Verb.CREATE) is not None
+    rig.room.forget("u1")
+    assert rig.inventory.watched == {}
+    rig.put()
+    memory = (await rig.facts()).memory
+    assert (memory.first_seen, memory.intent_recorded, dict(memory.attempts)) == (NOW + 50, None, {})
+
+
+async def test_an_intent_that_this_process_did_not_write_is_a_strangers_from_when_it_is_seen(rig):
+    rig.put()
+    rig.clock.now += 100
+    rig.put(version=2, status=bought(ours().name))
+    facts = await rig.facts()
+    assert facts.by_stranger
+    assert (facts.memory.stranger_seen, facts.memory.unclear) == (NOW + 100, True)
+    rig.clock.now += 5
+    rig.put(version=3, status=bought(ours().name), meta={"annotations": {"gpucloud.dev/paused": "true"}})
+    assert (await rig.facts()).memory.stranger_seen == NOW + 100, "seen again is not seen anew"
+
+
+async def test_an_intent_of_our_own_is_no_strangers(rig):
+    stored = rig.put(version=2)
+    intent = an_intent(ours().name).model_copy(update={"id": "mine"})
+    status = stored.status.model_copy(update={"intent": intent})
+    rig.room.intends("u1", status, NOW)
+    rig.put(version=3, status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
+    facts = await rig.facts()
+    assert not facts.by_stranger
+    assert (facts.memory.intent_recorded, facts.memory.unclear) == (NOW, False)
+
+
+async def test_every_gathering_offers_an_intent_of_its_own(rig):
+    rig.put()
+    assert (await rig.facts()).nonce != (await rig.facts()).nonce
+
+
+def test_the_inventory_is_told_what_a_plan_waits_for(rig):
+    rig.put()
+    rig.room.attend("u1", Plan(pending=True, look_after=NOW))
+    rig.room.attend("u1", Plan(look_after=NOW + 9))  # the loop wakes it then
+    assert rig.inventory.pending == {"u1": False}
+    assert rig.inventory.looks == [("u1", NOW)]

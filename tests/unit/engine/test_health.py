@@ -1,0 +1,87 @@
+"""Alive means that work moves; ready means that every object is known."""
+
+import aiohttp
+import pytest
+
+from gpucloud.engine.health import Endpoints
+from gpucloud.engine.metrics import Metrics
+from gpucloud.settings import Settings
+from support.fakes import HandClock
+
+
+class Queue:
+    waited, worked = 0.0, 0.0
+
+    def oldest(self):
+        return self.waited, self.worked
+
+
+class Engine:
+    def __init__(self):
+        self.queue, self.metrics, self.synced, self.clock = Queue(), Metrics(), False, HandClock()
+
+
+@pytest.fixture
+async def rig():
+    engine = Engine()
+    endpoints = Endpoints(engine)
+    metrics, health = await endpoints.start(Settings(metrics_port=0, health_port=0))
+    async with aiohttp.ClientSession() as session:
+
+        async def get(path):
+            port = metrics if path == "/metrics" else health
+            async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
+                return answer.status, await answer.text()
+
+        yield engine, get
+    await endpoints.stop()
+
+
+@pytest.mark.parametrize(
+    ("waited", "worked", "status"),
+    [
+        (0, 0, 200),
+        (300, 180, 200),
+        (301, 0, 500),  # no worker came: all hang
+        (0, 181, 500),  # longer than all deadlines of one pass together
+    ],
+)
+async def test_alive_while_work_moves(rig, waited, worked, status):
+    engine, get = rig
+    engine.queue.waited, engine.queue.worked = waited, worked
+    assert (await get("/healthz"))[0] == status
+
+
+async def test_alive_says_nothing_of_outages(rig):
+    """Neither the cloud nor the apiserver is asked, so that their outage restarts nobody."""
+    assert (await rig[1]("/healthz"))[0] == 200
+
+
+async def test_ready_once_everything_is_known(rig):
+    engine, get = rig
+    assert (await get("/readyz"))[0] == 503
+    engine.synced = True
+    assert (await get("/readyz"))[0] == 200
+
+
+async def test_metrics_are_served(rig):
+    engine, get = rig
+    engine.metrics.added(3)
+    engine.metrics.listed("Msc1", 7, plausible=False)
+    engine.metrics.export_objects(lambda: [("GpuVM", "True", "Running")] * 2)
+    status, text = await get("/metrics")
+    assert status == 200
+    assert 'workqueue_depth{name="gpucloud"} 3.0' in text
+    assert 'gpucloud_cloud_listing_implausible{cluster="Msc1"} 1.0' in text
+    assert 'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 2.0' in text
+
+
+async def test_a_taken_port_is_told():
+    first, second = Endpoints(Engine()), Endpoints(Engine())
+    port, _ = await first.start(Settings(metrics_port=0, health_port=0))
+    try:
+        with pytest.raises(OSError, match="address"):
+            await second.start(Settings(metrics_port=port, health_port=0))
+    finally:
+        await first.stop()
+        await second.stop()

@@ -1,0 +1,392 @@
+"""One listing for everybody, and what may be concluded from it. Time is the loop's, which looptime moves."""
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import Listing, VmRecord
+from gpucloud.engine.gpuvm import identify
+from gpucloud.engine.inventory import LEAST_SPACING_SECONDS, Intervals, Inventory
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.reconcile.naming import Identity
+from support.fakes import Fetch, LoopClock, NoMeter
+
+pytestmark = pytest.mark.looptime
+FAST, SLOW = 2.0, 60.0
+
+
+def here(name="x", vpc="acme", cluster="Msc1"):
+    return Identity(cluster, vpc, name)
+
+
+def record(name="x", vpc="acme", cluster="Msc1", status="ONLINE"):
+    return VmRecord(id=name, namespace=vpc, cluster=cluster, status=status)
+
+
+def broken(kind, message="the cloud's own words"):
+    return CloudError(kind, message)
+
+
+class Rig:
+    def __init__(self, *answers, takes=0.01):
+        self.fetch = Fetch(*answers, takes=takes)
+        self.meter = NoMeter()
+        self.inventory = Inventory(self.fetch, identify, clock=LoopClock(), intervals=Intervals(FAST, SLOW), meter=self.meter)
+        self.woken = []
+        self.inventory.wake = self.woken.append
+
+    def sees(self, name="x", **more):
+        return self.inventory.observe(here(name), **more)
+
+    @property
+    def count(self):
+        return len(self.fetch.began)
+
+
+@pytest.fixture
+async def rig():
+    made = []
+
+    def make(*answers, **more):
+        made.append(Rig(*answers, **more))
+        return made[-1]
+
+    yield make
+    for item in made:
+        await item.inventory.aclose()
+
+
+async def test_one_listing_an_interval_whatever_the_number_of_objects(rig):
+    it = rig([record()])
+    for number in range(500):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(10 * SLOW + 1)
+    assert it.count == 11
+
+
+async def test_every_cluster_in_use_has_its_own_listings(rig):
+    it = rig([])
+    it.inventory.watch("a", here(cluster="Msc1"))
+    it.inventory.watch("b", here(cluster="Hou1"))
+    await asyncio.sleep(1)
+    assert it.count == 2
+
+
+async def test_fast_while_anything_is_pending_and_slow_again_after(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    it.inventory.watch("b", here("y"))
+    await asyncio.sleep(1)
+    it.inventory.expect_change("a", True)
+    it.inventory.expect_change("b", True)
+    await asyncio.sleep(10 * FAST)
+    assert 10 <= it.count <= 12
+    it.inventory.expect_change("a", False)
+    await asyncio.sleep(10 * FAST)
+    assert 20 <= it.count <= 22, "b is still pending"
+    it.inventory.expect_change("b", False)
+    await asyncio.sleep(FAST)
+    before = it.count
+    await asyncio.sleep(10 * SLOW)
+    assert it.count - before in {10, 11}
+
+
+async def test_a_pending_object_that_is_gone_slows_the_poll_down(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    it.inventory.watch("b", here("y"))
+    it.inventory.expect_change("a", True)
+    await asyncio.sleep(5)
+    it.inventory.unwatch("a")
+    await asyncio.sleep(FAST)
+    before = it.count
+    await asyncio.sleep(5 * SLOW)
+    assert it.count - before <= 6
+
+
+async def test_many_who_want_a_look_share_one_listing(rig):
+    it = rig([record()], takes=0.05)
+    for number in range(100):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(10)
+    assert it.count == 1
+    it.woken.clear()
+    now = asyncio.get_running_loop().time()
+    for number in range(100):
+        it.inventory.look(f"uid{number}", now)
+    await asyncio.sleep(1)
+    assert it.count == 2
+    assert sorted(it.woken) == sorted(f"uid{number}" for number in range(100))
+    assert it.fetch.began[-1] >= now
+
+
+async def test_looks_that_come_one_after_the_other_are_spaced(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    loop = asyncio.get_running_loop()
+    for _ in range(500):
+        it.inventory.look("a", loop.time())
+        await asyncio.sleep(0.01)
+    gaps = [later - sooner for sooner, later in zip(it.fetch.began, it.fetch.began[1:], strict=False)]
+    assert min(gaps) >= LEAST_SPACING_SECONDS
+    assert it.count > 15
+
+
+async def test_a_look_that_a_past_listing_serves_wakes_at_once_and_lists_nothing(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(5)
+    it.woken.clear()
+    it.inventory.look("a", 0.0)
+    assert it.woken == ["a"]
+    await asyncio.sleep(5)
+    assert it.count == 1
+
+
+async def test_a_look_into_the_future_lists_no_sooner(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(1)
+    wanted = asyncio.get_running_loop().time() + 7
+    it.inventory.look("a", wanted)
+    it.woken.clear()
+    await asyncio.sleep(10)
+    assert it.woken == ["a"]
+    assert min(began for began in it.fetch.began if began >= wanted) < wanted + FAST + 0.1
+
+
+async def test_an_object_is_woken_only_when_its_own_record_changes(rig):
+    it = rig(
+        [record("x"), record("y")], [record("x"), record("y", status="OFFLINE")], [record("x"), record("y", status="OFFLINE")]
+    )
+    it.inventory.watch("a", here("x"))
+    it.inventory.watch("b", here("y"))
+    await asyncio.sleep(1)
+    assert sorted(it.woken) == ["a", "b"]
+    it.woken.clear()
+    await asyncio.sleep(SLOW)
+    assert it.woken == ["b"]
+    await asyncio.sleep(3 * SLOW)
+    assert it.woken == ["b"]
+
+
+async def test_as_of_is_the_beginning_of_the_listing(rig):
+    it = rig([record()], takes=3.0)
+    it.inventory.watch("a", here())
+    await asyncio.sleep(1)
+    assert it.sees().cause is Blindness.NOT_LOOKED
+    await asyncio.sleep(3)
+    assert it.sees("other") == Absent(it.fetch.began[0], it.fetch.began[0])
+    assert it.sees().as_of == it.fetch.began[0]
+
+
+async def test_absent_since_the_first_listing_that_lacks_it_and_confirmed_by_the_one_before(rig):
+    it = rig([record()], [], [], [record()], [])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(2 * SLOW + 5)
+    assert it.sees() == Absent(it.fetch.began[2], it.fetch.began[1], confirmed=it.fetch.began[1])
+    await asyncio.sleep(SLOW)
+    assert isinstance(it.sees(), Present)
+    await asyncio.sleep(SLOW)
+    assert it.sees() == Absent(it.fetch.began[4], it.fetch.began[4])
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (broken(ErrorKind.SERVER), Blindness.UNREACHABLE),
+        (broken(ErrorKind.NOT_SENT), Blindness.UNREACHABLE),
+        (broken(ErrorKind.MALFORMED), Blindness.UNREACHABLE),
+        (broken(ErrorKind.THROTTLED), Blindness.UNREACHABLE),
+        (broken(ErrorKind.NOT_FOUND), Blindness.UNREACHABLE),  # a listing that is "not found" proves nothing of a VM
+        (broken(ErrorKind.UNAUTHORIZED), Blindness.REFUSED),
+        (broken(ErrorKind.LOGIN), Blindness.REFUSED),
+        (broken(ErrorKind.FORBIDDEN), Blindness.FORBIDDEN),
+        (Listing((), complete=False), Blindness.UNREACHABLE),
+        (RuntimeError("a defect of ours"), Blindness.UNREACHABLE),
+    ],
+)
+async def test_a_listing_that_failed_makes_nothing_absent(rig, answer, cause):
+    it = rig([record()], answer)
+    it.inventory.watch("a", here())
+    await asyncio.sleep(SLOW + 1)
+    seen = it.sees()
+    assert isinstance(seen, Unknown)
+    assert (seen.cause, seen.since) == (cause, it.fetch.began[0])
+    assert it.meter.failures
+
+
+async def test_blindness_keeps_its_beginning_and_wakes_once(rig):
+    down = broken(ErrorKind.SERVER)
+    it = rig([record()], down, down, down)
+    it.inventory.watch("a", here())
+    await asyncio.sleep(1)
+    it.woken.clear()
+    await asyncio.sleep(5 * SLOW)
+    assert it.sees().since == it.fetch.began[0]
+    assert it.woken == ["a"]
+
+
+async def test_another_cause_of_blindness_is_told(rig):
+    it = rig([record()], broken(ErrorKind.SERVER), broken(ErrorKind.FORBIDDEN))
+    it.inventory.watch("a", here())
+    await asyncio.sleep(1)
+    it.woken.clear()
+    await asyncio.sleep(SLOW + 20)
+    assert it.woken == ["a", "a"]
+
+
+async def test_failing_listings_back_off_and_sight_returns(rig):
+    down = broken(ErrorKind.SERVER)
+    it = rig(down, down, down, down, down, down, [record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(300)
+    gaps = [round(b - a) for a, b in zip(it.fetch.began[:6], it.fetch.began[1:7], strict=False)]
+    assert gaps == [4, 8, 16, 30, 30, 30]
+    assert isinstance(it.sees(), Present)
+    assert it.woken[-1] == "a"
+
+
+async def test_nobody_can_make_a_failing_cloud_be_asked_faster(rig):
+    it = rig(broken(ErrorKind.SERVER))
+    it.inventory.watch("a", here())
+    for _ in range(60):
+        it.inventory.look("a", asyncio.get_running_loop().time())
+        await asyncio.sleep(1)
+    assert it.count <= 6
+
+
+@pytest.mark.parametrize(
+    ("known", "vanish", "believed"),
+    [
+        (1, 1, True),
+        (2, 2, True),  # under three: no brake, or a small account could never see a loss
+        (3, 3, False),
+        (9, 2, True),
+        (9, 3, False),  # 33 %
+        (10, 3, True),  # exactly 30 %
+        (10, 4, False),
+        (100, 30, True),
+        (100, 31, False),
+        (100, 100, False),
+    ],
+)
+async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
+    everything = [record(f"vm{number}") for number in range(known)]
+    it = rig(everything, everything[vanish:])
+    identities = {here(f"vm{number}") for number in range(known)}
+    it.inventory.expected = lambda _cluster: identities
+    for number in range(known):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(SLOW + 1)
+    seen = it.sees("vm0")
+    assert isinstance(seen, Absent) is believed
+    if not believed:
+        assert seen.cause is Blindness.IMPLAUSIBLE
+        assert isinstance(it.sees("vm0", accept_absence=True), Absent)
+    assert it.meter.listings[-1][2] is believed
+    if vanish < known:
+        assert isinstance(it.sees(f"vm{vanish}"), Present), "what is there is seen all the same"
+
+
+async def test_what_we_destroy_does_not_count(rig):
+    everything = [record(f"vm{number}") for number in range(4)]
+    it = rig(everything, [])
+    expected = {here(f"vm{number}") for number in range(4)}
+    it.inventory.expected = lambda _cluster: expected
+    for number in range(4):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(1)
+    expected -= {here("vm0"), here("vm1")}  # destroyed by us
+    await asyncio.sleep(SLOW)
+    assert isinstance(it.sees("vm3"), Absent)
+
+
+async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
+    everything = [record(f"vm{number}") for number in range(5)]
+    it = rig(everything, [], [], everything)
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    for number in range(5):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(2 * SLOW + 5)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    it.woken.clear()
+    await asyncio.sleep(SLOW)
+    assert isinstance(it.sees("vm0"), Present)
+    assert sorted(it.woken) == [f"uid{number}" for number in range(5)]
+
+
+async def test_losses_one_by_one_are_each_believed(rig):
+    everything = [record(f"vm{number}") for number in range(5)]
+    it = rig(*[everything[gone:] for gone in range(6)])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    for number in range(5):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(5 * SLOW + 5)
+    assert all(isinstance(it.sees(f"vm{number}"), Absent) for number in range(5))
+
+
+async def test_an_empty_first_listing_after_a_restart_is_doubted(rig):
+    """The expectation comes from status, so a new process is as careful as the old one."""
+    it = rig([])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    it.inventory.watch("a", here("vm0"))
+    await asyncio.sleep(1)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+
+
+async def test_a_record_without_a_vpc_may_be_the_one(rig):
+    it = rig([record("x", vpc=None)])
+    it.inventory.watch("a", here("x"))
+    await asyncio.sleep(1)
+    assert isinstance(it.sees("x"), Present)
+
+
+@pytest.mark.parametrize("second", [record("x"), record("x", vpc=None)])
+async def test_two_records_of_one_identity_are_twins(rig, second):
+    it = rig([record("x"), second])
+    it.inventory.watch("a", here("x"))
+    await asyncio.sleep(1)
+    assert it.sees("x").twins
+
+
+@pytest.mark.parametrize("other", [record("x", cluster="Hou1"), record("x", vpc="acme-train")])
+async def test_a_record_of_another_place_is_not_ours(rig, other):
+    it = rig([other])
+    it.inventory.watch("a", here("x"))
+    await asyncio.sleep(1)
+    assert isinstance(it.sees("x"), Absent)
+
+
+async def test_names_are_of_one_vpc(rig):
+    it = rig([record("x"), record("y", vpc="acme-train")])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(1)
+    assert it.inventory.names("Msc1", "acme") == ["x"]
+    assert it.inventory.names("Hou1", "acme") == []
+
+
+async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
+    it = rig([record()])
+    it.inventory.watch("a", here())
+    it.inventory.watch("b", here("y"))
+    await asyncio.sleep(1)
+    it.inventory.unwatch("a")
+    await asyncio.sleep(SLOW)
+    assert it.count == 2
+    it.inventory.unwatch("b")
+    it.inventory.unwatch("b")  # nobody minds
+    await asyncio.sleep(10 * SLOW)
+    assert it.count == 2
+    assert it.sees().cause is Blindness.NOT_LOOKED
+    it.inventory.watch("c", here())
+    await asyncio.sleep(1)
+    assert isinstance(it.sees(), Present)
+
+
+async def test_staleness_is_told(rig):
+    it = rig([record()], broken(ErrorKind.SERVER))
+    it.inventory.watch("a", here())
+    await asyncio.sleep(100)
+    assert round(it.inventory.staleness()["Msc1"]) == 100

@@ -1,0 +1,382 @@
+"""One pass: the status first, then the action; and whatever fails, the worker goes on."""
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from gpucloud.engine.events import EventRecorder, Happening
+from gpucloud.engine.loop import LASTING_SECONDS, Loop, stop, work
+from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.queue import Key, WorkQueue
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Intent
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Now, Verb
+from gpucloud.reconcile.plan import Plan, Release
+from support.builders import START, a_status
+from support.fakes import CONFLICT, DOWN, GONE, UID, FakeKube, LoopClock, a_body
+
+pytestmark = pytest.mark.looptime
+KEY = Key("GpuVM", "team", "train", UID)
+CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
+
+
+@dataclass
+class Gathered:
+    now: Now
+    status: GpuVMStatus
+
+
+@dataclass
+class FakeRoom:
+    """Decides by a function of the status that stands, and notes what it is told to do."""
+
+    clock: LoopClock
+    plan: object
+    kind: str = "GpuVM"
+    plural: str = "gpuvms"
+    gather_takes: float = 0.0
+    act_takes: float = 0.0
+    acted: list = field(default_factory=list)
+    intents: list = field(default_factory=list)
+    attended: list = field(default_factory=list)
+    forgotten: list = field(default_factory=list)
+    running: int = 0
+    most: int = 0
+
+    def __post_init__(self):
+        self.store = ObjectStore(GpuVMSpec, GpuVMStatus)
+
+    async def gather(self, stored):
+        gathered = Gathered(Now(self.clock.wall(), self.clock.mono()), stored.status)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(self.gather_takes)
+        self.running -= 1
+        return gathered
+
+    def decide(self, facts):
+        return self.plan(facts)
+
+    async def act(self, facts, verb):
+        self.acted.append((verb, facts.status))
+        await asyncio.sleep(self.act_takes)
+        return Happening("Created", "Done.", verb)
+
+    def intends(self, uid, status, at):
+        self.intents.append((uid, status.intent.name, at))
+
+    def attend(self, _uid, plan):
+        self.attended.append(plan)
+
+    def noticed(self, stored): ...
+
+    def forget(self, uid):
+        self.forgotten.append(uid)
+
+
+class Rig:
+    def __init__(self, plan, **more):
+        self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
+        self.queue = WorkQueue(self.clock, self.metrics)
+        self.events = EventRecorder(self.kube, self.clock)
+        self.room = FakeRoom(self.clock, plan, **more)
+        self.loop = Loop(
+            self.room, queue=self.queue, kube=self.kube, events=self.events, metrics=self.metrics, clock=self.clock
+        )
+        self.workers = []
+
+    def put(self, status=None, **more):
+        document = {} if status is None else {"status": status.model_dump(mode="json", by_alias=True, exclude_none=True)}
+        self.room.store.put(a_body(**document, **more))
+
+    async def live(self, seconds, workers=2):
+        self.queue.add(KEY)
+        self.workers = [asyncio.create_task(work(self.queue, {"GpuVM": self.loop})) for _ in range(workers)]
+        await asyncio.sleep(seconds)
+
+    async def end(self):
+        await stop(self.workers, self.queue, 1.0)
+
+    def count(self, name, **labels):
+        return self.metrics.registry.get_sample_value(name, labels) or 0.0
+
+
+@pytest.fixture
+async def rig():
+    made = []
+
+    def make(plan, **more):
+        made.append(Rig(plan, **more))
+        return made[-1]
+
+    yield make
+    for item in made:
+        await item.end()
+
+
+async def test_the_action_is_taken_only_when_its_status_stands(rig):
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.START if not it.room.acted else None))
+    it.put()
+    await it.live(1)
+    assert it.room.acted == [(Verb.START, CREATING)]
+    assert len(it.kube.statuses) == 1
+
+
+async def test_what_was_refused_by_the_apiserver_is_not_acted_on(rig):
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.START if not it.room.acted else None))
+    it.put()
+    it.kube.fails = [DOWN] * 100_000
+    await it.live(60)
+    assert it.room.acted == []
+    it.kube.fails.clear()
+    await asyncio.sleep(120)
+    assert it.room.acted == [(Verb.START, CREATING)]
+
+
+async def test_a_conflict_is_tried_again_and_counts_as_no_error(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = [CONFLICT, CONFLICT]
+    await it.live(10)
+    assert len(it.kube.statuses) == 1
+    assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 0
+    assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="requeue") == 2
+
+
+async def test_failures_back_off(rig):
+    times = []
+
+    def plan(_facts):
+        times.append(it.clock.mono())
+        raise RuntimeError("a defect")
+
+    it = rig(plan)
+    it.put()
+    await it.live(600)
+    gaps = [later - sooner for sooner, later in pairwise(times)]
+    assert gaps[0] <= 0.2
+    assert 30 <= gaps[-1] <= 60
+    assert len(times) < 30
+
+
+async def test_an_object_that_is_gone_is_left_in_peace(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = [GONE] * 1000
+    await it.live(60)
+    assert len(it.kube.fails) >= 998
+
+
+async def test_an_apiserver_that_is_down_is_not_hammered(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = [DOWN] * 1000
+    await it.live(60)
+    assert len(it.kube.fails) >= 980
+
+
+async def test_one_change_costs_one_pass(rig):
+    passes = []
+    it = rig(lambda _facts: passes.append(1) or Plan(status=RUNNING))
+    it.put()
+    await it.live(60)
+    assert len(passes) == 1
+
+
+async def test_no_exception_ends_a_worker(rig):
+    mood = [RuntimeError("decide"), KeyError("x"), ValueError("y")]
+
+    def plan(_facts):
+        if mood:
+            raise mood.pop()
+        return Plan(status=RUNNING)
+
+    it = rig(plan)
+    it.put()
+    await it.live(60, workers=1)
+    assert len(it.kube.statuses) == 1
+    assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 3
+
+
+async def test_an_intent_is_remembered_before_each_write_of_it(rig):
+    wanted = CREATING.model_copy(update={"intent": Intent(name="x", cluster="c", vpc="v", recorded_at=START)})
+    it = rig(lambda facts: Plan(status=wanted, record_intent=facts.status != wanted))
+    it.put()
+    it.kube.fails = [CONFLICT]
+    await it.live(5)
+    assert [(uid, name) for uid, name, _ in it.room.intents] == [(UID, "x")] * 2, "the watch may show it before the answer"
+    assert it.room.intents[-1][2] < it.kube.answered_at
+    assert len(it.kube.statuses) == 1
+
+
+async def test_what_only_informs_is_written_once_it_has_lasted(rig):
+    words = iter(f"WORD{number}" for number in range(1000))
+    it = rig(lambda _facts: Plan(status=RUNNING.model_copy(update={"state": next(words)})))
+    it.put(RUNNING)
+    await it.live(LASTING_SECONDS - 1)
+    for _ in range(20):
+        it.queue.add(KEY)
+        await asyncio.sleep(0.01)
+    assert it.kube.statuses == []
+    await asyncio.sleep(2)
+    assert len(it.kube.statuses) == 1
+
+
+async def test_what_came_and_went_is_not_written(rig):
+    status = [RUNNING.model_copy(update={"state": "ODD"})]
+    it = rig(lambda _facts: Plan(status=status[0]))
+    it.put(RUNNING)
+    await it.live(2)
+    status[0] = RUNNING
+    it.queue.add(KEY)
+    await asyncio.sleep(60)
+    assert it.kube.statuses == []
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        a_status("Drifted"),  # Ready flips
+        RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
+        RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
+        RUNNING.model_copy(update={"restarting": "t"}),
+    ],
+)
+async def test_a_verdict_is_written_at_once(rig, after):
+    it = rig(lambda _facts: Plan(status=after))
+    it.put(RUNNING)
+    await it.live(0.1)
+    assert len(it.kube.statuses) == 1
+
+
+async def test_a_status_that_stands_is_not_written_again(rig):
+    it = rig(lambda _facts: Plan(status=RUNNING))
+    it.put(RUNNING)
+    await it.live(1)
+    for _ in range(50):
+        it.queue.add(KEY)
+        await asyncio.sleep(1)
+    assert it.kube.statuses == []
+
+
+async def test_a_status_edited_by_somebody_is_put_right(rig):
+    it = rig(lambda _facts: Plan(status=RUNNING.model_copy(update={"vm_id": "x"})))
+    it.put(RUNNING.model_copy(update={"vm_id": "edited"}))
+    await it.live(LASTING_SECONDS + 1)
+    assert [status["vmId"] for status in it.kube.statuses] == ["x"]
+
+
+async def test_stale_facts_are_not_acted_upon(rig):
+    """A process that stood still in between must look again."""
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.CREATE), gather_takes=10.5)
+    it.put(CREATING)
+    await it.live(60)
+    assert it.room.acted == []
+    it.room.gather_takes = 1.0
+    it.room.plan = lambda _facts: Plan(status=CREATING, action=None if it.room.acted else Verb.CREATE)
+    await asyncio.sleep(30)
+    assert len(it.room.acted) == 1
+
+
+async def test_release_is_told_and_not_repeated_once_the_object_is_gone(rig):
+    it = rig(lambda _facts: Plan(release=Release(Reason.GONE, "The VM is gone.")))
+    it.put(RUNNING)
+    await it.live(1)
+    assert it.kube.released == [UID]
+
+
+async def test_a_release_that_failed_is_tried_again(rig):
+    it = rig(lambda _facts: Plan(release=Release(Reason.GONE, "The VM is gone.") if not it.kube.released else None))
+    it.put(RUNNING)
+    it.kube.fails = [DOWN, CONFLICT]
+    await it.live(60)
+    assert it.kube.released == [UID]
+
+
+async def test_wake_ups_follow_the_plan(rig):
+    times = []
+
+    def plan(facts):
+        times.append(facts.now.mono)
+        return Plan(wake_at=facts.now.mono + 7) if len(times) < 4 else Plan()
+
+    it = rig(plan)
+    it.put()
+    await it.live(100)
+    assert [round(later - sooner) for sooner, later in pairwise(times)] == [7, 7, 7]
+
+
+async def test_a_look_needed_only_later_is_a_wake_up(rig):
+    times = []
+
+    def plan(facts):
+        times.append(facts.now.mono)
+        return Plan(look_after=times[0] + 9)
+
+    it = rig(plan)
+    it.put()
+    await it.live(8)
+    assert len(times) == 1
+    await asyncio.sleep(2)
+    assert len(times) == 2
+
+
+async def test_one_object_is_never_in_two_passes_at_once(rig):
+    it = rig(lambda _facts: Plan(), gather_takes=1.0)
+    it.put()
+    await it.live(0.5, workers=8)
+    for _ in range(20):
+        it.queue.add(KEY)
+        await asyncio.sleep(0.3)
+    assert it.room.most == 1
+
+
+async def test_an_object_that_is_forgotten_is_not_worked_on(rig):
+    it = rig(lambda facts: Plan(wake_at=facts.now.mono + 5))
+    it.put()
+    await it.live(1)
+    it.loop.forget(KEY)
+    before = len(it.room.attended)
+    await asyncio.sleep(60)
+    assert len(it.room.attended) == before
+    assert it.room.forgotten == [UID]
+    assert it.room.store.get(UID) is None
+
+
+async def test_the_answer_to_a_write_does_not_bring_a_gone_object_back(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    answer = it.kube.apply_status
+
+    async def overtaken(*arguments):
+        document = await answer(*arguments)
+        it.loop.forget(KEY)  # DELETED arrives on the other connection before our answer is read
+        return document
+
+    it.kube.apply_status = overtaken
+    await it.live(5)
+    assert it.room.store.get(UID) is None
+
+
+async def test_stop_lets_a_sent_call_finish(rig):
+    it = rig(lambda _facts: Plan(status=CREATING, action=None if it.room.acted else Verb.CREATE), act_takes=3.0)
+    it.put(CREATING)
+    await it.live(0.5)
+    assert len(it.room.acted) == 1
+    began = it.clock.mono()
+    await stop(it.workers, it.queue, 30.0)
+    assert 2 <= it.clock.mono() - began <= 4
+    assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="success") == 1
+
+
+async def test_stop_does_not_wait_for_ever(rig):
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.CREATE), act_takes=1000.0)
+    it.put(CREATING)
+    await it.live(0.5)
+    began = it.clock.mono()
+    await stop(it.workers, it.queue, 5.0)
+    assert it.clock.mono() - began <= 6
+    assert all(worker.done() for worker in it.workers)

@@ -1,0 +1,53 @@
+"""The settings of kopf without which it would do harm, each for a reason that was met once."""
+
+import itertools
+
+import kopf
+import pytest
+
+from gpucloud.handlers.lifecycle import NoDiffBase, PatientBackoff, settings
+from gpucloud.kinds.meta import FINALIZER
+
+
+def test_kopf_has_a_finalizer_of_its_own():
+    """kopf takes its finalizer off every object that no kopf handler needs it for: sharing ours stripped every VM's."""
+    assert settings().persistence.finalizer != FINALIZER
+
+
+def test_an_outage_does_not_end_the_process():
+    delays = list(itertools.islice(settings().networking.error_backoffs, 10_000))
+    assert len(delays) == 10_000
+    assert all(0 < delay <= 60 for delay in delays)
+    assert min(delays[20:]) >= 30, "it settles at about a minute, not at a hammering"
+
+
+def test_every_outage_starts_with_short_delays():
+    backoff = PatientBackoff()
+    for _ in range(3):
+        assert next(iter(backoff)) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "why"),
+    [
+        (lambda it: it.posting.enabled, False, "events are the engine's"),
+        (lambda it: it.scanning.disabled, True, "no rights on CRDs and namespaces of the cluster"),
+        (lambda it: it.peering.standalone, True, "a stray object must not pause the operator"),
+        (lambda it: it.queueing.worker_limit, None, "a limit starves objects"),
+        (lambda it: it.networking.enforce_retry_after, True, "never sooner than asked"),
+    ],
+)
+def test_what_matters(value, wanted, why):
+    assert value(settings()) == wanted, why
+
+
+def test_silent_streams_are_cut_after_the_bookmarks_of_a_minute():
+    assert 60 < settings().watching.inactivity_timeout <= 75
+
+
+def test_nothing_of_the_spec_is_copied_into_annotations():
+    body, patch = kopf.Body({"metadata": {}, "spec": {"sshKeys": ["x"]}}), kopf.Patch()
+    NoDiffBase().store(body=body, patch=patch, essence=kopf.BodyEssence({}))
+    assert not patch
+    assert NoDiffBase().fetch(body=body) is None
+    assert isinstance(settings().persistence.diffbase_storage, NoDiffBase)

@@ -1,0 +1,95 @@
+"""Names are the only place where ours can be told; whatever an object is called, its VM's name is legal and its own."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.reconcile.gpuvm import identity
+from gpucloud.reconcile.naming import (
+    FINGERPRINT_LENGTH,
+    MAX_LENGTH,
+    base_name,
+    external_name,
+    fingerprint,
+    installation_tag,
+    proves,
+)
+from support.builders import UID, a_spec, a_status, an_intent, an_object
+
+LEGAL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+OBJECT_NAMES = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True)  # Kubernetes' own rule
+TAGS = st.from_regex(r"[a-z0-9]{3,8}", fullmatch=True)
+
+
+@given(OBJECT_NAMES, st.uuids().map(str), TAGS)
+def test_every_object_has_a_legal_name(name, uid, tag):
+    made = external_name(name, uid, tag)
+    assert len(made) <= MAX_LENGTH
+    assert LEGAL.fullmatch(made)
+    assert proves(made, uid)
+    assert made.startswith(base_name(name, tag))
+    assert len(made) == len(base_name(name, tag)) + FINGERPRINT_LENGTH
+
+
+@given(OBJECT_NAMES, st.uuids(), st.uuids(), TAGS)
+def test_the_name_is_the_objects_own_and_always_the_same(name, uid, other, tag):
+    assert external_name(name, str(uid), tag) == external_name(name, str(uid), tag)
+    if uid != other:
+        assert external_name(name, str(uid), tag) != external_name(name, str(other), tag)
+        assert not proves(external_name(name, str(uid), tag), str(other))
+
+
+def test_names_are_stable_over_versions():
+    """A change here would orphan every VM that was ever bought."""
+    assert external_name("train", UID, installation_tag("kube-system-uid")) == KNOWN_NAME
+
+
+KNOWN_NAME = "train-ibzrp-mzx7ntfklm"
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("train", "train-abcde-"),
+        ("team.train", "team-train-abcde-"),
+        ("x" * 253, "x" * 35 + "-abcde-"),
+        ("a" * 34 + "." + "b", "a" * 34 + "-abcde-"),  # no two hyphens where the name was cut
+    ],
+)
+def test_the_readable_part(name, base):
+    assert base_name(name, "abcde") == base
+
+
+@pytest.mark.parametrize("name", ["", "train", fingerprint(UID), "x" + fingerprint(UID), "-" + fingerprint("another")])
+def test_what_proves_nothing(name):
+    assert not proves(name, UID)
+
+
+RECORDED_UNDER_ANOTHER_TAG = external_name("train", UID, "oldtg")
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "name"),
+    [
+        (a_spec(), GpuVMStatus(), external_name("train", UID, "tagaa")),
+        (a_spec(vmName="mine"), GpuVMStatus(), "mine"),
+        # a rebuilt cluster has another tag; the VM is found again
+        (a_spec(), a_status(intent=an_intent(RECORDED_UNDER_ANOTHER_TAG)), RECORDED_UNDER_ANOTHER_TAG),
+        # people can edit status: a name without our fingerprint is not looked at
+        (a_spec(), a_status(intent=an_intent("somebody-elses")), external_name("train", UID, "tagaa")),
+        (a_spec(), a_status(intent=an_intent(external_name("x", "other-uid", "t"))), external_name("train", UID, "tagaa")),
+        (a_spec(vmName="mine"), a_status(intent=an_intent("somebody-elses")), "mine"),
+    ],
+)
+def test_which_vm_an_object_stands_for(spec, status, name):
+    found = identity(an_object(), spec, status, "tagaa")
+    assert (found.cluster, found.vpc, found.name) == ("Msc1", "acme", name)
+
+
+def test_the_place_is_the_specs_even_if_status_names_another():
+    status = a_status(intent=an_intent(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
+    found = identity(an_object(), a_spec(), status, "tagaa")
+    assert (found.cluster, found.vpc) == ("Msc1", "acme")

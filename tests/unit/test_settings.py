@@ -1,0 +1,182 @@
+"""Settings: flags over environment over defaults, secrets from files, every refusal with words that help, no secret told."""
+
+import argparse
+
+import pytest
+
+from gpucloud.settings import SettingsError, add_arguments, flags, load
+
+URL = "default=https://cloud.example"
+SECRET = "made-up-canary"
+OK = {"GPUCLOUD_ENDPOINT": URL, "GPUCLOUD_API_KEY": SECRET}
+
+
+def given(*arguments):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return vars(parser.parse_args(arguments))
+
+
+def settings(*arguments, **environ):
+    return load(given(*arguments), OK | {f"GPUCLOUD_{name}": value for name, value in environ.items()})
+
+
+def test_the_defaults_that_are_promised():
+    it = settings()
+    promised = {
+        "poll_pending_seconds": 2.0,
+        "poll_steady_seconds": 60.0,
+        "cloud_qps": 10.0,
+        "cloud_burst": 20,
+        "create_grace_seconds": 30.0,
+        "blind_after_seconds": 180.0,
+        "namespace": (),
+        "observe_only": False,
+        "bind_address": "127.0.0.1",
+    }
+    assert {name: getattr(it, name) for name in promised} == promised
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "name", "value"),
+    [
+        ((), {"WORKERS": "7"}, "workers", 7),
+        (("--workers", "9"), {"WORKERS": "7"}, "workers", 9),
+        ((), {"WORKERS": ""}, "workers", 50),  # empty is absent
+        (("--poll-pending-seconds", "0.5"), {}, "poll_pending_seconds", 0.5),
+        (("--namespace", "a", "--namespace", "b"), {"NAMESPACE": "c"}, "namespace", ("a", "b")),
+        ((), {"NAMESPACE": "a, b,"}, "namespace", ("a", "b")),
+        (("--observe-only",), {}, "observe_only", True),
+        (("--observe-only",), {"OBSERVE_ONLY": "false"}, "observe_only", True),
+        ((), {"OBSERVE_ONLY": "Yes"}, "observe_only", True),
+        ((), {"OBSERVE_ONLY": "0"}, "observe_only", False),
+        (("--metrics-port", "0"), {}, "metrics_port", 0),
+        ((), {"INSTALL_TAG": "prod1"}, "install_tag", "prod1"),
+    ],
+)
+def test_flags_win_over_environment_over_defaults(arguments, environ, name, value):
+    assert getattr(settings(*arguments, **environ), name) == value
+
+
+def test_every_setting_has_a_flag_and_help():
+    text = argparse.ArgumentParser()
+    add_arguments(text)
+    shown = " ".join(text.format_help().split())
+    for item in flags():
+        assert "--" + item.name.replace("_", "-") in shown
+        assert f"GPUCLOUD_{item.name.upper()}" in shown.replace(" ", "")
+
+
+def test_the_first_endpoint_is_the_operators_own():
+    it = settings("--endpoint", "b=https://b.example/api", "--endpoint", "a=http://127.0.0.1:8080")
+    assert it.own_endpoint == "https://b.example/api"
+    assert it.endpoints == {"b": "https://b.example/api", "a": "http://127.0.0.1:8080"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "says"),
+    [
+        (("--workers", "many"), {}, "--workers"),
+        ((), {"WORKERS": "many"}, "GPUCLOUD_WORKERS"),
+        ((), {"OBSERVE_ONLY": "perhaps"}, "true or false"),
+        (("--workers", "0"), {}, "--workers: must be greater than zero"),
+        (("--poll-steady-seconds", "-1"), {}, "--poll-steady-seconds: must be greater than zero"),
+        (("--cloud-qps", "0"), {}, "--cloud-qps"),
+        (("--cloud-burst", "0"), {}, "--cloud-burst"),
+        (("--cloud-timeout-seconds", "0"), {}, "--cloud-timeout-seconds"),
+        (("--create-grace-seconds", "-1"), {}, "must not be negative"),
+        (("--blind-after-seconds", "-1"), {}, "must not be negative"),
+        (("--install-tag", "NO"), {}, "--install-tag"),
+        (("--install-tag", "a-b"), {}, "--install-tag"),
+        (("--install-tag", "ninechars"), {}, "--install-tag"),
+        (("--log-level", "loud"), {}, "debug, info, warning, error"),
+        (("--log-format", "xml"), {}, "json, text"),
+        ((), {"ENDPOINT": ""}, "--endpoint default=https://"),
+        (("--endpoint", "https://cloud.example"), {}, "NAME=https://"),
+        (("--endpoint", "=https://cloud.example"), {}, "NAME=https://"),
+        (("--endpoint", "a=ftp://cloud.example"), {}, "NAME=https://"),
+        (("--endpoint", "a=file:///etc/passwd"), {}, "NAME=https://"),
+        (("--endpoint", "a=https://"), {}, "NAME=https://"),
+        (("--endpoint", f"a=https://cloud.example?key={SECRET}"), {}, "NAME=https://"),
+        (("--endpoint", f"a=https://ann:{SECRET}@cloud.example"), {}, "NAME=https://"),
+        (("--endpoint", "a=https://x", "--endpoint", "a=https://y"), {}, "same name"),
+        ((), {"API_KEY": ""}, "no account"),
+        ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "not both"),
+        ((), {"API_KEY": "", "USERNAME": "ann"}, "go together"),
+        ((), {"API_KEY": "", "PASSWORD": SECRET}, "go together"),
+        ((), {"API_KEY_FILE": "/nonexistent/key"}, "GPUCLOUD_API_KEY_FILE: cannot read /nonexistent/key"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_name(arguments, environ, says):
+    with pytest.raises(SettingsError) as caught:
+        settings(*arguments, **environ)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize("flag", ["--poll-pending-seconds", "--cloud-qps", "--create-grace-seconds"])
+def test_numbers_are_finite(flag, value):
+    with pytest.raises(SettingsError):
+        settings(flag, value)
+
+
+@pytest.mark.parametrize("content", [SECRET, SECRET + "\n", SECRET + "\r\n"])
+def test_a_secret_may_come_from_a_file(tmp_path, content):
+    path = tmp_path / "key"
+    path.write_bytes(content.encode())
+    assert settings(API_KEY="", API_KEY_FILE=str(path)).credentials.api_key == SECRET
+
+
+def test_the_file_wins_over_the_variable(tmp_path):
+    path = tmp_path / "key"
+    path.write_text("from-the-file")
+    assert settings(API_KEY_FILE=str(path)).credentials.api_key == "from-the-file"
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe"])
+def test_a_file_without_a_secret_is_refused(tmp_path, content):
+    path = tmp_path / "key"
+    path.write_bytes(content)
+    with pytest.raises(SettingsError):
+        settings(API_KEY="", API_KEY_FILE=str(path))
+
+
+def test_user_name_and_password_from_files(tmp_path):
+    (tmp_path / "password").write_text(SECRET)
+    found = settings(API_KEY="", USERNAME="ann", PASSWORD_FILE=str(tmp_path / "password")).credentials
+    assert (found.username, found.password, found.api_key) == ("ann", SECRET, None)
+
+
+def test_no_secret_is_told():
+    it = settings()
+    assert it.credentials.api_key == SECRET
+    assert SECRET not in repr(it) + str(it) + repr(it.credentials)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ"),
+    [
+        (("--endpoint", f"a=https://ann:{SECRET}@cloud.example"), {}),
+        (("--endpoint", f"https://ann:{SECRET}@cloud.example"), {}),
+        ((), {"USERNAME": "ann", "PASSWORD": SECRET}),
+        ((), {"API_KEY": "", "PASSWORD": SECRET}),
+    ],
+)
+def test_no_secret_is_told_by_a_refusal(arguments, environ):
+    with pytest.raises(SettingsError) as caught:
+        settings(*arguments, **environ)
+    assert SECRET not in str(caught.value) + repr(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_key_in_the_query_of_an_endpoint_is_not_repeated():
+    with pytest.raises(SettingsError) as caught:
+        settings("--endpoint", f"a=https://cloud.example?key={SECRET}")
+    assert SECRET not in str(caught.value)
+
+
+def test_secrets_have_no_flag():
+    names = {item.name for item in flags()}
+    assert not names & {"api_key", "username", "password", "credentials"}
+    with pytest.raises(SystemExit):
+        given("--api-key", "x")
