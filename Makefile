@@ -7,6 +7,8 @@ UV_VERSION := 0.13.8
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
+# A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
+PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
 .PHONY: help setup check test test-unit test-e2e demo crds lock clean
 
@@ -32,15 +34,15 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference
 
 test-unit: $(READY) ## decisions, client and simulator, without any server
-	$(RUN)/python -m pytest tests/unit tests/simulator
+	$(PYTEST) -n 2 tests/unit tests/simulator
 
 test-e2e: $(READY) ## the operator against a real kube-apiserver
 	$(RUN)/python -m controlplane ensure
-	$(RUN)/python -m pytest -n 2 tests/e2e
+	$(PYTEST) -n 2 --dist worksteal tests/e2e
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
-	$(RUN)/python -m pytest -n 2
+	$(PYTEST) -n 2 --dist worksteal
 
 demo: $(READY) ## control plane, simulated cloud and operator; a VM's life, watched (KEEP=1 leaves it running)
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import CreateServer, VmRecord
 from gpucloud.engine import sshkeys
+from gpucloud.engine.claims import Claims
 from gpucloud.engine.clock import Clock, reading
 from gpucloud.engine.events import Happening
+from gpucloud.engine.memories import Memories
 from gpucloud.engine.objects import ObjectStore, Stored
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import naming, unreadable
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Absent, Attempt, Limits, Memory, Refusal, SSHKeys, Verb
+from gpucloud.reconcile.facts import Absent, Limits, Refusal, SSHKeys, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, identity
 from gpucloud.reconcile.unreadable import Unreadable
 
@@ -39,7 +41,6 @@ _DONE = {
     Verb.STOP: (Reason.STOPPED, "The VM {name} was told to stop."),
     Verb.DESTROY: (Reason.DESTROYED, "The VM {name} was told to go, with its data."),
 }
-POWER = frozenset({Verb.START, Verb.STOP})
 _FAILED = {
     Verb.CREATE: Reason.ORDER_FAILED,
     Verb.START: Reason.START_FAILED,
@@ -72,9 +73,8 @@ class GpuVMRoom:
         self._tag = tag
         self._limits = limits
         self._synced = synced
-        self._memories: dict[str, Memory] = {}
-        self._identities: dict[str, Identity] = {}  # by uid
-        self._claimants: dict[Identity, set[str]] = {}
+        self._memories = Memories(tools.clock)
+        self._claims = Claims(self._rank)
         tools.inventory.expected = self._expected
 
     def noticed(self, stored: GpuVM) -> None:
@@ -82,17 +82,8 @@ class GpuVMRoom:
         if stored.spec is None:
             return
         here = identity(stored.meta, stored.spec, stored.status, self._tag)
-        self._claim(stored.meta.uid, here)
+        self._claims.put(stored.meta.uid, here)
         self._tools.inventory.watch(stored.meta.uid, here)
-
-    def _notice_stranger(self, stored: GpuVM) -> None:
-        """An intent that we did not write: whoever did may have acted on it, at the latest just now."""
-        intent, memory = stored.status.intent, self._memory(stored.meta.uid)
-        if intent is None or intent.id in memory.intent_ids | {memory.stranger_id}:
-            return
-        self._memories[stored.meta.uid] = replace(
-            memory, stranger_id=intent.id, stranger_seen=self._tools.clock.mono(), unclear=True
-        )
 
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable:
         """Everything that the decision needs; reads Secrets and the namespace only when something may be bought.
@@ -112,8 +103,10 @@ class GpuVMRoom:
         return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
 
     def _facts(self, stored: GpuVM, spec: GpuVMSpec) -> VmFacts:
-        meta, here = stored.meta, self._identities[stored.meta.uid]
-        self._notice_stranger(stored)
+        meta = stored.meta
+        here = identity(meta, spec, stored.status, self._tag)
+        if stored.status.intent is not None:
+            self._memories.saw(meta.uid, stored.status.intent.id)
         accept = meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
         return VmFacts(
             now=reading(self._tools.clock),
@@ -122,9 +115,9 @@ class GpuVMRoom:
             status=stored.status,
             identity=here,
             vm=self._tools.inventory.observe(here, accept_absence=accept),
-            memory=self._memory(meta.uid),
+            memory=self._memories.of(meta.uid),
             limits=self._limits,
-            owner=self._first_claimant(meta.uid, here),
+            owner=self._owner(meta.uid, here),
             synced=self._synced(),
             nonce=secrets.token_hex(8),
             price_per_hour=None if meta.deleting else self._tools.catalogue.price_per_hour(spec.configuration),
@@ -153,7 +146,7 @@ class GpuVMRoom:
         except CloudError as error:
             if not (verb is Verb.DESTROY and error.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
-        self._remember(facts, verb, refusal)
+        self._memories.called(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
             return Happening(_FAILED[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = _DONE[verb]
@@ -171,76 +164,31 @@ class GpuVMRoom:
             case Verb.DESTROY:
                 await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
 
-    def _remember(self, facts: VmFacts, verb: Verb, refusal: Refusal | None) -> None:
-        uid = facts.meta.uid
-        memory = self._memory(uid)
-        before = memory.attempts.get(verb)
-        failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
-        attempt = Attempt(verb, self._tools.clock.mono(), facts.asked, refusal, failures)
-        may_be_there = verb is Verb.CREATE and (refusal is None or refusal.ambiguous)
-        self._memories[uid] = replace(
-            memory, attempts={**memory.attempts, verb: attempt}, unclear=memory.unclear or may_be_there
-        )
-
     def intends(self, uid: str, status: GpuVMStatus, at: float) -> None:
         """This intent of ours is about to be written; once it stands, it may be acted on while it is young."""
         if status.intent is not None:
-            memory, new = self._memory(uid), status.intent.id
-            self._memories[uid] = replace(memory, intent_id=new, intent_ids=memory.intent_ids | {new}, intent_recorded=at)
+            self._memories.intends(uid, status.intent.id, at)
 
     def attend(self, uid: str, plan: Plan[GpuVMStatus]) -> None:
         """Tell the inventory whether to hurry, and who waits for a look."""
         self._tools.inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
-            self._forget_power_calls(uid)
+            self._memories.settled(uid)
         if plan.look_after is not None and plan.look_after <= self._tools.clock.mono():
             self._tools.inventory.look(uid, plan.look_after)
 
     def forget(self, uid: str) -> None:
         """The object is gone."""
-        self._memories.pop(uid, None)
-        here = self._identities.pop(uid, None)
-        if here is not None:
-            self._drop_claim(uid, here)
+        self._memories.forget(uid)
+        for other in self._claims.drop(uid):
+            self._tools.inventory.wake(other)  # its Conflict may be over
         self._tools.inventory.unwatch(uid)
 
-    def _forget_power_calls(self, uid: str) -> None:
-        """What was asked for is there: how the calls towards it went says nothing about the next."""
-        memory = self._memory(uid)
-        if POWER & memory.attempts.keys():
-            kept = {verb: memory.attempts[verb] for verb in memory.attempts if verb not in POWER}
-            self._memories[uid] = replace(memory, attempts=kept)
-
-    def _memory(self, uid: str) -> Memory:
-        if uid not in self._memories:
-            self._memories[uid] = Memory(first_seen=self._tools.clock.mono())
-        return self._memories[uid]
-
-    def _claim(self, uid: str, here: Identity) -> None:
-        known = self._identities.get(uid)
-        if known == here:
-            return
-        if known is not None:
-            self._drop_claim(uid, known)
-        self._identities[uid] = here
-        self._claimants.setdefault(here, set()).add(uid)
-
-    def _drop_claim(self, uid: str, here: Identity) -> None:
-        claimants = self._claimants[here]
-        claimants.discard(uid)
-        if not claimants:
-            del self._claimants[here]
-        for other in claimants:
-            self._tools.inventory.wake(other)  # its Conflict may be over
-
-    def _first_claimant(self, uid: str, here: Identity) -> str | None:
-        """The other object that comes before this one: an intent recorded for this name counts first, then age."""
-        claimants = self._claimants.get(here, set())
-        if len(claimants) < 2:
-            return None
-        first = min((self._rank(other, here), other) for other in claimants)[1]
-        stored = self.store.get(first)
-        return None if first == uid or stored is None else f"{stored.meta.namespace}/{stored.meta.name}"
+    def _owner(self, uid: str, here: Identity) -> str | None:
+        """The other object that this VM belongs to: an intent recorded for its name counts first, then age."""
+        first = self._claims.first(here)
+        stored = None if first is None or first == uid else self.store.get(first)
+        return None if stored is None else f"{stored.meta.namespace}/{stored.meta.name}"
 
     def _rank(self, uid: str, here: Identity) -> tuple[bool, str, str]:
         stored = self.store.get(uid)
@@ -264,22 +212,19 @@ class GpuVMRoom:
             for name in self._tools.inventory.names(here.cluster, here.vpc)
             if name.startswith(base)
             and len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and replace(here, name=name) not in self._claimants
+            and replace(here, name=name) not in self._claims
         )
 
     def _expected(self, cluster: str) -> set[Identity]:
         """VMs that a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""
-        return {
-            self._identities[stored.meta.uid]
-            for stored in self.store
-            if stored.spec is not None and stored.spec.cluster == cluster and self._should_show(stored)
-        }
+        known = (self._claims.identity(stored.meta.uid) for stored in self.store if self._should_show(stored))
+        return {here for here in known if here is not None and here.cluster == cluster}
 
     def _should_show(self, stored: GpuVM) -> bool:
-        if stored.status.vm_id is None or stored.meta.uid not in self._identities:
+        if stored.status.vm_id is None:
             return False
         ready = find(stored.status.conditions, ConditionType.READY)
-        going = Verb.DESTROY in self._memory(stored.meta.uid).attempts
+        going = Verb.DESTROY in self._memories.of(stored.meta.uid).attempts
         return not going and (ready is None or ready.reason not in {Reason.VM_LOST, Reason.DELETING})
 
 

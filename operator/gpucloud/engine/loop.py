@@ -117,6 +117,8 @@ class Loop(Generic[P, S, F]):
             result = "error"
             log.exception("pass failed", **_names(key))
             self._retry_later(key)
+        if self._room.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
+            self.forget(key)
         self._metrics.reconciles.labels(key.kind, result).inc()
         if result == "error":
             self._metrics.reconcile_errors.labels(key.kind).inc()

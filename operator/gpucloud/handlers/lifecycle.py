@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+log = logging.getLogger("gpucloud.login")
 
 
 class NoDiffBase(kopf.DiffBaseStorage):
@@ -50,9 +54,8 @@ def connect() -> kopf.ConnectionInfo:
         kopf.LoginError: there is neither.
     """
     settings = kopf.OperatorSettings()
-    logger = _quiet_logger()
-    found = kopf.login_with_service_account(logger=logger, settings=settings) or kopf.login_with_kubeconfig(
-        logger=logger, settings=settings
+    found = kopf.login_with_service_account(logger=log, settings=settings) or kopf.login_with_kubeconfig(
+        logger=log, settings=settings
     )
     if found is None:
         raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
@@ -82,9 +85,3 @@ def settings() -> kopf.OperatorSettings:
     chosen.networking.enforce_retry_after = True
     chosen.process.ultimate_exiting_timeout = 60
     return chosen
-
-
-def _quiet_logger() -> Any:
-    import logging  # noqa: PLC0415 - kopf's login helpers want a logger, and say nothing of use
-
-    return logging.getLogger("gpucloud.login")
