@@ -42,6 +42,7 @@ class Happening:
     note: str
     action: str
     warning: bool = False
+    always: bool = False  # a mutation that was carried out is told each time
 
 
 def verdict_change(before: Iterable[Condition], after: Iterable[Condition]) -> Happening | None:
@@ -67,10 +68,10 @@ class EventRecorder:
         self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
-        """Tell this, unless the same was told about the same object within ten minutes."""
+        """Tell this; what is no mutation, not again about the same object within ten minutes."""
         now = self._clock.mono()
         key = (meta.uid, happening.reason, happening.note)
-        if now - self._told.get(key, -REPEAT_AFTER_SECONDS) < REPEAT_AFTER_SECONDS:
+        if not happening.always and now - self._told.get(key, -REPEAT_AFTER_SECONDS) < REPEAT_AFTER_SECONDS:
             return
         self._told[key] = now
         if len(self._told) > BACKLOG:

@@ -150,7 +150,7 @@ class GpuVMRoom:
         if refusal is not None:
             return Happening(_FAILED[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = _DONE[verb]
-        return Happening(reason, note.format(name=repr(facts.identity.name)), verb)
+        return Happening(reason, note.format(name=repr(facts.identity.name)), verb, always=True)
 
     async def _send(self, facts: VmFacts, verb: Verb) -> None:
         client, here = self._tools.client, facts.identity
