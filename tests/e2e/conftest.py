@@ -18,6 +18,7 @@ from support.operatorproc import OperatorProcess
 from support.simcloud import SimCloud
 
 CRDS = Path(__file__).parents[2] / "crds"
+RBAC = Path(__file__).parents[2] / "deploy" / "examples" / "operator-rbac.yaml"
 E2E = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
 
@@ -82,6 +83,21 @@ def namespace(kubectl, crds):
     kubectl.ok("delete", "namespace", name, "--wait=false")
 
 
+@pytest.fixture(scope="session")
+def rights(kubectl, crds):  # noqa: ARG001  # they speak of our resources
+    """The documented rights, and no others, for the user that the operators of the tests run as."""
+    kubectl.apply(RBAC)
+    kubectl.apply(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "gpucloud-operator-of-the-tests"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gpucloud-operator"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "gpucloud-operator"}],
+        }
+    )
+
+
 @pytest.fixture
 def sim(tmp_path):
     """A simulated cloud that makes a VM in a fifth of a second."""
@@ -90,12 +106,12 @@ def sim(tmp_path):
 
 
 @pytest.fixture
-def operator(control_plane, sim, crds, request):  # noqa: ARG001  # an operator without its resources would not start
+def operator(control_plane, sim, rights, request):  # noqa: ARG001  # without its rights it would not start
     """A factory: each call starts one operator against the test's cloud, with a user of its own in the audit log."""
     started: list[OperatorProcess] = []
 
     def start(**flags: object) -> OperatorProcess:
-        kubeconfig = control_plane.kubeconfig_for("gpucloud-operator", ("system:masters",))
+        kubeconfig = control_plane.kubeconfig_for("gpucloud-operator")
         key_file = flags.pop("api_key_file", sim.api_key_file)
         process = OperatorProcess(sim.url, kubeconfig, key_file, **{"poll_pending_seconds": 0.2, **flags})
         started.append(process)

@@ -35,6 +35,7 @@ def test_the_writes_and_calls_of_a_life(kubectl, namespace, sim, operator, audit
     assert len(sim.calls("DestroyServer")) == 1
     assert not sim.calls("GetServer")
     assert not sim.vms()
+    assert {one.code for one in audit.requests(user=USER)} <= {0, 200, 201}, "the documented rights suffice"
 
 
 def test_a_hundred_idle_vms_cost_one_listing_an_interval_and_no_write(kubectl, namespace, sim, operator, audit):

@@ -79,6 +79,8 @@ def test_the_audit_log_tells_users_apart(control_plane, kubectl, audit, fresh_na
         "metadata": {"name": "s"},
         "stringData": {"word": "not-for-the-log"},
     }
+    binding = ("rolebinding", "secrets", "--clusterrole=cluster-admin", "--user=gpucloud-operator")
+    kubectl.ok("create", *binding, ns=fresh_namespace)
     Kubectl(control_plane.kubectl, control_plane.kubeconfig_for("gpucloud-operator")).apply(secret, ns=fresh_namespace)
     kubectl.delete("secret", "s", ns=fresh_namespace)
 

@@ -30,7 +30,7 @@ class User:
 def standard_users() -> tuple[User, ...]:
     """Make the users of every control plane of ours; each has its own name in the audit log."""
     masters = (MASTERS,)
-    return (User(ADMIN, masters), User(OPERATOR, masters), User(CONTROLLER_MANAGER, masters), User(VIEWER))
+    return (User(ADMIN, masters), User(OPERATOR), User(CONTROLLER_MANAGER, masters), User(VIEWER))
 
 
 def token_file(users: tuple[User, ...]) -> str:

@@ -106,9 +106,9 @@ class ControlPlane:
     def kubeconfig_for(self, user: str, groups: tuple[str, ...] = ()) -> Path:
         """Return a kubeconfig for a user.
 
-        ``admin``, ``gpucloud-operator`` and ``viewer`` (no rights) have tokens of their own on a control plane of
-        ours. Anybody else, and everybody on a borrowed cluster, is impersonated by the administrator: kubectl obeys
-        that, other clients may ignore it.
+        ``admin`` (all rights), ``gpucloud-operator`` and ``viewer`` (no rights but what they are given) have tokens of
+        their own on a control plane of ours. Anybody else, and everybody on a borrowed cluster, is impersonated by the
+        administrator: kubectl obeys that, other clients may ignore it.
         """
         if self._local and self._local.knows(user, groups):
             return self._local.kubeconfig_for(user)
