@@ -264,7 +264,7 @@ class Inventory(Generic[R]):
             del view.waiting[uid]
         if was_blind or was_doubted != doubted:
             return self._in(cluster)
-        changed = (uid for uid in self._in(cluster) if before.get(self._watched[uid]) != records.get(self._watched[uid]))
+        changed = (uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid]))
         return {*served, *changed}
 
     def _in(self, cluster: str) -> list[str]:

@@ -343,6 +343,15 @@ async def test_a_record_without_a_vpc_may_be_the_one(rig):
     assert isinstance(it.sees("x"), Present)
 
 
+async def test_a_change_of_a_record_that_names_no_vpc_wakes_too(rig):
+    it = rig([record("x", vpc=None, status="PENDING")], [record("x", vpc=None, status="ONLINE")])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(SLOW / 2)
+    it.woken.clear()
+    await asyncio.sleep(SLOW)
+    assert it.woken == ["a"]
+
+
 @pytest.mark.parametrize("second", [record("x"), record("x", vpc=None)])
 async def test_two_records_of_one_identity_are_twins(rig, second):
     it = rig([record("x"), second])

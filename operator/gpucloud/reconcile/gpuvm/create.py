@@ -114,7 +114,6 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
             f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, or "
             f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.',
         ),
-        look_after=None,
     )
 
 
@@ -143,7 +142,7 @@ def keyless(f: VmFacts) -> Plan[GpuVMStatus] | None:
             wake_at=wake_at,
         )
     if f.keys.trouble is KeyTrouble.INVALID:
-        return report(f, stalled(Reason.INVALID_SSH_KEYS, f"{f.keys.detail}"), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
+        return report(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpuvm import DeletionPolicy
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.conditions import stalled, working
+from gpucloud.reconcile.conditions import Progress, stalled, working
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.gpuvm import failed
 from gpucloud.reconcile.gpuvm.act import propose
@@ -72,17 +72,17 @@ def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     if attempt is None:
         return propose(f, Verb.DESTROY, DELETING)
     if failed.holds(f, attempt):
-        return report(f, _refused(attempt_verdict=failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+        return report(f, _refused(failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
     patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
     if vm.as_of < attempt.at + patience:
         return report(f, DELETING, look_after=attempt.at + patience)
     return propose(f, Verb.DESTROY, DELETING if attempt.refusal is None else _refused(failed.verdict(attempt)))
 
 
-def _refused(attempt_verdict: Verdict) -> Verdict:
+def _refused(said: Verdict) -> Verdict:
     """The cloud's refusal of a destroy, in the words of a deletion."""
-    words = f"{attempt_verdict.message} To let this object go and keep the VM, set spec.deletion.policy: Retain."
-    make = stalled if attempt_verdict.progress.name == "STALLED" else working
+    words = f"{said.message} To let this object go and keep the VM, set spec.deletion.policy: Retain."
+    make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 
 
