@@ -10,7 +10,7 @@ READY := .venv/.ready
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-e2e demo crds lock clean
+.PHONY: help setup check test test-unit test-e2e demo crds endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -44,11 +44,14 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 2 --dist worksteal
 
-demo: $(READY) ## control plane, simulated cloud and operator; a VM's life, watched (KEEP=1 leaves it running)
+demo: $(READY) ## control plane, simulated cloud and operator; the life of VPC, VMs and snapshot, watched (KEEP=1 leaves it running)
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
 crds: $(READY) ## print crds/*.yaml from the models
 	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference
+
+endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
+	PYTHONPATH=tests $(RUN)/python -m support.specification --write
 
 lock: ## refresh uv.lock
 	$(UV) lock --upgrade

@@ -7,8 +7,14 @@ warning about it fails whichever test the garbage collector hits.
 from __future__ import annotations
 
 import asyncio
+import signal
 
 import pytest
+
+
+def pytest_configure():
+    """Children must be stopped by an interrupt even where a shell started us in the background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,6 +19,7 @@ async def login(cloud, **more):
     return (await cloud.call("Authenticate", None, **(LOGIN | more))).data["result"]
 
 
+@pytest.mark.proves("general:credential", "auth:10.flag")
 @pytest.mark.parametrize("operation", PROTECTED)
 async def test_sim_every_operation_needs_a_credential(operation):
     answer = await Cloud().call(operation, None)
@@ -27,11 +28,13 @@ async def test_sim_every_operation_needs_a_credential(operation):
     assert answer.message == "Current user did not login to the application!"
 
 
+@pytest.mark.proves("auth:1.key")
 @pytest.mark.parametrize("operation", PROTECTED)
 async def test_sim_every_operation_takes_an_api_key(operation):
     assert (await Cloud().call(operation)).status != 401
 
 
+@pytest.mark.proves("auth:token.header")
 @pytest.mark.parametrize("operation", PROTECTED)
 async def test_sim_every_operation_takes_a_login_token(operation):
     cloud = Cloud()
@@ -39,11 +42,13 @@ async def test_sim_every_operation_takes_a_login_token(operation):
     assert (await cloud.call(operation, f"Bearer {token}")).status != 401
 
 
+@pytest.mark.proves("auth:2.case", "auth:key.header")
 @pytest.mark.parametrize("scheme", ["ApiKey", "apikey", "APIKEY", "aPiKeY"])
 async def test_sim_the_scheme_is_case_insensitive(scheme):
     assert (await Cloud().call("GetAll", f"{scheme} {KEY}")).status == 200
 
 
+@pytest.mark.proves("auth:2.space", "auth:10.malformed")
 @pytest.mark.parametrize(
     "header",
     [
@@ -66,12 +71,14 @@ async def test_sim_a_malformed_or_wrong_header_is_401(header):
     assert (await Cloud().call("GetAll", header)).status == 401
 
 
+@pytest.mark.proves("auth:10.malformed")
 async def test_sim_two_authorization_headers_are_401():
     header = ("authorization", f"ApiKey {KEY}")
     answer = await Cloud().send("GET", OPERATIONS["GetAll"][1], headers=[header, header])
     assert answer.status == 401
 
 
+@pytest.mark.proves("auth:3")
 async def test_sim_a_key_in_the_url_does_not_count_and_is_noted():
     cloud = Cloud()
     answer = await cloud.send("GET", OPERATIONS["GetAll"][1], query={"apiKey": KEY})
@@ -81,6 +88,7 @@ async def test_sim_a_key_in_the_url_does_not_count_and_is_noted():
     assert KEY not in str(entry)
 
 
+@pytest.mark.proves("auth:9.rejected", "auth:9.listed", "auth:10.expired")
 async def test_sim_an_expired_key_is_401_from_its_last_second_on_and_stays_listed():
     cloud = Cloud()
     key = await new_key(cloud, expiration="one_week")
@@ -91,6 +99,7 @@ async def test_sim_an_expired_key_is_401_from_its_last_second_on_and_stays_liste
     assert key["id"] in [item["id"] for item in (await cloud.control("keys")).data["keys"]]
 
 
+@pytest.mark.proves("auth:key.lifetime", "auth:6.expiration")
 @pytest.mark.parametrize(
     ("expiration", "days"),
     [("one_week", 7), ("one_month", 30), ("three_months", 91), ("six_months", 182), ("one_year", 365)],
@@ -100,16 +109,19 @@ async def test_sim_the_owner_chooses_the_life_of_a_key(expiration, days):
     assert key["expires"] - key["created"] == days * DAY
 
 
+@pytest.mark.proves("auth:6.expiration")
 async def test_sim_a_key_may_expire_at_a_custom_time():
     key = await new_key(Cloud(), expiration="2026-03-01T00:00:00Z")
     assert key["expires"] == 1_772_323_200
 
 
+@pytest.mark.proves("auth:key.lifetime", "limit:key-lifetime")
 @pytest.mark.parametrize("when", ["2025-12-31T00:00:00Z", "2027-06-01T00:00:00Z", "2026-03-01T00:00:00", "one_day"])
 async def test_sim_no_key_for_the_past_or_for_more_than_a_year(when):
     assert (await Cloud().control("keys", {"description": "d", "expiration": when})).status == 400
 
 
+@pytest.mark.proves("auth:9.immediate", "auth:9.final", "auth:9.rejected", "auth:10.expired")
 async def test_sim_revocation_is_immediate_and_final():
     cloud = Cloud()
     key = await new_key(cloud)
@@ -119,6 +131,7 @@ async def test_sim_revocation_is_immediate_and_final():
     assert (await cloud.control(f"keys/{key['id']}", method="DELETE")).status == 404
 
 
+@pytest.mark.proves("auth:5.ten", "auth:9.listed", "errors:key-limit", "limit:keys")
 async def test_sim_ten_keys_and_no_more_expired_ones_included_until_revoked():
     cloud = Cloud()
     first = await new_key(cloud, expiration="one_week")  # beside the one the simulator started with
@@ -132,6 +145,7 @@ async def test_sim_ten_keys_and_no_more_expired_ones_included_until_revoked():
     await new_key(cloud)
 
 
+@pytest.mark.proves("auth:7.once")
 async def test_sim_a_key_s_value_is_shown_once():
     cloud = Cloud()
     key = await new_key(cloud)
@@ -141,6 +155,17 @@ async def test_sim_a_key_s_value_is_shown_once():
     assert listed.data["keys"][-1]["description"] == "test"
 
 
+@pytest.mark.proves("auth:6.description", "auth:7.metadata")
+async def test_sim_of_a_key_that_was_made_its_metadata_stay_visible():
+    cloud = Cloud()
+    key = await new_key(cloud, description="for the night job", permissions=["Pages.Clusters"], expiration="one_week")
+    (shown,) = [one for one in (await cloud.control("keys")).data["keys"] if one["id"] == key["id"]]
+    assert (shown["suffix"], shown["description"]) == (key["value"][-12:], "for the night job")
+    assert shown["permissions"] == ["Pages", "Pages.Clusters"]
+    assert shown["expires"] - cloud.clock.now() == 7 * DAY
+
+
+@pytest.mark.proves("auth:5.own")
 async def test_sim_keys_belong_to_their_creator():
     cloud = Cloud()
     key = await new_key(cloud, owner="bob")
@@ -149,6 +174,7 @@ async def test_sim_keys_belong_to_their_creator():
     assert (await cloud.control(f"keys/{key['id']}", method="DELETE", owner="bob")).status == 200
 
 
+@pytest.mark.proves("auth:4")
 async def test_sim_creating_keys_needs_the_permission_api_keys():
     cloud = Cloud()
     await cloud.control("users", {"name": "bob", "permissions": ["Pages.Clusters"]})
@@ -156,6 +182,7 @@ async def test_sim_creating_keys_needs_the_permission_api_keys():
     assert (refused.status, "API Keys" in refused.data["error"]) == (403, True)
 
 
+@pytest.mark.proves("auth:6.permissions")
 async def test_sim_choosing_a_child_chooses_its_parents():
     key = await new_key(Cloud(), permissions=["Pages.VirtualMachines.Create"])
     assert key["permissions"] == ["Pages", "Pages.VirtualMachines", "Pages.VirtualMachines.Create"]
@@ -165,6 +192,7 @@ async def test_sim_an_unknown_permission_is_refused():
     assert (await Cloud().control("keys", {"description": "d", "permissions": ["Pages.Moon"]})).status == 400
 
 
+@pytest.mark.proves("auth:key.permissions", "auth:10.scope", "auth:10.flag")
 async def test_sim_a_scoped_key_gets_403_beyond_its_scope():
     cloud = Cloud()
     key = (await new_key(cloud, permissions=["Pages.VirtualMachines"]))["value"]
@@ -174,12 +202,22 @@ async def test_sim_a_scoped_key_gets_403_beyond_its_scope():
     assert refused.message.startswith("Required permissions are not granted.")
 
 
+@pytest.mark.proves("auth:10.scope", "auth:10.flag")
+@pytest.mark.parametrize("operation", PROTECTED)
+async def test_sim_every_operation_needs_a_permission(operation):
+    cloud = Cloud()
+    key = (await new_key(cloud, permissions=["Pages"]))["value"]
+    refused = await cloud.call(operation, f"ApiKey {key}")
+    assert (refused.status, refused.data["unAuthorizedRequest"]) == (403, True)
+
+
 async def test_sim_403_comes_before_validation():
     cloud = Cloud()
     key = (await new_key(cloud, permissions=["Pages.VirtualMachines"]))["value"]
     assert (await cloud.call("CreateServer", f"ApiKey {key}", nonsense=1)).status == 403
 
 
+@pytest.mark.proves("auth:8.removed", "auth:8.intersection")
 async def test_sim_what_the_owner_loses_all_keys_lose_at_once():
     cloud = Cloud()
     everything = (await new_key(cloud))["value"]
@@ -189,6 +227,7 @@ async def test_sim_what_the_owner_loses_all_keys_lose_at_once():
         assert (await cloud.call("GetVpcs", f"ApiKey {value}")).status == 403
 
 
+@pytest.mark.proves("auth:8.follows", "auth:8.intersection", "auth:key.permissions")
 async def test_sim_an_unscoped_key_follows_its_owner_s_gains_a_scoped_one_does_not():
     cloud = Cloud()
     everything = (await new_key(cloud, owner="bob"))["value"]
@@ -220,6 +259,7 @@ async def test_sim_nothing_of_another_tenant_is_visible():
     assert await cloud.status() == "ONLINE"
 
 
+@pytest.mark.proves("auth:1.none", "auth:token.obtained")
 async def test_sim_login_is_wrapped_even_where_answers_are_plain():
     answer = await Cloud(answers="plain").call("Authenticate", None, **LOGIN)
     assert answer.data["__abp"] is True
@@ -228,6 +268,7 @@ async def test_sim_login_is_wrapped_even_where_answers_are_plain():
     assert (result["expireInSeconds"], result["requiresTwoFactorVerification"]) == (DAY, False)
 
 
+@pytest.mark.proves("auth:token.lifetime", "limit:token-lifetime")
 async def test_sim_an_access_token_lives_for_24_hours():
     cloud = Cloud()
     token = (await login(cloud))["accessToken"]
@@ -237,6 +278,7 @@ async def test_sim_an_access_token_lives_for_24_hours():
     assert (await cloud.call("GetAll", f"bearer {token}")).status == 401
 
 
+@pytest.mark.proves("auth:token.permissions")
 async def test_sim_a_login_token_carries_all_permissions_of_the_account():
     cloud = Cloud()
     token = (await login(cloud, userNameOrEmailAddress="bob"))["accessToken"]
@@ -244,6 +286,7 @@ async def test_sim_a_login_token_carries_all_permissions_of_the_account():
     assert (await cloud.call("GetVpcs", f"Bearer {token}")).status == 403
 
 
+@pytest.mark.proves("auth:token.renewal", "auth:1.none", "RefreshToken")
 async def test_sim_a_refresh_token_renews_access_and_is_no_access_token_itself():
     cloud = Cloud()
     refresh = (await login(cloud))["refreshToken"]
@@ -269,6 +312,7 @@ async def test_sim_logins_can_be_ended_from_outside():
     assert (await cloud.call("GetAll", f"Bearer {token}")).status == 401
 
 
+@pytest.mark.proves("Authenticate.twoFactorVerificationCode")
 async def test_sim_two_factor_users_get_no_token_without_their_code():
     cloud = Cloud()
     first = await login(cloud, userNameOrEmailAddress="tia")

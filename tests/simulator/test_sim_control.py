@@ -213,6 +213,7 @@ async def test_sim_control_leaves_no_trace_in_the_ledger():
 # Beside the API
 
 
+@pytest.mark.proves("GetAll:content-types")
 @pytest.mark.parametrize(
     ("accept", "content_type"),
     [

@@ -102,6 +102,7 @@ async def test_sim_status_without_commit(wire, status):
     assert wire.entry("CreateServer")["committed"] is None
 
 
+@pytest.mark.proves("open:rate-limit")
 @pytest.mark.parametrize("text", ["3", "0", "-1", "1000000000", "Wed, 21 Oct 2026 07:28:00 GMT", "soon", ""])
 async def test_sim_429_with_every_form_of_retry_after(wire, text):
     wire.fault("status", status=429, retry_after=text)
@@ -197,6 +198,7 @@ async def test_sim_duplicate_items(wire):
     assert await wire.names() == ["a", "b", "c", "a", "b"]
 
 
+@pytest.mark.proves("state:open")
 async def test_sim_unknown_status_words(wire):
     wire.fault("status_word", operation="GetServers", word="DREAMING")
     assert {item["status"] for item in (await wire.list()).json()["items"]} == {"DREAMING"}

@@ -55,6 +55,7 @@ FORMS = {
 }
 
 
+@pytest.mark.proves("open:error-body")
 @pytest.mark.parametrize("form", FORMS)
 async def test_sim_error_form_and_unauthorized_form(form):
     missing = await Cloud(error_form=form).call("GetServer", **at("gone"))
@@ -64,6 +65,7 @@ async def test_sim_error_form_and_unauthorized_form(form):
     assert ("www-authenticate", "Bearer") in unauthorized.response.headers
 
 
+@pytest.mark.proves("auth:10.flag")
 @pytest.mark.parametrize("flag", [True, False])
 async def test_sim_unauthorized_flag(flag):
     assert (await Cloud(unauthorized_flag=flag).call("GetAll", None)).data["unAuthorizedRequest"] is flag
@@ -98,6 +100,7 @@ async def test_sim_image_echo(choice, text):
     assert (await Cloud(image_echo=choice).create(operatingSystemImage="Debian 12")).data["image"] == text
 
 
+@pytest.mark.proves("GetAvailability.reportNodes:uncounted")
 @pytest.mark.parametrize(("choice", "value"), [("absent", ...), ("null", None), ("zero", 0)])
 async def test_sim_uncounted(choice, value):
     items = (await Cloud(uncounted=choice).call("GetAvailability", cluster="Msc1", reportNodes="false")).items
@@ -173,6 +176,7 @@ async def test_sim_duplicate_vpc(status):
     assert (await cloud.call("CreateVpc", name="acme", cluster="Msc1", isDefault=True)).status == status
 
 
+@pytest.mark.proves("state:start")
 @pytest.mark.parametrize(
     ("choice", "status"), [("accept_202", 202), ("refuse_400", 400), ("refuse_422", 422), ("refuse_500", 500)]
 )
@@ -205,6 +209,7 @@ async def test_sim_start_without_capacity(choice, status, then):
     assert await cloud.status() == then
 
 
+@pytest.mark.proves("open:images")
 @pytest.mark.parametrize(("choice", "status"), [("refuse_400", 400), ("snapshot_first", 202)])
 async def test_sim_image_sources_combined(choice, status):
     cloud = Cloud(image_sources_combined=choice)
@@ -227,6 +232,7 @@ async def test_sim_unfiltered_listing(choice, status, count):
     assert len((await cloud.call("GetServers", Cluster="Hou1")).items) == 1
 
 
+@pytest.mark.proves("GetVirtualMachineBootLogs.Limit:default-2000", "limit:boot-log")
 @pytest.mark.parametrize(("required", "status"), [(True, 400), (False, 200)])
 async def test_sim_boot_log_limit_required(required, status):
     cloud = Cloud(boot_log_limit_required=required)
@@ -247,7 +253,10 @@ async def test_sim_snapshot_unavailable(down, status):
     assert (await cloud.call("CreateSnapshot", **SNAPSHOT)).status == status
 
 
-@pytest.mark.parametrize(("required", "status"), [(True, 400), (False, 202)])
+@pytest.mark.parametrize(
+    ("required", "status"),
+    [(True, 400), pytest.param(False, 202, marks=pytest.mark.proves("CreateSnapshot.sourceVMName:optional"))],
+)
 async def test_sim_snapshot_source_required(required, status):
     cloud = Cloud(snapshot_source_required=required)
     assert (await cloud.call("CreateSnapshot", name="s", namespace="acme", cluster="Msc1")).status == status

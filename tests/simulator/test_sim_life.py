@@ -16,6 +16,7 @@ async def words(cloud, name="vm", seconds=10.0, step=0.25):
     return seen
 
 
+@pytest.mark.proves("general:1.continues")
 async def test_sim_a_vm_s_way_to_online():
     cloud = Cloud(provision_seconds=5)
     created = await cloud.create()
@@ -27,6 +28,7 @@ async def test_sim_a_vm_s_way_to_online():
     assert (record["status"], record["ip"].startswith("198.51.100.")) == ("ONLINE", True)
 
 
+@pytest.mark.proves("general:1.continues", "state:start", "state:stop")
 async def test_sim_the_words_of_a_life_in_their_order():
     cloud = Cloud(provision_seconds=5, stop_seconds=1, start_seconds=2, destroy_seconds=1)
     await cloud.create()
@@ -49,6 +51,18 @@ async def test_sim_no_seconds_at_all_make_everything_immediate():
     assert await cloud.status() is None
 
 
+@pytest.mark.proves("state:words")
+async def test_sim_every_status_that_is_named_can_be_met():
+    cloud = Cloud(capacity=1, created_word="PLANNED", provision_seconds=5, stop_seconds=1)
+    met = {(await cloud.create()).data["status"]} | set(await words(cloud, seconds=6))
+    await cloud.create("second")
+    met |= set(await words(cloud, "second", seconds=6))
+    await cloud.call("StopServer", **of())
+    met |= set(await words(cloud, seconds=2))
+    assert met == {"PLANNED", "PENDING", "PENDING_RESOURCES", "PENDING_READINESS", "ONLINE", "OFFLINE"}
+
+
+@pytest.mark.proves("open:root-disk")
 async def test_sim_the_record_has_the_fields_of_the_specification():
     cloud = Cloud()
     await cloud.online(rootDiskSize=500, rpool="reserved-acme", selectedNode="msc1-reserved-acme-1", persistStorage=True)
@@ -79,6 +93,7 @@ async def test_sim_the_record_has_the_fields_of_the_specification():
     assert record["lastUpdated"] == "2026-01-01T00:00:05.000Z"
 
 
+@pytest.mark.proves("CreateServer.name:generated")
 async def test_sim_omitted_names_are_generated_and_differ():
     cloud = Cloud()
     first, second = [(await cloud.create("")).data["id"] for _ in range(2)]
@@ -87,6 +102,7 @@ async def test_sim_omitted_names_are_generated_and_differ():
     assert first != second
 
 
+@pytest.mark.proves("CreateServer.rpool:first-assigned", "CreateServer.rpool:on-demand")
 async def test_sim_the_default_pool_is_the_tenant_s_first_else_on_demand():
     cloud = Cloud()
     pools = cloud.sim.state.world.catalogue.pools
@@ -118,6 +134,7 @@ async def test_sim_a_place_that_comes_free_while_a_vm_is_pending_is_taken():
     assert await words(cloud, "b", seconds=10.5) == ["PENDING", "PENDING_READINESS", "ONLINE"]
 
 
+@pytest.mark.proves("state:destroy")
 async def test_sim_a_waiting_vm_that_is_destroyed_takes_no_place():
     cloud = Cloud(capacity=1)
     await cloud.online("a")
@@ -149,6 +166,7 @@ async def test_sim_capacity_is_counted_per_configuration_cluster_and_pool():
     assert (await cloud.call("GetServers", Cluster="Hou1")).items[0]["status"] == "ONLINE"
 
 
+@pytest.mark.proves("state:stop")
 async def test_sim_stopping_frees_the_gpus_and_starting_must_win_them_again():
     cloud = Cloud(capacity=1)
     await cloud.online("a")
@@ -176,6 +194,7 @@ async def test_sim_a_stopped_vm_has_no_address_and_gets_its_own_again():
     assert (await cloud.call("GetServer", **at())).data["ip"] == address
 
 
+@pytest.mark.proves("state:destroy", "state:open")
 @pytest.mark.parametrize("status", ["PENDING", "PENDING_RESOURCES", "ONLINE", "OFFLINE", "CREATE_FAILED", "HIBERNATING"])
 async def test_sim_destroy_is_legal_in_every_state(status):
     cloud = Cloud()
@@ -246,6 +265,7 @@ async def test_sim_an_outsider_may_destroy_at_once_with_snapshots():
     assert (await cloud.call("GetSnapshots")).items == []
 
 
+@pytest.mark.proves("GetVirtualMachineBootLogs.Limit")
 async def test_sim_boot_logs_are_empty_until_booted_and_then_the_last_lines():
     cloud = Cloud()
     await cloud.create()
@@ -280,6 +300,7 @@ async def test_sim_configurations_are_those_of_the_examples():
     }
 
 
+@pytest.mark.proves("state:snapshot", "DeleteSnapshot:answer")
 async def test_sim_the_life_of_a_snapshot():
     cloud = Cloud(snapshot_seconds=3, snapshot_delete_seconds=1)
     await cloud.online(rootDiskSize=200)
@@ -298,6 +319,9 @@ async def test_sim_the_life_of_a_snapshot():
     assert (await cloud.call("GetSnapshots", Cluster="Msc1")).items == []
 
 
+@pytest.mark.proves(
+    "DestroyServer.DeleteSnapshots", "DestroyServer.DeleteSnapshots:meaning", "DestroyServer.DeleteSnapshots:optional"
+)
 async def test_sim_a_snapshot_outlives_its_vm_unless_deleted_with_it():
     cloud = Cloud()
     for name in ("kept", "dropped"):
@@ -328,6 +352,7 @@ async def test_sim_the_life_of_a_vpc():
     assert (await cloud.call("GetVpc", **place)).status == 400
 
 
+@pytest.mark.proves("CreateVpc.isDefault:one-per-cluster", "limit:default-vpc", "VmRecord.namespace:default")
 async def test_sim_each_cluster_has_one_default_vpc_which_stays():
     cloud = Cloud()
     defaults = [item for item in (await cloud.call("GetVpcs")).items if item["isDefault"]]
@@ -337,6 +362,7 @@ async def test_sim_each_cluster_has_one_default_vpc_which_stays():
     assert (await cloud.call("CreateVpc", name="acme", cluster="Msc1", isDefault=True)).status == 400
 
 
+@pytest.mark.proves("state:host")
 async def test_sim_a_reboot_powers_off_and_on():
     cloud = Cloud(host_reboot_seconds=3)
     body, query = {"id": "bm-128", "cluster": "Msc1"}, {"Id": "bm-128", "Cluster": "Msc1"}
@@ -347,6 +373,7 @@ async def test_sim_a_reboot_powers_off_and_on():
     assert (await cloud.call("GetHost", **query)).data["poweredOn"] is True
 
 
+@pytest.mark.proves("state:host", "ReprovisionHost.imageUrl")
 async def test_sim_a_reprovisioning_goes_through_its_states():
     cloud = Cloud(host_provision_seconds=10)
     body, query = {"id": "bm-128", "cluster": "Msc1"}, {"Id": "bm-128", "Cluster": "Msc1"}
@@ -361,6 +388,7 @@ async def test_sim_a_reprovisioning_goes_through_its_states():
     assert (last["provisioningState"], last["image"]) == ("provisioned", "http://images/new.qcow2")
 
 
+@pytest.mark.proves("open:host-words")
 async def test_sim_a_host_can_be_forced_into_any_state():
     cloud = Cloud()
     await cloud.control(

@@ -32,6 +32,10 @@ class Credentials(Protocol):
         """Return every value that no text may repeat."""
         ...
 
+    def expires_in(self) -> float | None:
+        """Return the seconds for which the token in use is still valid; None when there is none that expires."""
+        ...
+
     async def aclose(self) -> None:
         """Stop what runs in the background."""
         ...
@@ -51,6 +55,9 @@ class ApiKeyAuth(httpx.Auth):
     def secrets(self) -> tuple[str, ...]:
         """Return the key."""
         return (self._key.value,)
+
+    def expires_in(self) -> None:
+        """Return None: the service does not say when a key expires."""
 
     async def aclose(self) -> None:
         """Do nothing: a key runs nothing in the background."""
@@ -85,6 +92,10 @@ class LoginAuth(httpx.Auth):
     def secrets(self) -> tuple[str, ...]:
         """Return the password and the tokens that have been in use lately."""
         return (self._password, *self._session.recent_tokens)
+
+    def expires_in(self) -> float | None:
+        """Return the seconds for which the token is still valid; None before the first login."""
+        return self._session.expires_in()
 
     async def aclose(self) -> None:
         """Stop a login under way."""
@@ -141,6 +152,10 @@ class Session:
             return None
         self._token = None
         return await self._log_in()
+
+    def expires_in(self) -> float | None:
+        """Return the seconds for which the token is still valid; None when there is none."""
+        return None if self._token is None else max(0.0, self._token.expires_at - _now())
 
     def renewal_did_not_help(self) -> None:
         """Remember that a brand-new token was refused too: for a minute a 401 causes no further login."""

@@ -90,6 +90,10 @@ class CloudClient:
         await self._auth.aclose()
         await self._http.aclose()
 
+    def token_expires_in(self) -> float | None:
+        """Return the seconds for which the login token in use is still valid; None with an API key, or before a login."""
+        return self._auth.expires_in()
+
     async def run(self, call: Call[T]) -> T:
         """Send a call made by a function of ``gpucloud.cloud.calls``."""
         return await self._sender.run(call, self._auth if call.authenticated else None)

@@ -72,7 +72,9 @@ class ClientOptions:
 class CallReport:
     """One attempt of a call, for metrics: either an HTTP ``status`` or a failure's ``kind`` or both; never a URL.
 
-    ``attempt`` counts from 1. ``seconds`` is what this attempt took, waiting for budget included.
+    ``attempt`` counts from 1. ``seconds`` is what this attempt took, waiting for budget included. ``message`` holds the
+    cloud's own words when it failed, as ``CloudError`` does. ``sent`` is False when the call itself never left: it could not
+    be sent, or its login failed, of which there is a report of its own.
     """
 
     operation: str
@@ -81,6 +83,8 @@ class CallReport:
     kind: ErrorKind | None
     seconds: float
     attempt: int
+    message: str = ""
+    sent: bool = True
 
 
 OnCall = Callable[[CallReport], None]

@@ -71,7 +71,7 @@ class Sender:
             kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
         seconds = self._options.total_deadline_seconds
         error = CloudError(kind, f"no answer within the deadline of {seconds:g} s", retry_after=progress.retry_after)
-        self._report(call, progress, None, kind)
+        self._report(call, progress, None, error)
         raise _completed(error, call)
 
     async def _persist(self, call: Call[T], auth: httpx.Auth | None, progress: Progress) -> T:
@@ -106,7 +106,7 @@ class Sender:
             return value
         if failure.status is None and answer is not None:
             failure.status = answer.status
-        self._report(call, progress, failure.status, failure.kind)
+        self._report(call, progress, failure.status, failure)
         raise _completed(failure, call)
 
     async def _exchange(self, call: Call[T], auth: httpx.Auth | None, progress: Progress) -> Answer:
@@ -135,12 +135,14 @@ class Sender:
     def _redactor(self, call: Call[T]) -> Redact:
         return redactor((*call.secrets, *self._secrets()))
 
-    def _report(self, call: Call[T], progress: Progress, status: int | None, kind: ErrorKind | None) -> None:
+    def _report(self, call: Call[T], progress: Progress, status: int | None, failure: CloudError | None) -> None:
         if self._on_call is None:
             return
         seconds = asyncio.get_running_loop().time() - progress.started
         try:
-            self._on_call(CallReport(call.operation, call.method, status, kind, seconds, progress.attempt))
+            kind, words = (None, "") if failure is None else (failure.kind, failure.message)
+            sent = kind is not ErrorKind.NOT_SENT and not isinstance(failure, LoginError)
+            self._on_call(CallReport(call.operation, call.method, status, kind, seconds, progress.attempt, words, sent))
         except Exception:  # noqa: BLE001 - metrics must never change what became of a call
             _log.exception("the on_call function failed for %s; the call itself is not affected", call.operation)
 

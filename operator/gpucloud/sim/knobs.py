@@ -93,7 +93,7 @@ class Knobs(BaseModel):
     )
     boot_log_limit_required: bool = Field(True, description="Limit is marked required, and described as defaulting to 2000.")
     snapshot_unavailable: bool = Field(False, description="CreateSnapshot answers its listed 503.")
-    snapshot_source_required: bool = Field(True, description="sourceVMName is optional on paper; without it: 400.")
+    snapshot_source_required: bool = Field(False, description="sourceVMName is optional on paper; true: 400 without it.")
     snapshot_source_states: tuple[str, ...] = Field(
         ("ONLINE", "OFFLINE"), description="States of a VM that may be snapshotted; others are refused with 400."
     )

@@ -28,6 +28,23 @@ FORMS = [
 ]
 
 
+# why -> what of the specification the row of that reason proves
+PROVES = {
+    "the list of states is open": ["state:open"],
+    "every text may be null": ["record:null"],
+    "text, unit not specified": ["open:root-disk"],
+    "number for text": ["open:root-disk"],
+    "401": ["auth:10.flag", "auth:10.expired"],
+    "empty": ["auth:10.expired"],
+    "403 wins over the flag": ["auth:10.scope", "auth:10.flag"],
+}
+
+
+def marked(rows):
+    """The rows of a table under their reasons, which come last."""
+    return [pytest.param(*row, id=row[-1], marks=pytest.mark.proves(*PROVES.get(row[-1], ()))) for row in rows]
+
+
 @pytest.mark.parametrize("form", [row[1] for row in FORMS], ids=[row[0] for row in FORMS])
 async def test_an_answer_is_understood_in_every_form(form):
     record = {"id": "vm-1", "status": "ONLINE"}
@@ -74,7 +91,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "name", "value", "_why"), FIELDS)
+@pytest.mark.parametrize(("fields", "name", "value", "_why"), marked(FIELDS))
 def test_a_field_is_read_tolerantly(fields, name, value, _why):
     body = json.dumps({"id": "vm-1"} | fields).encode()
     record = read(get_server(**KEY), Answer(200, body), redactor(()))
@@ -193,7 +210,8 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "kind", "words", "ambiguous", "_why"), ERRORS)
+@pytest.mark.proves("open:error-body", "open:vm-errors")
+@pytest.mark.parametrize(("answer", "kind", "words", "ambiguous", "_why"), marked(ERRORS))
 async def test_an_error_form_becomes_its_kind(answer, kind, words, ambiguous, _why):
     async with Rig(lambda _: answer, max_retries=0).client as client:
         with pytest.raises(CloudError) as reading:

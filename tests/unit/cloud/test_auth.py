@@ -144,6 +144,7 @@ async def test_a_renewal_that_hangs_after_a_401_leaves_the_call_surely_not_carri
     assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False)
 
 
+@pytest.mark.proves("auth:9.rejected", "auth:10.expired")
 async def test_an_api_key_is_never_renewed():
     fixture = Rig(lambda _: refusal(401, "expired"))
     async with fixture.client as client:
@@ -233,6 +234,7 @@ async def test_closing_the_client_ends_those_who_wait_for_a_login():
         await client.get_all_clusters()
 
 
+@pytest.mark.proves("auth:token.lifetime", "limit:token-lifetime")
 @pytest.mark.parametrize("seconds", [None, 0, -5, "rubbish"])
 async def test_a_login_without_a_lifetime_gets_the_documented_one(seconds):
     cloud = Cloud(lifetime=seconds)
@@ -240,6 +242,8 @@ async def test_a_login_without_a_lifetime_gets_the_documented_one(seconds):
         await client.get_all_clusters()
         await asyncio.sleep(80_000)
         assert await client.get_all_clusters() == ("token-1",)
+        await asyncio.sleep(7_000)
+        assert await client.get_all_clusters() == ("token-2",)
 
 
 async def test_the_login_as_an_operation_neither_uses_nor_changes_the_clients_own():

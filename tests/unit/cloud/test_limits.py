@@ -119,6 +119,7 @@ async def test_every_http_request_pays_logins_and_repetitions_included():
     assert gaps == pytest.approx([1.0, 1.0, 1.0])
 
 
+@pytest.mark.proves("open:rate-limit")
 @pytest.mark.asyncio
 @pytest.mark.looptime
 async def test_a_429_slows_every_caller_of_the_credential_down():

@@ -15,6 +15,7 @@ from gpucloud.cloud import (
     OperationResult,
     SnapshotRecord,
     VmRecord,
+    VmStatus,
     VpcRecord,
 )
 
@@ -40,17 +41,41 @@ SAMPLES = {"n": 7, "b": True, "t": "2024-09-30T09:35:00", "l": ["a"], "": "text"
 READ = SAMPLES | {"t": datetime(2024, 9, 30, 9, 35, tzinfo=UTC), "l": ("a",)}
 
 
-@pytest.mark.parametrize("model", WIRE, ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(
+            model,
+            id=model.__name__,
+            marks=pytest.mark.proves(*(f"{model.__name__}.{word.partition(':')[0]}" for word in words.split())),
+        )
+        for model, words in WIRE.items()
+    ],
+)
 def test_every_field_has_the_specifications_name(model):
     fields = [word.partition(":")[::2] for word in WIRE[model].split()]
     record = model.model_validate({name: SAMPLES[form] for name, form in fields})
     assert record.model_dump(by_alias=True) == {name: READ[form] for name, form in fields}
 
 
+@pytest.mark.proves("record:null", "record:optional")
 @pytest.mark.parametrize("model", WIRE, ids=lambda model: model.__name__)
 def test_a_record_may_be_empty_or_all_null(model):
     fields = [word.partition(":")[0] for word in WIRE[model].split()]
     assert model.model_validate({}) == model.model_validate(dict.fromkeys(fields)) == model()
+
+
+@pytest.mark.proves("state:words")
+def test_every_status_that_is_named_is_a_known_one():
+    named = {"PLANNED", "PENDING", "PENDING_RESOURCES", "PENDING_READINESS", "ONLINE", "OFFLINE"}
+    assert named <= set(VmStatus)
+
+
+@pytest.mark.proves("open:host-words")
+@pytest.mark.parametrize("word", ["OK", "provisioned", "a word never met"])
+def test_the_words_of_a_host_are_kept_as_they_are(word):
+    host = HostRecord.model_validate({"operationalStatus": word, "provisioningState": word})
+    assert (host.operational_status, host.provisioning_state) == (word, word)
 
 
 def test_a_time_without_a_zone_is_utc_wherever_the_machine_is(monkeypatch):

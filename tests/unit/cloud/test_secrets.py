@@ -96,6 +96,7 @@ def test_a_call_shows_no_secret():
     assert [secret for secret in [*SECRETS, "canary-2fa"] if secret in repr(made)] == []
 
 
+@pytest.mark.proves("auth:token.header", "auth:token.obtained")
 async def test_the_authorization_header_is_sent_exactly_so():
     rig = Rig(lambda request: token() if request.url.path.endswith("Authenticate") else plain(["Msc1"]), credential=LOGIN)
     async with rig.client as client:
