@@ -14,7 +14,8 @@ import structlog
 from gpucloud.engine.clock import SystemClock
 from gpucloud.engine.engine import Engine
 from gpucloud.engine.health import Endpoints
-from gpucloud.handlers import gpuvm, lifecycle
+from gpucloud.handlers import accounts, lifecycle, objects
+from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     from gpucloud.settings import Settings
@@ -33,7 +34,7 @@ def run(settings: Settings) -> int:
         asyncio.run(_serve(settings))
     except KeyboardInterrupt:  # only before kopf listens to signals: nothing has been started yet
         return 130
-    except (kopf.LoginError, OSError) as error:
+    except (kopf.LoginError, OSError, SettingsError) as error:
         log.error("cannot start", error=str(error))  # noqa: TRY400 - the text says it; a traceback would not help
         return 1
     return 0
@@ -47,7 +48,9 @@ async def _serve(settings: Settings) -> None:
     log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)
     registry = kopf.OperatorRegistry()
     lifecycle.register(registry, lifecycle.connect)
-    gpuvm.register(registry, engine, guard=not settings.observe_only)
+    objects.register(registry, engine, guard=not settings.observe_only)
+    if not settings.observe_only:  # kopf adds a finalizer for its timers
+        accounts.register(registry, engine)
     try:
         await engine.start()
         await kopf.operator(

@@ -61,6 +61,10 @@ class Settings:
     install_tag: str = _setting("", "tag in the names of our VMs; made from the cluster's identity when empty")
     ca_file: str = _setting("", "PEM file of the authority that signed the cloud's certificate")
     proxy: str = _setting("", "URL of a proxy to the cloud")
+    own_account_namespace: tuple[str, ...] = _setting(
+        (), "namespace that may use the operator's own account, repeatable; all when absent"
+    )
+    no_secret_finalizer: bool = _setting(False, "do not hold the Secrets of accounts in use by a finalizer")
     workers: int = _setting(50, "objects worked on at the same time")
     observe_only: bool = _setting(False, "say what would be done, and do nothing")
     log_level: str = _setting("info", "debug, info, warning or error")
@@ -103,7 +107,7 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> 
     """
     environ = os.environ if environ is None else environ
     values = {item.name: _value(item, given.get(item.name), environ) for item in flags()}
-    settings = Settings(**values, credentials=_credentials(environ))
+    settings = Settings(**values, credentials=read_credentials(environ))
     _validate(settings)
     return settings
 
@@ -140,7 +144,13 @@ def _parse(default: Any, raw: Any) -> Any:
     return raw
 
 
-def _credentials(environ: Mapping[str, str]) -> Credentials:
+def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
+    """The operator's own account, from the environment or from the files that it names; empty when there is none.
+
+    Raises:
+        SettingsError: it is incomplete, of both kinds, or a file cannot be read.
+    """
+    environ = os.environ if environ is None else environ
     found = Credentials(
         api_key=_secret("API_KEY", environ),
         username=_secret("USERNAME", environ),
@@ -167,10 +177,6 @@ def _secret(name: str, environ: Mapping[str, str]) -> str | None:
 
 def _validate(settings: Settings) -> None:
     _validate_endpoints(settings)
-    if settings.credentials == Credentials():
-        raise SettingsError(
-            "no account: set GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or their _FILE forms"
-        )
     for name in POSITIVE:
         if getattr(settings, name) <= 0:
             raise SettingsError(f"--{name.replace('_', '-')}: must be greater than zero")

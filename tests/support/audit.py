@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Request:
     namespace: str = ""
     name: str = ""
     code: int = 200
+    at: float = field(default=0.0, compare=False)  # when it was answered, in seconds since 1970
 
     @property
     def object(self) -> str:
@@ -90,4 +92,5 @@ def _parse(line: bytes) -> Request:
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
         code=entry.get("responseStatus", {}).get("code", 0),
+        at=datetime.fromisoformat(entry["stageTimestamp"]).timestamp(),
     )

@@ -28,7 +28,7 @@ def an_object(**changes):
     return replace(facts, **changes)
 
 
-def a_status(reason=None, ready="False", progress="Reconciling", generation=1, **fields):
+def a_status(reason=None, ready="False", progress="Reconciling", generation=1, model=GpuVMStatus, **fields):
     conditions = ()
     if reason is not None:
         types = [(ConditionType.READY, ready)] + ([(ConditionType(progress), "True")] if progress else [])
@@ -43,7 +43,7 @@ def a_status(reason=None, ready="False", progress="Reconciling", generation=1, *
             )
             for kind, value in types
         )
-    return GpuVMStatus(conditions=conditions, observed_generation=generation if reason else -1, **fields)
+    return model(conditions=conditions, observed_generation=generation if reason else -1, **fields)
 
 
 def an_intent(name, vpc="acme", cluster="Msc1"):
@@ -75,7 +75,7 @@ def facts(**changes):
         spec=spec,
         status=status,
         identity=identity(meta, spec, status, TAG),
-        vm=Absent(NOW, NOW),
+        found=Absent(NOW, NOW),
         memory=Memory(first_seen=NOW - 1),
         limits=Limits(),
         keys=SSHKeys((KEY,)),

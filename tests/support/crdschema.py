@@ -41,6 +41,29 @@ def values(schema):
     return _strings(schema)
 
 
+def whole(schema):
+    """One value that ``schema`` accepts (CEL rules apart), every optional field there and every list with an item."""
+    match schema["type"]:
+        case "object":
+            return {name: whole(field) for name, field in schema["properties"].items()}
+        case "array":
+            return [whole(schema["items"])]
+        case "integer":
+            return max(schema.get("minimum", 0), 1)
+        case "boolean":
+            return False
+    return _word(schema)
+
+
+def _word(schema):
+    match schema:
+        case {"enum": words}:
+            return words[0]
+        case {"format": "date-time"}:
+            return "2026-01-02T03:04:05Z"
+    return "x"
+
+
 def _objects(schema):
     required = schema.get("required", ())
     inner = {name: values(field) for name, field in schema["properties"].items()}

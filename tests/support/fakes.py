@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 from datetime import UTC, datetime, timedelta
+
+import httpx
 
 from gpucloud.cloud.models import Listing
 from gpucloud.engine.kube import KubeError
+from gpucloud.kinds.meta import SECRET_FINALIZER
 
 UID = "11111111-2222-3333-4444-555555555555"
 
@@ -71,7 +76,20 @@ class Fetch:
 
 
 def a_body(name="train", namespace="team", uid=UID, version=1, **more):
-    """A GpuVM as the apiserver sends it. ``meta`` is merged into metadata."""
+    """A GpuVM as the apiserver sends it. ``meta`` is merged into metadata, ``spec`` into a spec that will do."""
+    return a_resource("GpuVM", name, namespace, uid, version, **more)
+
+
+SPECS = {
+    "GpuVM": {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAAMADEUP t"]},
+    "GpuVpc": {"cluster": "Msc1", "name": "acme-train"},
+    "GpuSnapshot": {"vmRef": {"name": "train"}},
+    "GpuCloudAccount": {"secretRef": {"name": "key"}},
+}
+
+
+def a_resource(kind, name="train", namespace="team", uid=UID, version=1, **more):
+    """An object of any kind as the apiserver sends it; a field of ``spec`` that is None is left out."""
     meta = {
         "name": name,
         "namespace": namespace,
@@ -81,8 +99,17 @@ def a_body(name="train", namespace="team", uid=UID, version=1, **more):
         "creationTimestamp": "2026-01-01T00:00:00Z",
         "finalizers": ["gpucloud.dev/finalizer"],
     } | more.pop("meta", {})
-    spec = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAAMADEUP t"]}
-    return {"metadata": meta, "spec": spec | more.pop("spec", {}), **more}
+    spec = SPECS[kind] | more.pop("spec", {})
+    return {"metadata": meta, "spec": {key: value for key, value in spec.items() if value is not None}, **more}
+
+
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+def a_secret(uid="s-1", version="1", meta=None, **texts):
+    """A Secret whose keys hold these texts."""
+    data = {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
+    return {"metadata": {"uid": uid, "resourceVersion": version} | (meta or {}), "data": data}
 
 
 class FakeKube:
@@ -93,11 +120,16 @@ class FakeKube:
         self.released = []
         self.events = []
         self.objects = {}  # ("secrets", namespace, name) to data
+        self.secrets = {}  # (namespace, name) to the whole Secret, or to the error of reading it
+        self.held = []  # (namespace, name, held)
+        self.takes = {}  # (namespace, name) of a Secret to the seconds that reading it takes
         self.reads = []
         self.dying = set()
         self.fails = []  # raised in turn by writes; None lets one through
         self.version = 100
         self.answered_at = 0.0
+        self.bodies = {}  # uid to the object as it stands, for kinds and specs other than the usual GpuVM
+        self.known = {}  # plural to the UIDs that a list of it names
 
     async def _may_fail(self):
         await asyncio.sleep(0.01)
@@ -105,12 +137,17 @@ class FakeKube:
         if error is not None:
             raise error
 
-    async def apply_status(self, _plural, _kind, owner, status):
+    async def apply_status(self, _plural, kind, owner, status):
         await self._may_fail()
         self.statuses.append(status)
         self.version += 1
         self.answered_at = asyncio.get_running_loop().time()
-        return a_body(owner["name"], owner["namespace"], owner["uid"], self.version, status=status)
+        known = self.bodies.get(owner["uid"])
+        if known is None:
+            return a_resource(kind, owner["name"], owner["namespace"], owner["uid"], self.version, status=status)
+        meta = known["metadata"] | {"resourceVersion": str(self.version)}
+        self.bodies[owner["uid"]] = {**known, "metadata": meta, "status": status}
+        return self.bodies[owner["uid"]]
 
     async def release(self, _plural, owner):
         await self._may_fail()
@@ -124,11 +161,85 @@ class FakeKube:
         self.reads.append((resource, namespace, name))
         return self.objects.get((resource, namespace, name))
 
+    async def secret(self, namespace, name):
+        self.reads.append(("secret", namespace, name))
+        found = self.secrets.get((namespace, name))
+        await asyncio.sleep(self.takes.get((namespace, name), 0))
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def set_secret_finalizer(self, namespace, name, *, held):
+        await self._may_fail()
+        self.held.append((namespace, name, held))
+        found = self.secrets.get((namespace, name))
+        if found is not None:
+            self.version += 1
+            meta = {"resourceVersion": str(self.version), "finalizers": [SECRET_FINALIZER] if held else []}
+            self.secrets[namespace, name] = {**found, "metadata": found["metadata"] | meta}
+
     async def namespace_terminating(self, namespace):
         self.reads.append(("namespaces", namespace))
         return namespace in self.dying
+
+    async def uids(self, plural, _namespaces):
+        return self.known.get(plural, set())
+
+    async def cluster_uid(self):
+        return "a-cluster"
+
+    async def aclose(self): ...
 
 
 CONFLICT = KubeError(409, "Conflict", "the object has been modified")
 GONE = KubeError(404, "NotFound", "no such object")
 DOWN = KubeError(0, "ClientConnectorError", "got no answer")
+SECRET_WORDS = "made-up-password"
+
+
+class FakeCloud(httpx.AsyncBaseTransport):
+    """A cloud behind httpx's transport seam: what each API key may see, by operation; it remembers every request.
+
+    ``refuse`` answers an operation of one key, or of all, with a status or an exception; ``takes`` makes one slow.
+    """
+
+    def __init__(self):
+        self.worlds = {}  # key to {operation: records}
+        self.refused = {}
+        self.takes = {}
+        self.calls = []
+        self.times = []
+
+    def world(self, key, **records):
+        """What this key sees: ``GetServers=[...]`` and so on; what is not named is an empty list."""
+        self.worlds[key] = {"GetAll": ["Msc1"]} | records
+
+    def refuse(self, operation, answer, key=None):
+        self.refused[key, operation] = answer
+
+    def heal(self):
+        self.refused.clear()
+
+    def asked(self, operation, key=None):
+        return [call for call in self.calls if call[1] == operation and key in (None, call[0])]
+
+    async def handle_async_request(self, request):
+        operation, scheme = request.url.path.rsplit("/", 1)[1], request.headers.get("Authorization", "")
+        key = scheme.removeprefix("ApiKey ").removeprefix("Bearer ")
+        self.calls.append((key, operation, dict(request.url.params) | json.loads(await request.aread() or b"{}")))
+        self.times.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(self.takes.get(operation, 0.01))
+        answer = self.refused.get((key, operation), self.refused.get((None, operation)))
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, int):
+            return _answered({"error": {"message": f"no {operation} for {key}", "code": 0}}, answer)
+        if key not in self.worlds and operation != "Authenticate":
+            return _answered({"error": {"message": "who are you"}}, 401)
+        found = answer if answer is not None else self.worlds.get(key, {}).get(operation, [])
+        listed = isinstance(found, list) and operation != "GetAll"
+        return _answered({"items": found} if listed else found)
+
+
+def _answered(value, status=200):
+    return httpx.Response(status, content=json.dumps(value).encode())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from support.kubectl import Kubectl
 
 
 def verdict(item: dict[str, Any]) -> str:
@@ -38,3 +41,18 @@ def progress(item: dict[str, Any]) -> str:
     standing = [kind for kind in ("Reconciling", "Stalled") if condition(item, kind)]
     assert len(standing) < 2, f"Reconciling and Stalled stand together: {item['status']}"
     return standing[0] if standing else "-"
+
+
+def assert_row(
+    here: Kubectl, item: dict[str, Any], *, kstatus: str, standing: str, met: bool, observed: int | None = None
+) -> None:
+    """One row of the status table: what kstatus and ``kubectl wait`` conclude, and that nothing in the status is stale."""
+    meta, status = item["metadata"], item["status"]
+    assert verdict(item) == kstatus
+    assert progress(item) == standing
+    assert status["observedGeneration"] == (meta["generation"] if observed is None else observed)
+    for one in status["conditions"]:
+        assert one.get("observedGeneration", status["observedGeneration"]) == status["observedGeneration"]
+        assert one["message"]
+    waited = here.run("wait", f"{item['kind'].lower()}/{meta['name']}", "--for=condition=Ready", "--timeout=0s")
+    assert (waited.returncode == 0) == met

@@ -1,17 +1,45 @@
-"""The operator as a process of its own: started by its command, known by its logs, killed at will."""
+"""The operator as a process: what it needs of a cluster, started by its command, known by its logs, killed at will."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from support.processes import ChildProcess
 from support.simcloud import as_flags
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from support.kubectl import Kubectl
+
+USER = "gpucloud-operator"  # whom the operators of the tests run as, and whom the audit log shows
+CRDS = Path(__file__).parents[2] / "crds"
+RBAC = Path(__file__).parents[2] / "deploy" / "examples" / "operator-rbac.yaml"
+
+
+def install_crds(kubectl: Kubectl) -> None:
+    """Our resource definitions, as the files that users apply."""
+    files = sorted(CRDS.glob("*.yaml"))
+    assert files, f"no resource definitions in {CRDS.name}/"
+    for file in files:
+        kubectl.apply(file, "--server-side", "--force-conflicts")
+        kubectl.ok("wait", "--for=condition=Established", "--timeout=60s", "-f", str(file))
+
+
+def grant_rights(kubectl: Kubectl) -> None:
+    """The documented rights, and no others, for the user that the operators of the tests run as."""
+    kubectl.apply(RBAC)
+    kubectl.apply(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "gpucloud-operator-of-the-tests"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gpucloud-operator"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": USER}],
+        }
+    )
 
 
 class OperatorProcess:

@@ -1,20 +1,20 @@
 """A small world round the pure core: a cloud, one object in an apiserver, and processes that pass over it. No I/O, own time.
 
-It stands in for engine and cloud in ``test_state_machine``, and knows their rules only, none of their code.
+It stands in for engine and cloud in the histories, and knows their rules only, none of their code. What it must know of a kind
+is in ``worldkinds``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.cloud.models import VmRecord
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
+    CREATES,
     Absent,
     Attempt,
     Blindness,
@@ -24,15 +24,19 @@ from gpucloud.reconcile.facts import (
     ObjectFacts,
     Present,
     Refusal,
-    SSHKeys,
     Unknown,
     Verb,
 )
-from gpucloud.reconcile.gpuvm import VmFacts, decide, identity
-from support.builders import KEY, START, TAG, UID, a_spec
-from support.modelcloud import Cloud, Refused, Vm
+from support.builders import START, UID
+from support.modelcloud import Refused
+from support.snapshotfacts import NOWHERE
+from support.worldkinds import VmKind
 
-VPC, CLUSTER = "acme", "Msc1"
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import CloudSpec, CloudStatus
+
+POWER = frozenset({Verb.START, Verb.STOP})
+DESTROYS = frozenset({Verb.DESTROY, Verb.DESTROY_VPC, Verb.DELETE_SNAPSHOT})
 STALE_FACTS_SECONDS = 10.0
 TAKES_SECONDS = 0.05  # from the beginning of a listing to its answer
 
@@ -41,9 +45,9 @@ TAKES_SECONDS = 0.05  # from the beginning of a listing to its answer
 class Object:
     """The custom resource as one version of it stands in the apiserver."""
 
-    spec: GpuVMSpec
+    spec: CloudSpec
     meta: ObjectFacts
-    status: GpuVMStatus = field(default_factory=GpuVMStatus)
+    status: CloudStatus
     version: int = 1
 
 
@@ -68,9 +72,11 @@ class Apiserver:
 
 @dataclass
 class View:
-    """One process's inventory: the last listing, and since when our VM is missing from it."""
+    """One process's inventory: the last listing, and since when our thing is missing from it."""
 
-    records: tuple[VmRecord, ...] = ()
+    kind: Any
+    records: tuple[Any, ...] = ()
+    beside: Any = ()  # what else the listings showed
     as_of: float | None = None
     blind: Unknown | None = None
     missing_since: float | None = None
@@ -83,7 +89,7 @@ class View:
             return self.blind
         if self.as_of is None:
             return Unknown(now, Blindness.NOT_LOOKED)
-        found = [record for record in self.records if record.id == name]
+        found = [record for record in self.records if self.kind.name(record) == name]
         if found:
             return Present(found[0], self.as_of, twins=len(found) > 1)
         confirmed = None if name in self.shown_before else self.as_of_before
@@ -97,8 +103,8 @@ class Process:
     cache: Object | None
     read: int  # how much of the apiserver's history was delivered
     memory: Memory
-    view: View = field(default_factory=View)
-    thought: tuple[VmFacts, Object, Any] | None = None
+    view: View
+    thought: tuple[Any, Object, Any] | None = None
     wake_at: float | None = None
     waits_for: float | None = None  # a listing that began at or after this
     pending: bool = False
@@ -108,15 +114,18 @@ class Process:
 class World:
     """All of it together, with a clock that only moves when told."""
 
-    def __init__(self, *, twice="twin", illegal="tolerated", vm_name=None, foreign=False, processes=1, guarded=True):
+    def __init__(
+        self, *, kind=VmKind, twice="twin", illegal="tolerated", vm_name=None, foreign=False, processes=1, guarded=True
+    ):
         self.now = 1000.0
         self.limits = Limits()
-        self.cloud = Cloud(twice, illegal)
+        self.kind = kind
+        self.cloud = kind.cloud(twice, illegal)
         if foreign:
-            self.cloud.vms.append(Vm(vm_name, True, [(0.0, "ONLINE")]))
-        spec = a_spec(**({"vmName": vm_name} if vm_name else {}))
+            self.cloud.bear(vm_name, -60.0, foreign=True)
+        self.placed = True  # whether what its spec refers to is there
         meta = ObjectFacts("team", "train", UID, 1, deleting=False, guarded=guarded, annotations={})
-        self.kube = Apiserver(Object(spec, meta))
+        self.kube = Apiserver(Object(kind.spec(vm_name), meta, kind.status()))
         self.processes = [self._start() for _ in range(processes)]
         self.wrongs: list[str] = []
         self.outside_destroyed = False
@@ -124,13 +133,18 @@ class World:
         self.thoughts = 0
 
     def _start(self) -> Process:
-        process = Process(self.kube.object, len(self.kube.history), Memory(first_seen=self.now), next_listing=self.now)
+        process = Process(
+            self.kube.object, len(self.kube.history), Memory(first_seen=self.now), View(self.kind), next_listing=self.now
+        )
         self._notice(process)
         return process
 
     def _notice(self, process: Process) -> None:
         """As the engine does with every view of the object: an intent that this process did not write is a stranger's."""
-        intent = process.cache.status.intent if process.cache is not None else None
+        item = process.cache
+        if item is not None and not item.meta.guarded and not item.meta.deleting:
+            process.memory = replace(process.memory, seen_new=True)
+        intent = item.status.intent if item is not None else None
         if intent is not None and intent.id not in process.memory.intent_ids | {process.memory.stranger_id}:
             process.memory = replace(process.memory, stranger_id=intent.id, stranger_seen=self.now, unclear=True)
 
@@ -144,9 +158,9 @@ class World:
 
     def check(self) -> None:
         if len(self.cloud.living(self.now)) > 1:
-            self.wrongs.append("two living VMs for one object")
+            self.wrongs.append("two of ours live for one object")
         if self.cloud.touched_foreign:
-            self.wrongs.append("a VM of somebody else was touched")
+            self.wrongs.append("what is somebody else's was touched")
 
     def deliver(self, process: Process, but: int = 0) -> bool:
         """Hand over the events that wait, except the last ``but``; answers whether anything changed."""
@@ -160,28 +174,29 @@ class World:
         return process.cache is not before
 
     def list(self, process: Process, how: str = "good", lag: float = 0.0) -> bool:
-        """One listing; answers whether what it says of our VM is new."""
+        """One listing; answers whether what it says of our thing is new."""
         view, name = process.view, self._name(process)
         before = view.observe(name, self.now)
         if how in {"failed", "refused"}:
             cause = Blindness.UNREACHABLE if how == "failed" else Blindness.REFUSED
             view.blind = Unknown(view.blind.since if view.blind else view.as_of or self.now, cause)
             return not isinstance(before, Unknown)
-        view.shown_before, view.as_of_before = frozenset(record.id for record in view.records), view.as_of
-        partial = how == "partial" and not view.was_partial  # a service that leaves out the same VM twice running is lost
-        seen = [(vm, vm.word(self.now - lag)) for vm in self.cloud.vms if not (partial and vm.name == name)]
-        view.records = tuple(
-            VmRecord(id=vm.name, namespace=VPC, cluster=CLUSTER, status=word) for vm, word in seen if word is not None
-        )
+        view.shown_before, view.as_of_before = frozenset(map(self.kind.name, view.records)), view.as_of
+        partial = how == "partial" and not view.was_partial  # a service that leaves out the same one twice running is lost
+        seen = [(thing, thing.word(self.now - lag)) for thing in self.cloud.things if not (partial and thing.name == name)]
+        view.records = tuple(self.kind.record(thing, word) for thing, word in seen if word is not None)
+        beside, view.beside = view.beside, self.kind.beside(self, self.now - lag)
         view.was_partial, view.blind, view.as_of = partial, None, self.now - TAKES_SECONDS
-        missing = not any(record.id == name for record in view.records)
+        missing = not any(self.kind.name(record) == name for record in view.records)
         view.missing_since = (view.as_of if view.missing_since is None else view.missing_since) if missing else None
         after = view.observe(name, self.now)
-        return (type(before), getattr(before, "record", None)) != (type(after), getattr(after, "record", None))
+        news = (type(before), getattr(before, "record", None)) != (type(after), getattr(after, "record", None))
+        return news or beside != view.beside
 
     def _name(self, process: Process) -> str:
         item = process.cache
-        return identity(item.meta, item.spec, item.status, TAG).name if item is not None else ""
+        here = self.kind.identity(self, item) if item is not None else None
+        return here.name if here is not None else ""
 
     def think(self, process: Process) -> None:
         """Gather and decide; what follows from it is done by ``do``, perhaps a while later."""
@@ -191,20 +206,8 @@ class World:
             process.pending, process.wake_at, process.waits_for = False, None, None
             return
         self.thoughts += 1
-        here = identity(item.meta, item.spec, item.status, TAG)
-        facts = VmFacts(
-            now=Now(START + timedelta(seconds=int(self.now)), self.now),
-            meta=item.meta,
-            spec=item.spec,
-            status=item.status,
-            identity=here,
-            vm=process.view.observe(here.name, self.now),
-            memory=process.memory,
-            limits=self.limits,
-            keys=SSHKeys((KEY,)),
-            nonce=str(self.thoughts),
-        )
-        plan = decide(facts)
+        facts = self._facts(process, item)
+        plan = self.kind.decide(facts)
         process.thought = (facts, item, plan)
         self._forget_power_calls(process, plan)
         process.pending, process.wake_at = plan.pending, plan.wake_at
@@ -212,10 +215,26 @@ class World:
             process.wake_at = min(plan.look_after, plan.wake_at or plan.look_after)
         process.waits_for = plan.look_after if plan.look_after is not None and plan.look_after <= self.now else None
 
+    def _facts(self, process: Process, item: Object) -> Any:
+        here = self.kind.identity(self, item)
+        unplaced = Unknown(self.now, Blindness.UNPLACED)
+        common = {
+            "now": Now(START + timedelta(seconds=int(self.now)), self.now),
+            "meta": item.meta,
+            "spec": item.spec,
+            "status": item.status,
+            "identity": here or NOWHERE,
+            "found": unplaced if here is None else process.view.observe(here.name, self.now),
+            "memory": process.memory,
+            "limits": self.limits,
+            "nonce": str(self.thoughts),
+        }
+        return self.kind.facts(self, process, common)
+
     def _forget_power_calls(self, process: Process, plan) -> None:
         ready = find(plan.status.conditions, ConditionType.READY) if plan.status is not None else None
         if ready is not None and ready.status == "True":
-            kept = {v: a for v, a in process.memory.attempts.items() if v in {Verb.CREATE, Verb.DESTROY}}
+            kept = {verb: attempt for verb, attempt in process.memory.attempts.items() if verb not in POWER}
             process.memory = replace(process.memory, attempts=kept)
 
     def do(self, process: Process, fault: str = "ok", delay: float = 0.0, kube: str = "ok") -> bool:
@@ -254,12 +273,12 @@ class World:
     def _release(self, item: Object, kube: str) -> bool:
         if not self._taken(item, kube):
             return True
-        if item.spec.deletion.policy.value != "Retain" and (self.cloud.living(self.now) or self.cloud.late):
-            self.wrongs.append("released while a VM of ours lives or is on its way")
+        if not self.kind.retains(item.spec) and (self.cloud.living(self.now) or self.cloud.late):
+            self.wrongs.append("released while one of ours lives or is on its way")
         self.kube.change(meta=replace(self.kube.object.meta, guarded=False))
         return False
 
-    def _act(self, process: Process, facts: VmFacts, verb: Verb, fault: str, delay: float) -> bool:
+    def _act(self, process: Process, facts: Any, verb: Verb, fault: str, delay: float) -> bool:
         if self.now - facts.now.mono > STALE_FACTS_SECONDS:
             return True
         if facts.meta.annotations.get("gpucloud.dev/paused") == "true":
@@ -267,17 +286,25 @@ class World:
         refusal = None
         self.called_invalid |= fault == "invalid"
         try:
-            self.cloud.call(verb, facts.identity.name, self.now, fault, delay)
+            self.cloud.call(verb, self.kind.target(facts), self.now, fault, delay)
         except Refused as no:
-            if not (verb is Verb.DESTROY and no.kind is ErrorKind.NOT_FOUND):
+            self.called_invalid |= no.kind is ErrorKind.INVALID
+            if not (verb in DESTROYS and no.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(no.kind, "the cloud's own words", no.ambiguous)
         before = process.memory.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before else 0)
         attempt = Attempt(verb, self.now, facts.asked, refusal, failures)
-        unclear = process.memory.unclear or (verb is Verb.CREATE and (refusal is None or refusal.ambiguous))
+        unclear = process.memory.unclear or (verb in CREATES and (refusal is None or refusal.ambiguous))
         process.memory = replace(process.memory, attempts={**process.memory.attempts, verb: attempt}, unclear=unclear)
+        if self.kind.may_destroy_foreign(facts.spec):
+            self.cloud.touched_foreign.clear()
         self.check()
         return True
+
+    def stir(self) -> None:
+        """Something that the object refers to has changed: it is looked at again, as the engine does at once."""
+        for process in self.processes:
+            process.wake_at = self.now
 
     def run(self, seconds: float) -> None:
         """Let everything go its way without faults: events, listings and wake-ups at their time, as the engine has them."""

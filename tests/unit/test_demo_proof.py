@@ -9,30 +9,61 @@ import pytest
 from demo import proof
 from demo.errors import DemoError
 
-AS_PROMISED = {"CreateServer": 3, "DestroyServer": 3}
+MADE = {"GpuVpc": 1, "GpuVM": 2, "GpuSnapshot": 1}
+AS_PROMISED = {
+    "CreateVpc": 1,
+    "DestroyVpc": 1,
+    "CreateServer": 2,
+    "DestroyServer": 2,
+    "CreateSnapshot": 1,
+    "DeleteSnapshot": 1,
+}
 
 
 def test_what_was_promised_passes():
-    proof.judge([], AS_PROMISED, 3)
+    proof.judge([], AS_PROMISED, MADE)
 
 
 @pytest.mark.parametrize(
-    ("left", "received", "words"),
+    ("left", "changed", "words"),
     [
-        (["train-x"], AS_PROMISED, "train-x would still be billed"),
-        ([], {**AS_PROMISED, "CreateServer": 4}, "4 CreateServer for 3 VMs"),
-        ([], {"CreateServer": 3}, "0 DestroyServer for 3 VMs"),
+        (["train-x"], {}, "train-x would still be there"),
+        ([], {"CreateServer": 3}, "3 CreateServer for 2 VMs"),
+        ([], {"DestroyServer": 0}, "0 DestroyServer for 2 VMs"),
+        ([], {"CreateVpc": 2}, "2 CreateVpc for 1 VPC"),
+        ([], {"DeleteSnapshot": 2}, "2 DeleteSnapshot for 1 snapshot"),
     ],
-    ids=["a leak", "bought twice", "vanished without being destroyed"],
+    ids=["a leak", "bought twice", "vanished without being destroyed", "a second VPC", "deleted twice"],
 )
-def test_a_broken_promise_is_told(left, received, words):
+def test_a_broken_promise_is_told(left, changed, words):
     with pytest.raises(DemoError, match=words):
-        proof.judge(left, received, 3)
+        proof.judge(left, AS_PROMISED | changed, MADE)
 
 
-def test_everything_billed_is_named():
-    world = {"vms": [{"order": {"name": "vm"}}], "snapshots": [{"name": "snap"}], "vpcs": [{"name": "acme"}], "hosts": []}
-    assert proof.living(world) == ["snap", "vm"]
+def test_what_nobody_declared_must_not_have_been_ordered():
+    with pytest.raises(DemoError, match="1 CreateSnapshot for 0 snapshots"):
+        proof.judge([], AS_PROMISED, MADE | {"GpuSnapshot": 0})
+
+
+def test_an_account_stands_for_nothing_that_is_made():
+    assert proof.orders(["GpuCloudAccount", "GpuVM", "GpuVpc", "GpuVM", "GpuSnapshot"]) == MADE
+
+
+def test_the_verdict_counts_what_was_made():
+    assert (
+        proof.verdict(MADE) == "The cloud is empty. 1 VPC, 2 VMs and 1 snapshot were made, each once, and destroyed, each once."
+    )
+    assert proof.verdict({"GpuVM": 2}).startswith("The cloud is empty. 2 VMs were made")
+
+
+def test_everything_that_somebody_made_is_named():
+    world = {
+        "vms": [{"order": {"name": "vm"}}],
+        "snapshots": [{"name": "snap"}],
+        "vpcs": [{"name": "acme", "is_default": True}, {"name": "acme-lab", "is_default": False}],
+        "hosts": [],
+    }
+    assert proof.living(world) == ["acme-lab", "snap", "vm"]
 
 
 def test_a_cloud_that_does_not_answer_is_a_clear_error(unused_tcp_port):

@@ -13,7 +13,8 @@ from demo.screen import LogScreen, TerminalScreen, screen
 
 LONG = "word " * 50
 # Of the future, so that its age stays at nought while the test runs.
-TRAIN = view.Row("train", "True", "Running", "ONLINE", "A100", "198.51.100.7", "It runs.", datetime(2999, 1, 1, tzinfo=UTC))
+KEY = view.Key("GpuVM", "train")
+TRAIN = view.Row(KEY, "True", "Running", "ONLINE", "198.51.100.7", "It runs.", datetime(2999, 1, 1, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -28,8 +29,8 @@ def test_a_log_is_plain_and_narrow(capsys):
         log.say(LONG)
         log.command("kubectl get gpuvm")
         log.output(LONG)
-        log.show({"train": TRAIN})
-        log.show({"train": TRAIN})
+        log.show({KEY: TRAIN})
+        log.show({KEY: TRAIN})
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= view.WIDTH and line.isprintable() for line in lines)
     assert "$ kubectl get gpuvm" in lines
@@ -38,17 +39,17 @@ def test_a_log_is_plain_and_narrow(capsys):
 
 def test_a_terminal_redraws_the_table_only_when_it_looks_different(terminal):
     shown, printed = terminal
-    shown.show({"train": TRAIN})
-    shown.show({"train": TRAIN})
+    shown.show({KEY: TRAIN})
+    shown.show({KEY: TRAIN})
     assert printed.getvalue().count("It runs.") == 1
     shown.show({})
-    shown.show({"train": TRAIN})
+    shown.show({KEY: TRAIN})
     assert printed.getvalue().count("It runs.") == 2
 
 
 def test_a_command_stands_above_the_table(terminal):
     shown, printed = terminal
-    shown.show({"train": TRAIN})
+    shown.show({KEY: TRAIN})
     shown.command("kubectl get gpuvm")
     after = printed.getvalue().rpartition("kubectl get gpuvm")[2]
     assert "It runs." in after, "the table is drawn again below"

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from gpucloud.settings import SettingsError, add_arguments, flags, load
+from gpucloud.settings import Credentials, SettingsError, add_arguments, flags, load, read_credentials
 
 URL = "default=https://cloud.example"
 SECRET = "made-up-canary"
@@ -100,7 +100,6 @@ def test_the_first_endpoint_is_the_operators_own():
         (("--endpoint", f"a=https://cloud.example?key={SECRET}"), {}, "NAME=https://"),
         (("--endpoint", f"a=https://ann:{SECRET}@cloud.example"), {}, "NAME=https://"),
         (("--endpoint", "a=https://x", "--endpoint", "a=https://y"), {}, "same name"),
-        ((), {"API_KEY": ""}, "no account"),
         ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "not both"),
         ((), {"API_KEY": "", "USERNAME": "ann"}, "go together"),
         ((), {"API_KEY": "", "PASSWORD": SECRET}, "go together"),
@@ -133,12 +132,57 @@ def test_the_file_wins_over_the_variable(tmp_path):
     assert settings(API_KEY_FILE=str(path)).credentials.api_key == "from-the-file"
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe"])
-def test_a_file_without_a_secret_is_refused(tmp_path, content):
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match="GPUCLOUD_API_KEY_FILE"):
+        settings(API_KEY="", API_KEY_FILE=str(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n"])
+def test_an_empty_file_is_no_account_of_its_own(tmp_path, content):
+    """A mounted Secret may be filled later; until then every object needs a GpuCloudAccount."""
     path = tmp_path / "key"
     path.write_bytes(content)
-    with pytest.raises(SettingsError):
-        settings(API_KEY="", API_KEY_FILE=str(path))
+    assert settings(API_KEY="", API_KEY_FILE=str(path)).credentials == Credentials()
+
+
+def test_an_operator_needs_no_account_of_its_own():
+    assert settings(API_KEY="").credentials == Credentials()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "serves"),
+    [
+        ((), {}, ()),
+        (("--own-account-namespace", "a", "--own-account-namespace", "b"), {}, ("a", "b")),
+        ((), {"OWN_ACCOUNT_NAMESPACE": "a, b,"}, ("a", "b")),
+        (("--own-account-namespace", "a"), {"OWN_ACCOUNT_NAMESPACE": "b"}, ("a",)),
+    ],
+)
+def test_which_namespaces_the_operators_own_account_serves(arguments, environ, serves):
+    assert settings(*arguments, **environ).own_account_namespace == serves
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "switched"),
+    [((), {}, False), (("--no-secret-finalizer",), {}, True), ((), {"NO_SECRET_FINALIZER": "true"}, True)],
+)
+def test_holding_secrets_can_be_switched_off(arguments, environ, switched):
+    assert settings(*arguments, **environ).no_secret_finalizer is switched
+
+
+def test_credentials_are_read_anew_from_their_files(tmp_path):
+    """A mounted Secret is rotated without a restart."""
+    path, environ = tmp_path / "key", {"GPUCLOUD_API_KEY_FILE": str(tmp_path / "key")}
+    path.write_text("first")
+    assert read_credentials(environ) == Credentials(api_key="first")
+    path.write_text("second")
+    assert read_credentials(environ) == Credentials(api_key="second")
+    path.unlink()
+    with pytest.raises(SettingsError) as caught:
+        read_credentials(environ)
+    assert "second" not in str(caught.value)
 
 
 def test_user_name_and_password_from_files(tmp_path):

@@ -1,8 +1,12 @@
-"""Which object stands for which cloud object. One owner each, over all namespaces: the first, by a rank that is recomputed."""
+"""Which object stands for which cloud object. One owner each, over all namespaces and accounts.
+
+The first by a rank that is recomputed. Two accounts of different tenants may each have a thing of the same name; as long as it
+is not known whose an account is, it counts as the same tenant's.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,43 +14,63 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 
+class Claim(NamedTuple):
+    """What an object stands for: something in the cloud behind one endpoint."""
+
+    endpoint: str
+    identity: Identity
+
+
 class Claims:
-    """Identities by UID and the other way round."""
+    """Claims by UID and the other way round."""
 
-    def __init__(self, rank: Callable[[str, Identity], tuple[bool, str, str]]) -> None:
+    def __init__(
+        self, rank: Callable[[str, Identity], tuple[bool, str, str]], tenants: Callable[[str], frozenset[str]]
+    ) -> None:
         self._rank = rank
-        self._identities: dict[str, Identity] = {}
-        self._claimants: dict[Identity, set[str]] = {}
+        self._tenants = tenants
+        self._claims: dict[str, Claim] = {}
+        self._claimants: dict[Claim, set[str]] = {}
 
-    def __contains__(self, identity: Identity) -> bool:
-        return identity in self._claimants
+    def __contains__(self, claim: Claim) -> bool:
+        return claim in self._claimants
 
-    def identity(self, uid: str) -> Identity | None:
+    def of(self, uid: str) -> Claim | None:
         """What this object stands for, if it is known."""
-        return self._identities.get(uid)
+        return self._claims.get(uid)
 
-    def put(self, uid: str, identity: Identity) -> None:
-        """This object stands for that, and for nothing it stood for before."""
-        if self._identities.get(uid) == identity:
-            return
-        self.drop(uid)
-        self._identities[uid] = identity
-        self._claimants.setdefault(identity, set()).add(uid)
+    def put(self, uid: str, claim: Claim) -> set[str]:
+        """This object stands for that, and for nothing it stood for before; answers who stood beside it there."""
+        if self._claims.get(uid) == claim:
+            return set()
+        others = self.drop(uid)
+        self._claims[uid] = claim
+        self._claimants.setdefault(claim, set()).add(uid)
+        return others
 
     def drop(self, uid: str) -> set[str]:
         """The object is gone; answers who else stands for the same, and may be first now."""
-        identity = self._identities.pop(uid, None)
-        if identity is None:
+        claim = self._claims.pop(uid, None)
+        if claim is None:
             return set()
-        others = self._claimants[identity]
+        others = self._claimants[claim]
         others.discard(uid)
         if not others:
-            del self._claimants[identity]
-        return others
+            del self._claimants[claim]
+        return others.copy()
 
-    def first(self, identity: Identity) -> str | None:
-        """The UID of the owner: the lowest rank of all that stand for it."""
-        claimants = self._claimants.get(identity, set())
+    def first(self, uid: str) -> str | None:
+        """The UID of the owner of what this object stands for: the lowest rank of all that stand for it."""
+        claim = self._claims.get(uid)
+        if claim is None:
+            return None
+        claimants = self._claimants[claim]
         if len(claimants) < 2:
-            return next(iter(claimants), None)
-        return min(claimants, key=lambda uid: self._rank(uid, identity))
+            return uid
+        mine = self._tenants(uid)
+        rivals = (other for other in claimants if _may_be_same(mine, self._tenants(other)))
+        return min({uid, *rivals}, key=lambda other: self._rank(other, claim.identity))
+
+
+def _may_be_same(some: frozenset[str], others: frozenset[str]) -> bool:
+    return not some or not others or bool(some & others)

@@ -16,17 +16,19 @@ import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
+from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.clock import Clock
-    from gpucloud.reconcile.naming import Identity
 
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
 
+EVERYTHING = ""  # as a name: all that is in a VPC
+ANYWHERE = ""  # as a VPC: in whichever it is
 IMPLAUSIBLE_COUNT = 3  # design: at least 3 and over 30 % of the known objects vanish at once
 IMPLAUSIBLE_SHARE = 0.3
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many ask for a look
@@ -36,6 +38,7 @@ _CAUSES = {
     ErrorKind.UNAUTHORIZED: Blindness.REFUSED,
     ErrorKind.LOGIN: Blindness.REFUSED,
     ErrorKind.FORBIDDEN: Blindness.FORBIDDEN,
+    ErrorKind.INVALID: Blindness.REJECTED,
 }
 
 
@@ -65,7 +68,7 @@ class _View(Generic[R]):
     as_of: float | None = None
     blind: Unknown | None = None
     missing_since: dict[Identity, float] = field(default_factory=dict)
-    before: frozenset[Identity] = frozenset()  # what the good listing before the last showed
+    before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
     doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
@@ -138,7 +141,7 @@ class Inventory(Generic[R]):
             return Present(found[0], as_of, twins=len(found) > 1)
         if view.doubted_since is not None and not accept_absence:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        shown_before = identity in view.before or replace(identity, vpc="") in view.before
+        shown_before = bool(_find(view.before, identity))
         confirmed = None if shown_before else view.before_as_of
         return Absent(as_of, view.missing_since.get(identity, as_of), confirmed)
 
@@ -147,15 +150,34 @@ class Inventory(Generic[R]):
         view = self._views.get(cluster)
         return [] if view is None else [key.name for key in view.records if key.vpc == vpc]
 
+    def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
+        """All records in a VPC, and when the listing that shows them began. A record that names no VPC may be in it."""
+        view = self._views.get(cluster)
+        if view is None or (view.as_of is None and view.blind is None):
+            return Unknown(self._clock.mono(), Blindness.NOT_LOOKED)
+        if view.blind is not None:
+            return view.blind
+        if view.doubted_since is not None:
+            return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
+        return _find(view.records, Identity(cluster, vpc, EVERYTHING)), view.as_of or 0.0
+
+    def has_looked(self, uid: str, not_before: float) -> bool:
+        """Whether a good listing that began at or after this mono time has come for this object."""
+        identity = self._watched.get(uid)
+        if identity is None:
+            return True
+        view = self._views[identity.cluster]
+        return view.as_of is not None and view.as_of >= not_before and view.blind is None
+
     def look(self, uid: str, not_before: float) -> None:
         """Wake the object when a listing that began at or after this mono time has come; list at once if none has."""
         identity = self._watched.get(uid)
         if identity is None:
             return
-        view = self._views[identity.cluster]
-        if view.as_of is not None and view.as_of >= not_before and view.blind is None:
+        if self.has_looked(uid, not_before):
             self.wake(uid)
             return
+        view = self._views[identity.cluster]
         view.waiting[uid] = not_before
         view.kick.set()
 
@@ -250,7 +272,7 @@ class Inventory(Generic[R]):
         crossed = len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
         doubted = crossed or (view.doubted_since is not None and bool(vanished))  # until each is back, or accepted
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
-        view.before, view.before_as_of = frozenset(before), view.as_of
+        view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
         missing = {identity for uid in self._in(cluster) if not _find(records, identity := self._watched[uid])}
         view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
@@ -272,5 +294,12 @@ class Inventory(Generic[R]):
 
 
 def _find(records: dict[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
-    """The records of one identity; one that names no VPC may be it, since every field of an answer may be null."""
+    """The records of one identity; one that names no VPC may be it, since every field of an answer may be null.
+
+    With no name all that is in the VPC is meant; with no VPC, that name in any.
+    """
+    if identity.name == EVERYTHING:
+        return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
+    if identity.vpc == ANYWHERE:
+        return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
     return records.get(identity, ()) + records.get(replace(identity, vpc=""), ())

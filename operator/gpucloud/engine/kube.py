@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import aiohttp
 
-from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, VERSION
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
 if TYPE_CHECKING:
     import ssl
@@ -124,6 +124,40 @@ class KubeClient:
                 return None
             raise
         return found.get("data") or {}
+
+    async def secret(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """A whole Secret, read by name; None when there is no such object.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        try:
+            found: dict[str, Any] = await self._call("GET", _in_namespace(namespace, "secrets", name))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found
+
+    async def set_secret_finalizer(self, namespace: str, name: str, *, held: bool) -> None:
+        """Put our finalizer on a Secret, or take it off, guarded by resourceVersion; nothing else of it changes.
+
+        A Secret that is gone, or is being deleted, is given none.
+
+        Raises:
+            KubeError: as ``apply_status``.
+        """
+        found = await self.secret(namespace, name)
+        if found is None:
+            return
+        meta = found["metadata"]
+        finalizers = [item for item in meta.get("finalizers", ()) if item != SECRET_FINALIZER]
+        wanted = [*finalizers, SECRET_FINALIZER] if held else finalizers
+        if wanted == meta.get("finalizers", []) or (held and "deletionTimestamp" in meta):
+            return
+        patch = {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "finalizers": wanted}}
+        path = _in_namespace(namespace, "secrets", name)
+        await self._call("PATCH", path, patch, content_type="application/merge-patch+json")
 
     async def namespace_terminating(self, namespace: str) -> bool:
         """Whether the namespace is being deleted, or is gone."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.metrics import Metrics
     from gpucloud.engine.objects import ObjectStore, Stored
-    from gpucloud.reconcile.facts import Now, Verb
+    from gpucloud.reconcile.facts import Now
     from gpucloud.reconcile.plan import Plan
 
 P = TypeVar("P", bound=Model)
@@ -33,6 +33,8 @@ log = structlog.get_logger("gpucloud.loop")
 LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY})
+# Fields of a status that are records or answers, not information: written at once.
+RECORDS = ("observed_generation", "intent", "held_secret", "restarting", "last_handled_restart_at", "last_handled_reconcile_at")
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
@@ -65,19 +67,19 @@ class Room(Protocol[P, S, F]):
     def decide(self, facts: F) -> Plan[S]:
         """The pure core's answer."""
 
-    async def act(self, facts: F, verb: Verb) -> Happening:
-        """Send one mutating call, remember how it went, and say what to tell."""
+    async def act(self, facts: F, plan: Plan[S]) -> Happening | None:
+        """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
 
     def intends(self, uid: str, status: S, at: float) -> None:
         """This status, with an intent of ours, is about to be written."""
 
-    def attend(self, uid: str, plan: Plan[S]) -> None:
-        """Tell the inventory what the plan waits for."""
+    def attend(self, uid: str, plan: Plan[S]) -> float | None:
+        """Tell the inventory what the plan waits for; answers when to decide again at the latest."""
 
     def noticed(self, stored: Stored[P, S]) -> None:
         """A new view of an object."""
 
-    def forget(self, uid: str) -> None:
+    def forget(self, key: Key) -> None:
         """The object is gone."""
 
 
@@ -126,7 +128,7 @@ class Loop(Generic[P, S, F]):
 
     def forget(self, key: Key) -> None:
         """The object is gone: drop all that is remembered of it."""
-        self._room.forget(key.uid)
+        self._room.forget(key)
         self._room.store.drop(key.uid)
         self._queue.forget(key)
         self._events.forget(key.uid)
@@ -139,10 +141,10 @@ class Loop(Generic[P, S, F]):
             return
         facts = await self._room.gather(stored)
         plan = self._room.decide(facts)
-        self._room.attend(key.uid, plan)
+        again = self._room.attend(key.uid, plan)
         due = self._status_due(stored, plan)
         now = self._clock.mono()
-        self._queue.wake_at(key, _earliest(plan.wake_at, _later(due, now), _later(plan.look_after, facts.now.mono)))
+        self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(due, now), _later(plan.look_after, facts.now.mono)))
         if plan.status is not None and due is not None and due <= now:
             await self._write(key, stored, plan)
         elif plan.release is not None:
@@ -150,16 +152,18 @@ class Loop(Generic[P, S, F]):
             self._events.tell(key.kind, stored.meta, Happening(plan.release.reason, plan.release.note, "Release"))
             log.info("released", reason=plan.release.reason, **_names(key))
         elif plan.action is not None:
-            await self._act(key, stored, facts, plan.action)
+            await self._act(key, stored, facts, plan)
 
     def _status_due(self, stored: Stored[P, S], plan: Plan[S]) -> float | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
         uid = stored.meta.uid
-        if plan.status is None or plan.status == stored.status:
+        if plan.status is None or (plan.status == stored.status and not stored.amended):
             self._differs_since.pop(uid, None)
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
-        return since if _urgent(stored.status, plan.status, plan.action is not None) else since + LASTING_SECONDS
+        return (
+            since if stored.amended or _urgent(stored.status, plan.status, plan.action is not None) else since + LASTING_SECONDS
+        )
 
     async def _write(self, key: Key, stored: Stored[P, S], plan: Plan[S]) -> None:
         if plan.status is None:
@@ -177,6 +181,9 @@ class Loop(Generic[P, S, F]):
         self._differs_since.pop(key.uid, None)
         if self._room.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
             self._room.store.put(answer)
+            fresh = self._room.store.get(key.uid)
+            if fresh is not None:
+                self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
         self._report(key, stored, plan.status)
         if plan.action is not None or plan.record_intent:
             self._queue.add(key, Lane.PEOPLE)
@@ -193,14 +200,17 @@ class Loop(Generic[P, S, F]):
                 self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
             log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
 
-    async def _act(self, key: Key, stored: Stored[P, S], facts: F, verb: Verb) -> None:
+    async def _act(self, key: Key, stored: Stored[P, S], facts: F, plan: Plan[S]) -> None:
         if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
             return
-        happening = await self._room.act(facts, verb)
+        happening = await self._room.act(facts, plan)
+        if happening is None:
+            self._queue.add(key, Lane.PEOPLE)
+            return
         self._events.tell(key.kind, stored.meta, happening)
         level = log.warning if happening.warning else log.info
-        level("cloud call", verb=verb, outcome=happening.reason, note=happening.note, **_names(key))
+        level("call", verb=plan.action, outcome=happening.reason, note=happening.note, **_names(key))
         self._queue.add(key, Lane.PEOPLE)
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
@@ -230,8 +240,7 @@ async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
 
 def _urgent(before: Model, after: Model, announces: bool) -> bool:
     """Whether tools or people wait for this change; the rest only informs."""
-    names = ("observed_generation", "intent", "restarting", "last_handled_restart_at", "last_handled_reconcile_at")
-    if any(getattr(before, name, None) != getattr(after, name, None) for name in names):
+    if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
         return True
     was, now = _conditions(before), _conditions(after)
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
+from gpucloud.reconcile.facts import CREATES, Asked, Attempt, Memory, Refusal, Verb
 
 if TYPE_CHECKING:
     from gpucloud.engine.clock import Clock
@@ -30,6 +30,10 @@ class Memories:
         """The object is gone."""
         self._memories.pop(uid, None)
 
+    def saw_new(self, uid: str) -> None:
+        """The object has no finalizer of ours yet, and nothing is recorded for it: nothing can have been sent."""
+        self._memories[uid] = replace(self.of(uid), seen_new=True)
+
     def intends(self, uid: str, intent_id: str, at: float) -> None:
         """An intent of ours is about to be written; once it stands, it may be acted on while it is young."""
         memory = self.of(uid)
@@ -49,7 +53,7 @@ class Memories:
         before = memory.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
         attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures)
-        may_be_there = verb is Verb.CREATE and (refusal is None or refusal.ambiguous)
+        may_be_there = verb in CREATES and (refusal is None or refusal.ambiguous)
         self._memories[uid] = replace(
             memory, attempts={**memory.attempts, verb: attempt}, unclear=memory.unclear or may_be_there
         )

@@ -11,13 +11,15 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gpucloud.cloud.options import CallReport
 
+LISTED = ("account", "kind", "cluster")  # whose credential lists which kind of record where
+
 
 class Metrics:
-    """Everything that is counted; also the meter of the queue and of the inventory."""
+    """Everything that is counted; also the meter of the queue."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -50,11 +52,14 @@ class Metrics:
             registry=registry,
         )
         self._listed = Counter(
-            "gpucloud_cloud_listings", "Listings by cluster and outcome.", ["cluster", "outcome"], registry=registry
+            "gpucloud_cloud_listings",
+            "Listings by account, kind of record, cluster and outcome.",
+            [*LISTED, "outcome"],
+            registry=registry,
         )
-        self._count = Gauge("gpucloud_cloud_vms", "VMs in the last listing.", ["cluster"], registry=registry)
+        self._count = Gauge("gpucloud_cloud_objects", "Records in the last listing.", LISTED, registry=registry)
         self._implausible = Gauge(
-            "gpucloud_cloud_listing_implausible", "1 while a listing is not believed.", ["cluster"], registry=registry
+            "gpucloud_cloud_listing_implausible", "1 while a listing is not believed.", LISTED, registry=registry
         )
         self.status_writes = Counter("gpucloud_status_writes", "Status writes.", ["kind", "result"], registry=registry)
         self.time_to_ready = Histogram(
@@ -69,8 +74,8 @@ class Metrics:
         """Export the number of objects by kind, Ready status and reason, counted when somebody scrapes."""
         self.registry.register(_Census(census))
 
-    def export_staleness(self, staleness: Callable[[], dict[str, float]]) -> None:
-        """Export the age of the last good listing, by cluster."""
+    def export_staleness(self, staleness: Callable[[], Mapping[tuple[str, str, str], float]]) -> None:
+        """Export the age of the last good listing, by account, kind of record and cluster."""
         self.registry.register(_Staleness(staleness))
 
     def called(self, report: CallReport) -> None:
@@ -93,15 +98,26 @@ class Metrics:
         """A worker is done with a key."""
         self._worked.observe(worked)
 
+    def listings(self, account: str, kind: str) -> ListingMetrics:
+        """The meter of one inventory: what one account lists of one kind of record."""
+        return ListingMetrics(self._listed, self._count, self._implausible, (account, kind))
+
+
+class ListingMetrics:
+    """What one inventory tells about its listings."""
+
+    def __init__(self, listed: Counter, count: Gauge, implausible: Gauge, labels: tuple[str, str]) -> None:
+        self._listed, self._count, self._implausible, self._labels = listed, count, implausible, labels
+
     def listed(self, cluster: str, count: int, *, plausible: bool) -> None:
         """A listing came."""
-        self._listed.labels(cluster, "plausible" if plausible else "implausible").inc()
-        self._count.labels(cluster).set(count)
-        self._implausible.labels(cluster).set(0 if plausible else 1)
+        self._listed.labels(*self._labels, cluster, "plausible" if plausible else "implausible").inc()
+        self._count.labels(*self._labels, cluster).set(count)
+        self._implausible.labels(*self._labels, cluster).set(0 if plausible else 1)
 
     def failed(self, cluster: str, kind: str) -> None:
         """A listing failed."""
-        self._listed.labels(cluster, kind).inc()
+        self._listed.labels(*self._labels, cluster, kind).inc()
 
 
 class _Census:
@@ -121,11 +137,11 @@ class _Census:
 
 
 class _Staleness:
-    def __init__(self, staleness: Callable[[], dict[str, float]]) -> None:
+    def __init__(self, staleness: Callable[[], Mapping[tuple[str, str, str], float]]) -> None:
         self._staleness = staleness
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        family = GaugeMetricFamily("gpucloud_cloud_listing_age_seconds", "Age of the last good listing.", labels=["cluster"])
-        for cluster, seconds in sorted(self._staleness().items()):
-            family.add_metric([cluster], seconds)
+        family = GaugeMetricFamily("gpucloud_cloud_listing_age_seconds", "Age of the last good listing.", labels=LISTED)
+        for labels, seconds in sorted(self._staleness().items()):
+            family.add_metric(labels, seconds)
         yield family

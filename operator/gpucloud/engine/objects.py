@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -19,13 +19,17 @@ S = TypeVar("S", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Stored(Generic[P, S]):
-    """One object, parsed once. ``spec`` is None when it does not parse; ``flaw`` then says why."""
+    """One object, parsed once. ``spec`` is None when it does not parse; ``flaw`` then says why.
+
+    ``amended``: the status that stands in the apiserver was edited where it may not be, and this is not it.
+    """
 
     raw_meta: Mapping[str, Any]
     meta: ObjectFacts
     spec: P | None
     status: S
     flaw: str = ""
+    amended: bool = False
 
     @property
     def version(self) -> int:
@@ -36,10 +40,13 @@ class Stored(Generic[P, S]):
 class ObjectStore(Generic[P, S]):
     """All objects of one kind, by UID."""
 
-    def __init__(self, spec_type: type[P], status_type: type[S]) -> None:
+    def __init__(self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = ()) -> None:
+        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing."""
         self._spec_type = spec_type
         self._status_type = status_type
+        self._frozen = frozen
         self._objects: dict[str, Stored[P, S]] = {}
+        self._names: dict[tuple[str, str], str] = {}  # namespace and name to UID
 
     def __iter__(self) -> Iterator[Stored[P, S]]:
         return iter(self._objects.values())
@@ -50,6 +57,10 @@ class ObjectStore(Generic[P, S]):
     def get(self, uid: str) -> Stored[P, S] | None:
         """The object as last seen; None when it is gone."""
         return self._objects.get(uid)
+
+    def named(self, namespace: str, name: str) -> Stored[P, S] | None:
+        """The object of this name as last seen; None when there is none."""
+        return self._objects.get(self._names.get((namespace, name), ""))
 
     def has_all(self, uids: set[str]) -> bool:
         """Whether every one of these is known."""
@@ -64,12 +75,23 @@ class ObjectStore(Generic[P, S]):
         known = self._objects.get(fresh.meta.uid)
         if known is not None and fresh.version <= known.version:
             return False
+        fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
-        return known is None or (known.meta, known.spec, known.status) != (fresh.meta, fresh.spec, fresh.status)
+        self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
+        if known is None or fresh.amended:
+            return True
+        return (known.meta, known.spec, known.status) != (fresh.meta, fresh.spec, fresh.status)
 
     def drop(self, uid: str) -> None:
         """The object is gone."""
-        self._objects.pop(uid, None)
+        gone = self._objects.pop(uid, None)
+        if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
+            del self._names[gone.meta.namespace, gone.meta.name]
+
+    def _amend(self, fresh: Stored[P, S], before: S) -> Stored[P, S]:
+        standing = {name: getattr(before, name) for name in self._frozen}
+        edited = {name: value for name, value in standing.items() if value not in (None, getattr(fresh.status, name))}
+        return replace(fresh, status=fresh.status.model_copy(update=edited), amended=True) if edited else fresh
 
     def _parse(self, body: Mapping[str, Any]) -> Stored[P, S]:
         meta = body["metadata"]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.clock import Clock
 
 
+EARLY_SECONDS = 1e-6  # a loop's timer may ring this much too early; it must not be set again for the same moment
+
+
 class Key(NamedTuple):
     """Which object to work on."""
 
@@ -154,7 +157,7 @@ class WorkQueue:
     def _ring(self) -> None:
         """Queue every key whose time has come. No I/O, so ten thousand timers cost what their changes cost."""
         self._timer = None
-        now = self._clock.mono()
+        now = self._clock.mono() + EARLY_SECONDS
         while self._heap and self._heap[0][0] <= now:
             when, _, key = heapq.heappop(self._heap)
             if self._wakes.get(key) == when:

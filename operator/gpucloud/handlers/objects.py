@@ -1,4 +1,4 @@
-"""GpuVM: one ``on.event`` handler feeds the engine and asks kopf to add our finalizer."""
+"""Our kinds: one ``on.event`` handler each feeds the engine, and asks kopf to add our finalizer."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import kopf
 
-from gpucloud.kinds.gpuvm import KIND, PLURAL
+from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import FINALIZER, GROUP, VERSION
 
 if TYPE_CHECKING:
     from gpucloud.engine.engine import Engine
+    from gpucloud.kinds.crd import Definition
 
 
 def register(registry: kopf.OperatorRegistry, engine: Engine, *, guard: bool) -> None:
-    """Watch GpuVMs. ``guard``: add our finalizer to those that lack it (not under ``--observe-only``)."""
+    """Watch every kind. ``guard``: add our finalizer to objects that lack it (not under ``--observe-only``)."""
+    for definition in DEFINITIONS:
+        _watch(registry, engine, definition, guard=guard)
 
-    @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry, id="gpuvm")
+
+def _watch(registry: kopf.OperatorRegistry, engine: Engine, definition: Definition, *, guard: bool) -> None:
+    @kopf.on.event(GROUP, VERSION, definition.plural, registry=registry, id=definition.kind.lower())
     async def observe(event: kopf.RawEvent, patch: kopf.Patch, **_: Any) -> None:
         body = event["object"]
-        engine.observe(KIND, event["type"], body)
+        engine.observe(definition.kind, event["type"], body)
         if guard and event["type"] != "DELETED" and needs_finalizer(body):
             patch.fns.append(add_finalizer)
 

@@ -24,7 +24,7 @@ class Column:
     name: str
     path: str
     description: str
-    type: Literal["string", "date"] = "string"
+    type: Literal["string", "integer", "boolean", "date"] = "string"
     wide: bool = False
 
 

@@ -5,10 +5,14 @@ Columns are for people; scripts read conditions. Adding a kind means adding it t
 
 from __future__ import annotations
 
-from gpucloud.kinds import gpuvm
+from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.crd import Column, Definition
 
 _READY = '.status.conditions[?(@.type=="Ready")]'
+_REASON = Column("Reason", f"{_READY}.reason", "Why, in one word.")
+_AGE = Column("Age", ".metadata.creationTimestamp", "Age of this object.", type="date")
+_ACCOUNT = Column("Account", ".status.account", "GpuCloudAccount in use.", wide=True)
+_MESSAGE = Column("Message", f"{_READY}.message", "What happened and what to do next.", wide=True)
 
 GPUVM = Definition(
     kind=gpuvm.KIND,
@@ -19,18 +23,95 @@ GPUVM = Definition(
     status=gpuvm.GpuVMStatus,
     columns=(
         Column("Ready", f"{_READY}.status", "Whether the VM is as the spec asks."),
-        Column("Reason", f"{_READY}.reason", "Why, in one word."),
+        _REASON,
         Column("State", ".status.state", "The cloud's own word for the VM's state."),
         Column("Configuration", ".spec.configuration", "VM configuration."),
         Column("Cluster", ".spec.cluster", "Cluster of the cloud."),
         Column("IP", ".status.ip", "Public IP address."),
-        Column("Age", ".metadata.creationTimestamp", "Age of this object.", type="date"),
+        _AGE,
         Column("VM-ID", ".status.vmId", "Id of the VM in the cloud.", wide=True),
-        Column("VPC", ".spec.vpc", "VPC that the VM lives in.", wide=True),
+        Column("VPC", ".status.vpc", "VPC that the VM lives in.", wide=True),
+        _ACCOUNT,
         Column("Price/h", ".status.pricePerHour", "Dollars per hour when the VM was bought.", wide=True),
-        Column("Message", f"{_READY}.message", "What happened and what to do next.", wide=True),
+        _MESSAGE,
     ),
-    selectable_fields=(".spec.cluster", ".spec.configuration", ".spec.vpc", ".status.vmId", ".status.state"),
+    selectable_fields=(
+        ".spec.cluster",
+        ".spec.configuration",
+        ".spec.vpc",
+        ".spec.vpcRef.name",
+        ".spec.accountRef.name",
+        ".status.vmId",
+        ".status.state",
+    ),
 )
 
-DEFINITIONS = (GPUVM,)
+GPUVPC = Definition(
+    kind=gpuvpc.KIND,
+    plural=gpuvpc.PLURAL,
+    short_name="gvpc",
+    description="A VPC of the GPU cloud: what its owner wants (spec) and what the operator sees (status).",
+    spec=gpuvpc.GpuVpcSpec,
+    status=gpuvpc.GpuVpcStatus,
+    columns=(
+        Column("Ready", f"{_READY}.status", "Whether the VPC is as the spec asks."),
+        _REASON,
+        Column("Name", ".spec.name", "Name of the VPC in the cloud."),
+        Column("Cluster", ".spec.cluster", "Cluster of the cloud."),
+        Column("IP-Range", ".status.ipRange", "IP range of the VPC."),
+        Column("Default", ".status.isDefault", "Whether it is the default VPC of the cluster.", type="boolean"),
+        _AGE,
+        Column("VPC-ID", ".status.vpcId", "Id of the VPC in the cloud.", wide=True),
+        Column("Adopted", ".status.adopted", "Whether it existed before this object.", type="boolean", wide=True),
+        _ACCOUNT,
+        _MESSAGE,
+    ),
+    selectable_fields=(".spec.cluster", ".spec.name", ".spec.accountRef.name", ".status.vpcId"),
+)
+
+GPUSNAPSHOT = Definition(
+    kind=gpusnapshot.KIND,
+    plural=gpusnapshot.PLURAL,
+    short_name="gsnap",
+    description="A snapshot of a virtual machine of the GPU cloud: what its owner wants (spec) and what the operator sees "
+    "(status).",
+    spec=gpusnapshot.GpuSnapshotSpec,
+    status=gpusnapshot.GpuSnapshotStatus,
+    columns=(
+        Column("Ready", f"{_READY}.status", "Whether the snapshot has been taken and can be used."),
+        _REASON,
+        Column("Source", ".status.sourceName", "VM that it was taken of."),
+        Column("Cluster", ".status.cluster", "Cluster of the cloud."),
+        Column("Size", ".status.rootDiskSize", "Root disk size, as the cloud writes it."),
+        _AGE,
+        Column("Snapshot-ID", ".status.snapshotId", "Id of the snapshot in the cloud.", wide=True),
+        Column("VPC", ".status.vpc", "VPC that the snapshot is in.", wide=True),
+        _ACCOUNT,
+        _MESSAGE,
+    ),
+    selectable_fields=(".spec.vmRef.name", ".spec.accountRef.name", ".status.snapshotId", ".status.sourceName"),
+)
+
+GPUCLOUDACCOUNT = Definition(
+    kind=gpucloudaccount.KIND,
+    plural=gpucloudaccount.PLURAL,
+    short_name="gca",
+    description="A credential of the GPU cloud with its defaults, for the objects of its own namespace: what its owner wants "
+    "(spec) and what the operator sees (status).",
+    spec=gpucloudaccount.GpuCloudAccountSpec,
+    status=gpucloudaccount.GpuCloudAccountStatus,
+    columns=(
+        Column("Ready", f"{_READY}.status", "Whether the cloud accepts the credential."),
+        _REASON,
+        Column("Endpoint", ".status.endpoint", "Endpoint in use, as the administrator named it."),
+        Column("Tenant", ".status.tenant", "Tenant that the credential belongs to."),
+        Column("Users", ".status.users", "Number of objects that use it.", type="integer"),
+        _AGE,
+        Column("Credential", ".status.credentialKind", "ApiKey or Login.", wide=True),
+        Column("Last-Contact", ".status.lastContactAt", "When the cloud last answered.", type="date", wide=True),
+        _MESSAGE,
+    ),
+    selectable_fields=(".spec.endpoint", ".spec.secretRef.name", ".status.tenant"),
+)
+
+DEFINITIONS = (GPUVM, GPUVPC, GPUSNAPSHOT, GPUCLOUDACCOUNT)

@@ -7,14 +7,31 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, list_map, rules, schema_default
-from gpucloud.kinds.meta import Condition, ConditionType, Model, Reason, Time
+from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Intent, Reference
+from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
+from gpucloud.kinds.meta import Model
+from gpucloud.kinds.schema import INT32_MAX
+
+__all__ = [
+    "KIND",
+    "ON_DEMAND",
+    "PLURAL",
+    "Deletion",
+    "DeletionPolicy",
+    "GpuVMSpec",
+    "GpuVMStatus",
+    "Image",
+    "Intent",
+    "KeySelector",
+    "PowerState",
+    "SSHKeySource",
+    "SnapshotPolicy",
+    "Storage",
+]
 
 KIND = "GpuVM"
 PLURAL = "gpuvms"
-MAX_VM_NAME = 52  # service-api: CreateServer, name
 ON_DEMAND = "on-demand"  # service-api: CreateServer, rpool
-INT32_MAX = 2**31 - 1
 
 # Of these rules the apiserver calls the value forbidden, since for an "invalid" one it would print it: a private key
 # pasted here must not reach terminals and audit logs. For the same reason the list is no set: duplicates are printed.
@@ -52,11 +69,11 @@ class PowerState(StrEnum):
     STOPPED = "Stopped"
 
 
-class DeletionPolicy(StrEnum):
-    """What becomes of the VM when its GpuVM is deleted."""
+class SnapshotPolicy(StrEnum):
+    """What becomes of the VM's snapshots when the VM is destroyed."""
 
+    KEEP = "Keep"
     DELETE = "Delete"
-    RETAIN = "Retain"
 
 
 class KeySelector(Model):
@@ -103,8 +120,9 @@ class Image(Model):
     model_config = ConfigDict(
         json_schema_extra=rules(
             CEL(
-                "[has(self.operatingSystem), has(self.customFile), has(self.snapshot)].filter(given, given).size() < 2",
-                "A root disk is made from one source: keep one of operatingSystem, customFile and snapshot.",
+                "[has(self.operatingSystem), has(self.customFile), has(self.snapshotRef), has(self.snapshot)]"
+                ".filter(given, given).size() < 2",
+                "A root disk is made from one source: keep one of operatingSystem, customFile, snapshotRef and snapshot.",
             )
         )
     )
@@ -115,6 +133,9 @@ class Image(Model):
     ] = None
     custom_file: Annotated[
         str | None, Field(min_length=1, max_length=253, description="File name of a custom image of the tenant.")
+    ] = None
+    snapshot_ref: Annotated[
+        Reference | None, Field(description="GpuSnapshot of this namespace. The VM waits until it has been taken.")
     ] = None
     snapshot: Annotated[str | None, Field(min_length=1, max_length=253, description="Name of a snapshot in the cloud.")] = None
 
@@ -145,9 +166,16 @@ class Deletion(Model):
         DeletionPolicy,
         Field(description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged."),
     ] = DeletionPolicy.DELETE
+    snapshots: Annotated[
+        SnapshotPolicy,
+        Field(
+            description="Keep leaves the VM's snapshots alone; Delete deletes them with it, as far as they are GpuSnapshots of "
+            "this namespace that may be deleted."
+        ),
+    ] = SnapshotPolicy.KEEP
 
 
-class GpuVMSpec(Model):
+class GpuVMSpec(CloudSpec):
     """The VM as its owner wants it. The operator never writes here."""
 
     model_config = ConfigDict(
@@ -157,6 +185,13 @@ class GpuVMSpec(Model):
                 "A VM needs at least one public SSH key: give it in sshKeys, or name a Secret or ConfigMap in sshKeysFrom.",
                 reason="FieldValueRequired",
                 field_path=".sshKeys",
+            ),
+            CEL(
+                "has(self.vpc) != has(self.vpcRef)",
+                "A VM lives in one VPC: name it in vpc (its name in the cloud, usually the tenant's) or in vpcRef (a GpuVpc of "
+                "this namespace), not in both.",
+                reason="FieldValueForbidden",
+                field_path=".vpc",
             ),
             CEL(
                 f"!has(self.nodeName) || (has(self.resourcePool) && self.resourcePool != '{ON_DEMAND}')",
@@ -183,10 +218,15 @@ class GpuVMSpec(Model):
         IMMUTABLE,
     ] = None
     vpc: Annotated[
-        str,
-        Field(min_length=1, max_length=253, description="Name of the VPC; usually the tenant's name."),
+        str | None,
+        Field(min_length=1, max_length=253, description="Name of the VPC in the cloud; usually the tenant's name."),
         IMMUTABLE,
-    ]
+    ] = None
+    vpc_ref: Annotated[
+        Reference | None,
+        Field(description="GpuVpc of this namespace, in place of vpc. The VM waits until it is Ready."),
+        IMMUTABLE,
+    ] = None
     ssh_keys: Annotated[
         tuple[PublicKey, ...],
         Field(max_length=64, description="Public SSH keys that may log in. They are installed when the VM is created."),
@@ -210,67 +250,19 @@ class GpuVMSpec(Model):
         IMMUTABLE,
     ] = None
     vm_name: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=MAX_VM_NAME,
-            description="Name of the VM in the cloud. When not set, a name is made that proves whose VM it is.",
-        ),
-        CEL(
-            "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
-            "Use lower-case letters, digits and '-', and start and end with a letter or digit. (This is the operator's "
-            "own rule, so that a name is safe everywhere; the cloud itself states a length only.)",
-        ),
+        CloudName | None,
+        Field(description="Name of the VM in the cloud. When not set, a name is made that proves whose VM it is."),
         IMMUTABLE,
     ] = None
     power_state: Annotated[PowerState, Field(description="Running or Stopped. A stopped VM still pays for its disk.")] = (
         PowerState.RUNNING
     )
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
-    progress_deadline_seconds: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=2592000,
-            description="Seconds of pending work, waits for capacity not counted, after which it is called Stalled.",
-        ),
-    ] = 1800
 
 
-class Intent(Model):
-    """The write-ahead record: under this identity a VM is, or may be, bought. Written before CreateServer is sent."""
-
-    id: Annotated[str, Field(max_length=64, description="Tells this record from any other, whoever wrote it.")] = ""
-    name: Annotated[str, Field(max_length=253, description="Name, and so id, of the VM in the cloud.")]
-    cluster: Annotated[str, Field(max_length=253, description="Cluster it is created in.")]
-    vpc: Annotated[str, Field(max_length=253, description="VPC it is created in.")]
-    recorded_at: Annotated[Time, Field(description="When this intent was recorded.")]
-
-
-# Stands in a new object before the operator has seen it, so that no tool takes "no conditions" for "ready".
-FIRST_CONDITION = {
-    "type": ConditionType.READY.value,
-    "status": "Unknown",
-    "reason": Reason.PENDING.value,
-    "message": "Waiting for the operator",
-    "lastTransitionTime": "1970-01-01T00:00:00Z",
-}
-
-
-class GpuVMStatus(Model):
+class GpuVMStatus(CloudStatus):
     """What the operator observed. Rebuilt whole in every write."""
 
-    observed_generation: Annotated[
-        int,
-        Field(ge=-1, description="The generation of the spec that this status speaks of; -1 before the first look."),
-    ] = -1
-    conditions: Annotated[
-        tuple[Condition, ...],
-        Field(max_length=8, description="Ready always; Reconciling, Stalled and Paused only while they are True."),
-        list_map("type"),
-        schema_default([FIRST_CONDITION]),
-    ] = ()
-    intent: Annotated[Intent | None, Field(description="Under which identity the VM is, or may be, bought.")] = None
     state: Annotated[str | None, Field(max_length=253, description="The cloud's own word for the VM's state. Informative.")] = (
         None
     )
@@ -295,13 +287,8 @@ class GpuVMStatus(Model):
     resource_pool: Annotated[str | None, Field(max_length=253, description="Resource pool that the VM was created in.")] = None
     node_name: Annotated[str | None, Field(max_length=253, description="Node that the VM is scheduled on.")] = None
     username: Annotated[str | None, Field(max_length=253, description="User of the cloud that created the VM.")] = None
-    tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that the VM belongs to.")] = None
     price_per_hour: Annotated[
         str | None, Field(max_length=32, description="Dollars per hour of this configuration when the VM was bought.")
-    ] = None
-    progress_deadline_at: Annotated[
-        Time | None,
-        Field(description="When pending work will be called Stalled. Absent when settled or waiting for capacity."),
     ] = None
     restarting: Annotated[
         str | None,
@@ -310,8 +297,4 @@ class GpuVMStatus(Model):
     last_handled_restart_at: Annotated[
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/restart-requested-at that was answered last."),
-    ] = None
-    last_handled_reconcile_at: Annotated[
-        str | None,
-        Field(max_length=253, description="Value of gpucloud.dev/reconcile-requested-at that was answered last."),
     ] = None

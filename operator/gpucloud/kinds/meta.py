@@ -16,6 +16,7 @@ GROUP = "gpucloud.dev"
 VERSION = "v1alpha1"
 API_VERSION = f"{GROUP}/{VERSION}"
 FINALIZER = f"{GROUP}/finalizer"
+SECRET_FINALIZER = f"{GROUP}/credentials-in-use"  # on a Secret that a GpuCloudAccount reads, while that is in use
 FIELD_MANAGER = "gpucloud-operator"
 
 
@@ -52,12 +53,17 @@ class Model(BaseModel):
 
 
 class ConditionType(StrEnum):
-    """``Ready`` always stands; the others only while they are True; Reconciling and Stalled never together."""
+    """``Ready`` always stands; the others only while they are True; Reconciling and Stalled never together.
+
+    Succeeded is a snapshot's: it has been taken. Restricted is an account's: the cloud forbids its credential some operations.
+    """
 
     READY = "Ready"
     RECONCILING = "Reconciling"
     STALLED = "Stalled"
     PAUSED = "Paused"
+    SUCCEEDED = "Succeeded"
+    RESTRICTED = "Restricted"
 
 
 class Reason(StrEnum):
@@ -79,11 +85,16 @@ class Reason(StrEnum):
     # settled as asked
     RUNNING = "Running"
     POWERED_OFF = "PoweredOff"
+    AVAILABLE = "Available"
+    COMPLETED = "Completed"
+    CONNECTED = "Connected"
     # waiting
     WAITING_FOR_CAPACITY = "WaitingForCapacity"
     SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     RATE_LIMITED = "RateLimited"
+    DEPENDENCY_NOT_READY = "DependencyNotReady"
+    ACCOUNT_NOT_READY = "AccountNotReady"
     # cannot see
     API_UNAVAILABLE = "ApiUnavailable"
     IMPLAUSIBLE_LISTING = "ImplausibleListing"
@@ -103,6 +114,17 @@ class Reason(StrEnum):
     API_ERROR = "ApiError"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     DELETION_BLOCKED = "DeletionBlocked"
+    NO_ACCOUNT = "NoAccount"
+    INVALID_REFERENCE = "InvalidReference"
+    TENANT_MISMATCH = "TenantMismatch"
+    SOURCE_NOT_FOUND = "SourceNotFound"
+    NOT_FOUND = "NotFound"
+    MISMATCH = "Mismatch"
+    VPC_LOST = "VPCLost"
+    SNAPSHOT_LOST = "SnapshotLost"
+    SECRET_NOT_FOUND = "SecretNotFound"  # noqa: S105 - a word, no secret
+    INVALID_SECRET = "InvalidSecret"  # noqa: S105 - a word, no secret
+    UNKNOWN_ENDPOINT = "UnknownEndpoint"
     # events only
     CREATED = "Created"
     STARTED = "Started"
@@ -114,6 +136,11 @@ class Reason(StrEnum):
     DESTROY_FAILED = "DestroyFailed"
     RETAINED = "Retained"
     GONE = "Gone"
+    ADOPTED = "Adopted"
+    CREDENTIAL_CHANGED = "CredentialChanged"
+    SECRET_HELD = "SecretHeld"  # noqa: S105 - a word, no secret
+    SECRET_FREED = "SecretFreed"  # noqa: S105 - a word, no secret
+    SECRET_FAILED = "SecretFailed"  # noqa: S105 - a word, no secret
 
 
 class Condition(Model):
@@ -121,7 +148,9 @@ class Condition(Model):
 
     type: Annotated[
         str,
-        Field(max_length=316, pattern=_CONDITION_TYPE, description="Ready, Reconciling, Stalled or Paused."),
+        Field(
+            max_length=316, pattern=_CONDITION_TYPE, description="Ready, Reconciling, Stalled, Paused, Succeeded or Restricted."
+        ),
     ]
     status: Annotated[Literal["True", "False", "Unknown"], Field(description="True, False or Unknown.")]
     observed_generation: Annotated[

@@ -56,14 +56,21 @@ def find(conditions: Iterable[Condition], kind: ConditionType) -> Condition | No
 
 
 def build(
-    verdict: Verdict, previous: Iterable[Condition], generation: int, now: datetime, *, paused: str | None = None
+    verdict: Verdict,
+    previous: Iterable[Condition],
+    generation: int,
+    now: datetime,
+    *,
+    paused: str | None = None,
+    beside: Iterable[tuple[ConditionType, Reason, str]] = (),
 ) -> tuple[Condition, ...]:
-    """The whole list for this verdict. ``paused`` adds the Paused condition with that message."""
+    """The whole list for this verdict. ``paused`` adds Paused with that message, ``beside`` more that are True."""
     wanted = [(ConditionType.READY, verdict.ready, verdict.reason, verdict.message)]
     if verdict.progress.value is not None:
         wanted.append((verdict.progress.value, "True", verdict.reason, verdict.message))
     if paused is not None:
         wanted.append((ConditionType.PAUSED, "True", Reason.PAUSED, paused))
+    wanted += [(kind, "True", reason, message) for kind, reason, message in beside]
     standing = {item.type: item for item in previous}
     return tuple(
         Condition(

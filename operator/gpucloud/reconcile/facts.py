@@ -55,7 +55,12 @@ class Blindness(StrEnum):
     UNREACHABLE = "the cloud does not answer as it should"
     REFUSED = "the credential is refused"
     FORBIDDEN = "the credential lacks the permission to list"
+    REJECTED = "the cloud refuses to list where it would be"
     IMPLAUSIBLE = "too much vanished at once to be believed"
+    NO_ACCOUNT = "there is no account for it"
+    ACCOUNT = "its account cannot be used"
+    UNPLACED = "where it belongs is not known yet"
+    TENANT = "the credential is another tenant's, or has not shown whose it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +76,21 @@ Observation = Present[R] | Absent | Unknown
 
 
 class Verb(StrEnum):
-    """What can be asked of the cloud for a VM."""
+    """What changes something outside our own objects: in the cloud, by the operation's name, or in a Secret."""
 
     CREATE = "CreateServer"
     START = "StartServer"
     STOP = "StopServer"
     DESTROY = "DestroyServer"
+    CREATE_SNAPSHOT = "CreateSnapshot"
+    DELETE_SNAPSHOT = "DeleteSnapshot"
+    CREATE_VPC = "CreateVpc"
+    DESTROY_VPC = "DestroyVpc"
+    HOLD_SECRET = "HoldSecret"  # noqa: S105 - the two that change a Secret of ours, not the cloud
+    FREE_SECRET = "FreeSecret"  # noqa: S105
+
+
+CREATES = frozenset({Verb.CREATE, Verb.CREATE_SNAPSHOT, Verb.CREATE_VPC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,7 @@ class Memory:
     intent_recorded: float | None = None  # when it did (mono)
     stranger_id: str | None = None  # of the last intent that this process saw and did not write
     stranger_seen: float | None = None  # when it first saw that one (mono)
+    seen_new: bool = False  # this process has seen it without our finalizer, before which nothing is ever sent
     unclear: bool = False  # an order under this identity may have been carried out, ours or a stranger's
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
@@ -136,6 +151,34 @@ class SSHKeys:
     lines: tuple[str, ...] = ()
     trouble: KeyTrouble | None = None
     detail: str = ""
+
+
+class Readiness(StrEnum):
+    """How it stands with another object that this one needs."""
+
+    READY = "ready"
+    MISSING = "missing"  # no such object in this namespace
+    PENDING = "pending"  # it is there and not ready
+    LEAVING = "leaving"  # it is being deleted
+    ELSEWHERE = "elsewhere"  # it lives in another cluster or tenant, and can never be used here
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """One object that is needed before anything is created. ``name`` for people: ``GpuVpc 'net'``."""
+
+    name: str
+    readiness: Readiness
+    detail: str = ""
+    account: bool = False  # it is the account, which has a reason of its own
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFacts:
+    """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one."""
+
+    name: str
+    tenants: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

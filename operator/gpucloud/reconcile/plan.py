@@ -30,6 +30,7 @@ class Plan(Generic[S]):
 
     status: S | None = None  # None: leave what stands
     action: Verb | None = None
+    targets: tuple[str, ...] = ()  # what the action is about beside the object's own identity: names of snapshots
     release: Release | None = None  # remove our finalizer: the cloud object is proven gone, or not ours to destroy
     record_intent: bool = False  # this status carries an intent that this process may act on
     look_after: float | None = None  # a listing that began at or after this mono time is needed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import CREATES
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt
@@ -38,7 +38,7 @@ _POLICIES: dict[ErrorKind, Policy] = {
         "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again.",
     ),
     ErrorKind.NOT_FOUND: Policy(
-        Reason.REJECTED,
+        Reason.NOT_FOUND,
         60,
         True,
         "Create what is missing, or delete this object and create it anew; it tries again every few minutes.",
@@ -50,7 +50,7 @@ _POLICIES: dict[ErrorKind, Policy] = {
         "Redirects are never followed: the administrator must correct the endpoint's URL.",
     ),
     ErrorKind.UNAUTHORIZED: Policy(
-        Reason.CREDENTIALS_REFUSED, 60, True, "Give the operator a valid API key or login, and restart it."
+        Reason.CREDENTIALS_REFUSED, 60, True, "Put a valid API key or login in the account's Secret; it is taken up by itself."
     ),
     ErrorKind.LOGIN: Policy(
         Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
@@ -78,7 +78,7 @@ def policy(attempt: Attempt) -> Policy:
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
-    if found.base is None and attempt.verb is not Verb.CREATE:
+    if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
         return replace(found, base=LONGEST_DELAY, advice="It tries again every 5 minutes.")
     if found is _UNCLEAR and attempt.failures >= PATIENCE:

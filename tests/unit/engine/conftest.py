@@ -1,10 +1,220 @@
-"""What the engine logs is kept instead of printed: printing a traceback takes longer than the test."""
+"""What the tests of the engine share: kept logs, and rooms over accounts and inventories that a test fills by hand."""
 
 import pytest
 from structlog.testing import capture_logs
 
+from gpucloud.cloud import client as client_module
+from gpucloud.cloud.options import ApiKey, ClientOptions
+from gpucloud.engine.accounts import Account, Accounts
+from gpucloud.engine.cloudroom import Tools
+from gpucloud.engine.dependencies import Objects
+from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
+from gpucloud.engine.gpuvm import GpuVMRoom
+from gpucloud.engine.gpuvpc import GpuVpcRoom
+from gpucloud.engine.inventory import EVERYTHING, Intervals
+from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.namespaces import Namespaces
+from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.queue import Key
+from gpucloud.engine.references import References
+from gpucloud.engine.session import Learned, Surroundings
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+from gpucloud.reconcile.facts import Absent, Limits
+from support.builders import TAG
+from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
+
+NOW = 1000.0
+URL = "https://cloud.example"
+
 
 @pytest.fixture(autouse=True)
 def logs():
+    """What is logged is kept instead of printed: printing a traceback takes longer than the test."""
     with capture_logs() as lines:
         yield lines
+
+
+class FakeInventory:
+    """Answers looks by identity, absent unless told otherwise; what is in a VPC by ``inside``."""
+
+    def __init__(self):
+        self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
+        self.accepted, self.as_of = [], NOW
+        self.expected, self.wake = None, None
+
+    def watch(self, uid, identity):
+        self.watched[uid] = identity
+
+    def unwatch(self, uid):
+        del self.watched[uid]
+
+    def observe(self, identity, *, accept_absence=False):
+        assert identity.name != EVERYTHING
+        self.accepted.append(accept_absence)
+        return self.seen.get(identity, Absent(NOW, NOW))
+
+    def within(self, cluster, vpc):
+        return self.inside.get((cluster, vpc), ((), NOW))
+
+    def names(self, cluster, vpc):
+        return [name for place, name in self.listed if place == (cluster, vpc)]
+
+    def has_looked(self, _uid, not_before):
+        return self.as_of >= not_before
+
+    def look(self, uid, not_before):
+        self.looks.append((uid, not_before))
+
+    def expect_change(self, uid, pending):
+        self.pending[uid] = pending
+
+
+class FakeClient:
+    """Takes every call by its name; fails in turn when told."""
+
+    def __init__(self):
+        self.calls, self.fails = [], []
+
+    def __getattr__(self, name):
+        async def call(*body, **where):
+            given = {key: value for key, value in where.items() if value is not None}  # the real one leaves None out too
+            self.calls.append((name, *body, given) if where else (name, *body))
+            error = self.fails.pop(0) if self.fails else None
+            if error is not None:
+                raise error
+
+        return call
+
+
+class Prices:
+    def price_per_hour(self, configuration):
+        return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
+
+
+class FakeSession:
+    """One credential, as the rooms see it."""
+
+    def __init__(self, url=URL, *tenants):
+        self.url, self.client, self.catalogue, self.began = url, FakeClient(), Prices(), 0.0
+        self.vms, self.snapshots, self.vpcs = FakeInventory(), FakeInventory(), FakeInventory()
+        self.inventories = {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
+        self.learned = Learned(tenants=frozenset(tenants))
+        self.credential = ApiKey("made-up-key")
+        self.proofs, self.proves, self.proving = 0, True, False
+
+    def prove(self):
+        self.proofs += 1
+        self.proving = self.proves and not self.learned.tenants
+
+
+class Rooms:
+    """The three rooms with real accounts, claims and references round fakes of cloud and apiserver."""
+
+    def __init__(self, own=None, own_namespaces=(), *, synced=True):
+        self.clock, self.kube = HandClock(NOW), FakeKube()
+        self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
+        self.objects = Objects(
+            vms=ObjectStore(GpuVMSpec, GpuVMStatus),
+            vpcs=ObjectStore(GpuVpcSpec, GpuVpcStatus),
+            snapshots=ObjectStore(GpuSnapshotSpec, GpuSnapshotStatus),
+            accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
+            tag=TAG,
+            endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+        )
+        self.woken, self.queued, self.version = [], [], 0
+        self.tools = Tools(
+            accounts=self.accounts,
+            objects=self.objects,
+            references=self.references,
+            kube=self.kube,
+            namespaces=Namespaces(self.kube, self.clock),
+            clock=self.clock,
+            limits=Limits(),
+            synced=lambda: synced,
+            wake=self.woken.append,
+            queue=self.queued.append,
+        )
+        self.vms = GpuVMRoom(self.tools, self.objects.vms)
+        self.vpcs = GpuVpcRoom(self.tools, self.objects.vpcs)
+        self.snapshots = GpuSnapshotRoom(self.tools, self.objects.snapshots)
+        self.by_kind = {room.kind: room for room in (self.vms, self.vpcs, self.snapshots)}
+        self.session = own or FakeSession()
+        self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
+
+    def attached(self, session):
+        for room in self.by_kind.values():
+            room.attach(session)
+        return session
+
+    def account(self, name="default", *, namespace="team", session=None, **more):
+        """An account with a session of its own, or with the one given."""
+        found = None if "trouble" in more else self.attached(session or FakeSession())
+        self.accounts.put(namespace, Account(name, found, **more))
+        return found
+
+    def put(self, kind, name="train", *, uid=None, **more):
+        """A new view of an object, as the watch brings it."""
+        room, self.version = self.by_kind[kind], self.version + 1
+        uid = uid or f"u-{name}"
+        room.store.put(a_resource(kind, name, uid=uid, version=self.version, **more))
+        stored = room.store.get(uid)
+        room.noticed(stored)
+        return stored
+
+    def seen(self, kind, name="train", *, uid=None, **more):
+        """The same, and nobody has been woken by it."""
+        stored = self.put(kind, name, uid=uid, **more)
+        self.quiet()
+        return stored
+
+    def quiet(self):
+        self.woken.clear()
+        self.queued.clear()
+
+    def drop(self, kind, name="train", *, uid=None, namespace="team"):
+        uid = uid or f"u-{name}"
+        self.by_kind[kind].forget(Key(kind, namespace, name, uid))
+        self.by_kind[kind].store.drop(uid)
+
+    async def facts(self, kind, name="train", *, uid=None):
+        room = self.by_kind[kind]
+        return await room.gather(room.store.get(uid or f"u-{name}"))
+
+    @property
+    def stirred(self):
+        """Names of the objects that were woken, whichever way."""
+        by_uid = {stored.meta.uid: stored.meta.name for room in self.by_kind.values() for stored in room.store}
+        return sorted([by_uid.get(uid, uid) for uid in self.woken] + [key.name for key in self.queued])
+
+
+@pytest.fixture
+def rooms():
+    return Rooms()
+
+
+@pytest.fixture
+def make_rooms():
+    return Rooms
+
+
+@pytest.fixture
+def a_session():
+    return FakeSession
+
+
+@pytest.fixture
+def cloud(monkeypatch):
+    """A cloud that every client reaches in place of the network."""
+    made = FakeCloud()
+    monkeypatch.setattr(client_module, "real_transport", lambda _options: made)
+    return made
+
+
+@pytest.fixture
+def around():
+    """What sessions work with, on the loop's own time."""
+    return Surroundings(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock())

@@ -2,8 +2,11 @@
 
 import pytest
 
-from gpucloud.cloud.models import VmRecord
-from gpucloud.engine.gpuvm import identify, order
+from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.engine import listings
+from gpucloud.engine.gpuvm import order
+from gpucloud.engine.listings import snapshot_identity, vm_identity, vpc_identity
+from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.reconcile.facts import SSHKeys
 from gpucloud.reconcile.naming import Identity
@@ -61,12 +64,41 @@ def test_what_is_not_said_is_left_out():
 
 
 def test_no_field_of_the_spec_is_overlooked():
-    """A new field must be put into the order, or be named here as one that orders nothing."""
+    """A new field must be put into the order, or be named here as one that orders nothing by itself."""
     ordered = {
         "cluster", "configuration", "resource_pool", "vpc", "ssh_keys", "ssh_keys_from", "image", "root_disk_gib", "storage",
         "node_name", "vm_name",
     }  # fmt: skip
-    assert set(GpuVMSpec.model_fields) == ordered | {"power_state", "deletion", "progress_deadline_seconds"}
+    told_by_the_identity = {"vpc_ref"}
+    others = {"power_state", "deletion", "progress_deadline_seconds", "account_ref"}
+    assert set(GpuVMSpec.model_fields) == ordered | told_by_the_identity | others
+
+
+def test_a_snapshot_that_is_referred_to_is_ordered_by_its_name_in_the_cloud():
+    spec = a_spec(image={"snapshotRef": {"name": "golden"}})
+    assert (
+        order(Identity("c", "v", "x"), spec, SSHKeys((KEY,)), snapshot="golden-tagaa-abc").snapshot_name == "golden-tagaa-abc"
+    )
+
+
+DEFAULTS = AccountDefaults(resource_pool="reserved", operating_system="ubuntu", root_disk_gib=100)
+
+
+@pytest.mark.parametrize(
+    ("spec", "pool", "system", "disk"),
+    [
+        ({}, "reserved", "ubuntu", 100),
+        ({"resourcePool": "mine"}, "mine", "ubuntu", 100),
+        ({"rootDiskGiB": 7}, "reserved", "ubuntu", 7),
+        ({"image": {"operatingSystem": "debian"}}, "reserved", "debian", 100),
+        ({"image": {"snapshot": "s"}}, "reserved", None, 100),  # a disk has one source
+        ({"image": {"customFile": "f"}}, "reserved", None, 100),
+        ({"image": {}}, "reserved", "ubuntu", 100),  # names no source
+    ],
+)
+def test_the_accounts_defaults_stand_where_the_spec_is_silent(spec, pool, system, disk):
+    body = order(Identity("c", "v", "x"), a_spec(**spec), SSHKeys((KEY,)), defaults=DEFAULTS)
+    assert (body.rpool, body.operating_system_image, body.root_disk_size) == (pool, system, disk)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +112,48 @@ def test_no_field_of_the_spec_is_overlooked():
     ],
 )
 def test_whom_a_record_speaks_of(record, identity):
-    assert identify(record, "c") == identity
+    assert vm_identity(record, "c") == identity
+
+
+@pytest.mark.parametrize(
+    ("record", "identity"),
+    [
+        (SnapshotRecord(id="s", namespace="v"), Identity("c", "v", "s")),
+        (SnapshotRecord(id="s"), Identity("c", "", "s")),
+        (SnapshotRecord(namespace="v"), None),
+    ],
+)
+def test_whom_a_snapshots_record_speaks_of(record, identity):
+    """It names no cluster: it is of the one that was asked."""
+    assert snapshot_identity(record, "c") == identity
+
+
+@pytest.mark.parametrize(
+    ("record", "identity"),
+    [
+        (VpcRecord(id="7", name="acme-train", cluster="c"), Identity("c", "acme-train", "acme-train")),
+        (VpcRecord(id="7", name="acme-train"), Identity("c", "acme-train", "acme-train")),
+        (VpcRecord(id="7", name="acme-train", cluster="other"), None),
+        (VpcRecord(id="7", cluster="c"), None),
+    ],
+)
+def test_a_vpc_is_told_by_its_name(record, identity):
+    assert vpc_identity(record, "c") == identity
+
+
+@pytest.mark.parametrize(
+    ("items", "complete", "proves"),
+    [
+        ((VpcRecord(id="7", name="a"),), True, True),
+        ((VpcRecord(id="7", name="a"), VpcRecord(id="8")), True, False),  # the nameless one may be any
+        ((VpcRecord(id="7", name="a"),), False, False),
+        ((), True, True),
+    ],
+)
+async def test_a_vpc_without_a_name_makes_its_listing_incomplete(items, complete, proves):
+    class Client:
+        async def get_vpcs(self, *, cluster):
+            assert cluster == "c"
+            return Listing(items, complete)
+
+    assert (await listings.vpcs(Client(), "c")).complete is proves

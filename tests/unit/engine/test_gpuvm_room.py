@@ -3,98 +3,42 @@
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.models import VmRecord
-from gpucloud.engine.gpuvm import GpuVMRoom, Tools
-from gpucloud.engine.namespaces import Namespaces
-from gpucloud.reconcile.facts import Absent, Limits, Present, Unknown, Verb
+from gpucloud.cloud.models import SnapshotRecord, VmRecord
+from gpucloud.engine.inventory import EVERYTHING
+from gpucloud.kinds.gpucloudaccount import AccountDefaults
+from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
 from support.builders import TAG, an_intent
-from support.fakes import FakeKube, HandClock, a_body
+from support.fakes import GOING
 
 NOW = 1000.0
 
 
-class FakeInventory:
-    """Answers looks by identity, absent unless told otherwise."""
-
-    def __init__(self):
-        self.seen, self.watched, self.pending, self.looks, self.woken, self.listed = {}, {}, {}, [], [], []
-        self.accepted = []
-        self.expected = None
-        self.wake = self.woken.append
-
-    def watch(self, uid, identity):
-        self.watched[uid] = identity
-
-    def unwatch(self, uid):
-        self.watched.pop(uid, None)
-
-    def observe(self, identity, *, accept_absence=False):
-        self.accepted.append(accept_absence)
-        return self.seen.get(identity, Absent(NOW, NOW))
-
-    def names(self, cluster, vpc):
-        return [name for place, name in self.listed if place == (cluster, vpc)]
-
-    def look(self, uid, not_before):
-        self.looks.append((uid, not_before))
-
-    def expect_change(self, uid, pending):
-        self.pending[uid] = pending
-
-
-class FakeClient:
-    """Takes calls; fails in turn when told."""
-
-    def __init__(self):
-        self.calls, self.fails = [], []
-
-    def _note(self, *call):
-        self.calls.append(call)
-        error = self.fails.pop(0) if self.fails else None
-        if error is not None:
-            raise error
-
-    async def create_server(self, body):
-        self._note("create", body)
-
-    async def start_server(self, **where):
-        self._note("start", where)
-
-    async def stop_server(self, **where):
-        self._note("stop", where)
-
-    async def destroy_server(self, **where):
-        self._note("destroy", where)
-
-
-class Prices:
-    def price_per_hour(self, configuration):
-        return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
+@pytest.fixture
+def rig(rooms):
+    return Rig(rooms)
 
 
 class Rig:
-    def __init__(self):
-        self.clock, self.kube, self.client, self.inventory = HandClock(NOW), FakeKube(), FakeClient(), FakeInventory()
-        namespaces = Namespaces(self.kube, self.clock)
-        tools = Tools(self.client, self.inventory, Prices(), self.kube, namespaces, self.clock)
-        self.room = GpuVMRoom(tools, tag=TAG, limits=Limits(), synced=lambda: True)
+    """The GpuVM's room among the others, over the operator's own account."""
+
+    def __init__(self, rooms):
+        self.rooms, self.room = rooms, rooms.vms
+        self.clock, self.kube, self.client, self.inventory = rooms.clock, rooms.kube, rooms.session.client, rooms.session.vms
 
     def put(self, uid="u1", name="train", **more):
-        self.room.store.put(a_body(name, uid=uid, version=more.pop("version", 1), **more))
-        stored = self.room.store.get(uid)
-        self.room.noticed(stored)
-        return stored
+        return self.rooms.put("GpuVM", name, uid=uid, **more)
+
+    def drop(self, uid, name):
+        self.rooms.drop("GpuVM", name, uid=uid)
 
     async def facts(self, uid="u1"):
-        return await self.room.gather(self.room.store.get(uid))
+        return await self.rooms.facts("GpuVM", uid=uid)
 
-
-@pytest.fixture
-def rig():
-    return Rig()
+    async def act(self, verb, uid="u1", targets=()):
+        return await self.room.act(await self.facts(uid), Plan(action=verb, targets=targets))
 
 
 def ours(name="train", uid="u1"):
@@ -131,7 +75,7 @@ async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
     if why == "present":
         rig.inventory.seen[ours()] = Present(VmRecord(id=name), NOW)
     if why == "blind":
-        rig.inventory.seen[ours()] = Unknown(NOW, "unreachable")
+        rig.inventory.seen[ours()] = Unknown(NOW, Blindness.UNREACHABLE)
     await rig.facts()
     assert rig.kube.reads == []
 
@@ -152,7 +96,7 @@ async def test_a_spec_that_cannot_be_read_is_told_as_such(rig):
     assert isinstance(facts, Unreadable)
     assert rig.room.decide(facts).action is None
     with pytest.raises(TypeError):
-        await rig.room.act(facts, Verb.DESTROY)
+        await rig.room.act(facts, Plan(action=Verb.DESTROY))
 
 
 async def test_accept_absence_is_handed_on(rig):
@@ -179,19 +123,19 @@ async def owners(rig):
 async def test_the_older_of_two_claimants_owns(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND})
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": "team/old", "u2": None}
+    assert await owners(rig) == {"u1": "'old'", "u2": None}
 
 
 async def test_the_one_with_the_recorded_intent_owns_before_the_older(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("shared"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": None, "u2": "team/young"}
+    assert await owners(rig) == {"u1": None, "u2": "'young'"}
 
 
 async def test_an_intent_for_another_name_gives_no_claim(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("elsewhere"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": "team/old", "u2": None}
+    assert await owners(rig) == {"u1": "'old'", "u2": None}
 
 
 async def test_the_same_second_is_decided_all_the_same(rig):
@@ -210,9 +154,9 @@ async def test_one_name_in_two_vpcs_is_no_conflict(rig):
 async def test_when_the_owner_goes_the_other_is_woken_and_owns(rig):
     rig.put("u1", "a", spec=named(), meta={"creationTimestamp": FIRST})
     rig.put("u2", "b", spec=named(), meta={"creationTimestamp": SECOND})
-    rig.room.forget("u1")
-    rig.room.store.drop("u1")
-    assert rig.inventory.woken == ["u2"]
+    rig.rooms.quiet()
+    rig.drop("u1", "a")
+    assert rig.rooms.woken == ["u2"]
     assert (await rig.facts("u2")).owner is None
 
 
@@ -264,17 +208,19 @@ def test_what_a_listing_should_show(rig):
 async def test_what_we_destroyed_is_not_expected(rig):
     rig.put(status=bought(ours().name, ours().name))
     assert rig.inventory.expected("Msc1") == {ours()}
-    await rig.room.act(await rig.facts(), Verb.DESTROY)
+    await rig.act(Verb.DESTROY)
     assert rig.inventory.expected("Msc1") == set()
 
 
 # --- acting and remembering
 
 
-@pytest.mark.parametrize(("verb", "call"), [(Verb.START, "start"), (Verb.STOP, "stop"), (Verb.DESTROY, "destroy")])
+@pytest.mark.parametrize(
+    ("verb", "call"), [(Verb.START, "start_server"), (Verb.STOP, "stop_server"), (Verb.DESTROY, "destroy_server")]
+)
 async def test_calls_name_the_vm_fully(rig, verb, call):
     rig.put()
-    happening = await rig.room.act(await rig.facts(), verb)
+    happening = await rig.act(verb)
     assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "Msc1"})]
     assert not happening.warning
     assert ours().name in happening.note
@@ -284,7 +230,7 @@ async def test_an_answer_is_remembered_with_the_time_it_came(rig):
     rig.put()
     facts = await rig.facts()
     rig.clock.now += 5
-    await rig.room.act(facts, Verb.CREATE)
+    await rig.room.act(facts, Plan(action=Verb.CREATE))
     attempt = (await rig.facts()).attempt(Verb.CREATE)
     assert (attempt.at, attempt.refusal, attempt.failures, attempt.asked.generation) == (NOW + 5, None, 0, 1)
 
@@ -293,22 +239,22 @@ async def test_failures_in_a_row_are_counted_and_a_success_ends_the_row(rig):
     rig.put()
     lost = CloudError(ErrorKind.OUTCOME_UNKNOWN, "the cloud's own words", ambiguous=True)
     rig.client.fails = [lost, CloudError(ErrorKind.THROTTLED, "slower", retry_after=9.0), None]
-    happening = await rig.room.act(await rig.facts(), Verb.CREATE)
+    happening = await rig.act(Verb.CREATE)
     assert (happening.reason, happening.warning) == ("OrderFailed", True)
     assert "the cloud's own words" in happening.note
     first = (await rig.facts()).attempt(Verb.CREATE)
     assert (first.failures, first.refusal.ambiguous, first.refusal.kind) == (1, True, ErrorKind.OUTCOME_UNKNOWN)
-    await rig.room.act(await rig.facts(), Verb.CREATE)
+    await rig.act(Verb.CREATE)
     second = (await rig.facts()).attempt(Verb.CREATE)
     assert (second.failures, second.refusal.ambiguous, second.refusal.retry_after) == (2, False, 9.0)
-    await rig.room.act(await rig.facts(), Verb.CREATE)
+    await rig.act(Verb.CREATE)
     assert (await rig.facts()).attempt(Verb.CREATE).failures == 0
 
 
 async def test_destroying_what_is_not_there_is_no_failure(rig):
     rig.put()
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
-    happening = await rig.room.act(await rig.facts(), Verb.DESTROY)
+    happening = await rig.act(Verb.DESTROY)
     assert not happening.warning
     assert (await rig.facts()).attempt(Verb.DESTROY).refusal is None
 
@@ -316,16 +262,16 @@ async def test_destroying_what_is_not_there_is_no_failure(rig):
 async def test_starting_what_is_not_there_is_a_failure(rig):
     rig.put()
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
-    assert (await rig.room.act(await rig.facts(), Verb.START)).warning
+    assert (await rig.act(Verb.START)).warning
 
 
 async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
     rig.put()
     assert (await rig.facts()).memory.first_seen == NOW
     rig.clock.now += 50
-    await rig.room.act(await rig.facts(), Verb.CREATE)
+    await rig.act(Verb.CREATE)
     assert (await rig.facts()).attempt(Verb.CREATE) is not None
-    rig.room.forget("u1")
+    rig.drop("u1", "train")
     assert rig.inventory.watched == {}
     rig.put()
     memory = (await rig.facts()).memory
@@ -335,21 +281,21 @@ async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
 async def test_an_intent_that_this_process_did_not_write_is_a_strangers_from_when_it_is_seen(rig):
     rig.put()
     rig.clock.now += 100
-    rig.put(version=2, status=bought(ours().name))
+    rig.put(status=bought(ours().name))
     facts = await rig.facts()
     assert facts.by_stranger
     assert (facts.memory.stranger_seen, facts.memory.unclear) == (NOW + 100, True)
     rig.clock.now += 5
-    rig.put(version=3, status=bought(ours().name), meta={"annotations": {"gpucloud.dev/paused": "true"}})
+    rig.put(status=bought(ours().name), meta={"annotations": {"gpucloud.dev/paused": "true"}})
     assert (await rig.facts()).memory.stranger_seen == NOW + 100, "seen again is not seen anew"
 
 
 async def test_an_intent_of_our_own_is_no_strangers(rig):
-    stored = rig.put(version=2)
+    stored = rig.put()
     intent = an_intent(ours().name).model_copy(update={"id": "mine"})
     status = stored.status.model_copy(update={"intent": intent})
     rig.room.intends("u1", status, NOW)
-    rig.put(version=3, status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
+    rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
     assert not facts.by_stranger
     assert (facts.memory.intent_recorded, facts.memory.unclear) == (NOW, False)
@@ -362,7 +308,105 @@ async def test_every_gathering_offers_an_intent_of_its_own(rig):
 
 def test_the_inventory_is_told_what_a_plan_waits_for(rig):
     rig.put()
+    rig.inventory.as_of = NOW - 1
     rig.room.attend("u1", Plan(pending=True, look_after=NOW))
     rig.room.attend("u1", Plan(look_after=NOW + 9))  # the loop wakes it then
     assert rig.inventory.pending == {"u1": False}
     assert rig.inventory.looks == [("u1", NOW)]
+
+
+# --- snapshots that go with the VM
+
+GOES = {"meta": GOING, "spec": {"deletion": {"snapshots": "Delete"}}}
+WITH_INTENT = {"status": bought(ours().name, ours().name)}
+INSIDE = Identity("Msc1", "acme", EVERYTHING)
+
+
+def test_snapshots_are_watched_only_for_a_deletion_that_takes_them(rig):
+    snapshots = rig.rooms.session.snapshots
+    rig.put(spec=GOES["spec"])
+    assert snapshots.watched == {}
+    rig.put(meta=GOING)
+    assert snapshots.watched == {}
+    rig.put(**GOES)
+    assert snapshots.watched == {"u1": INSIDE}
+    rig.put(meta=GOING, spec={"deletion": {"snapshots": "Keep"}})
+    assert snapshots.watched == {}, "the owner has changed his mind"
+
+
+async def test_which_snapshots_are_the_vms_and_which_of_them_may_go(rig):
+    rig.put(**GOES, **WITH_INTENT)
+    name = external_name("mine", "u-mine", TAG)
+    rig.rooms.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
+    records = (
+        SnapshotRecord(id=name, source_name=ours().name),
+        SnapshotRecord(id="by-hand", source_name=ours().name),
+        SnapshotRecord(id="of-nobody-knows"),
+        SnapshotRecord(id="of-another-vm", source_name="another"),
+    )
+    rig.rooms.session.snapshots.inside = {("Msc1", "acme"): (records, NOW)}
+    found = (await rig.facts()).snapshots
+    assert {item.name: item.deletable for item in found.items} == {name: True, "by-hand": False, "of-nobody-knows": False}
+    assert found.as_of == NOW
+
+
+async def test_snapshots_that_cannot_be_listed_are_unknown(rig):
+    rig.put(**GOES, **WITH_INTENT)
+    unseen = Unknown(NOW, Blindness.FORBIDDEN)
+    rig.rooms.session.snapshots.inside = {("Msc1", "acme"): unseen}
+    assert (await rig.facts()).snapshots == unseen
+
+
+async def test_every_snapshot_is_told_to_go_though_one_has_gone_already(rig):
+    rig.put(**GOES, **WITH_INTENT)
+    rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
+    happening = await rig.act(Verb.DELETE_SNAPSHOT, targets=("a", "b"))
+    assert [(call, where["id"]) for call, where in rig.client.calls] == [("delete_snapshot", "a"), ("delete_snapshot", "b")]
+    assert not happening.warning
+    assert "'a', 'b'" in happening.note
+
+
+async def test_a_snapshot_that_is_refused_ends_the_call_as_a_failure(rig):
+    rig.put(**GOES, **WITH_INTENT)
+    rig.client.fails = [CloudError(ErrorKind.FORBIDDEN, "no permission")]
+    assert (await rig.act(Verb.DELETE_SNAPSHOT, targets=("a", "b"))).warning
+    assert len(rig.client.calls) == 1
+
+
+async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
+    name = external_name("mine", "u-mine", TAG)
+    rig.rooms.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
+    rig.put(**GOES, **WITH_INTENT)
+    place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
+    rig.rooms.session.snapshots.inside = {place: (tuple(listed), NOW)}
+    await rig.act(Verb.DESTROY)
+    assert rig.client.calls[-1][1]["delete_snapshots"] is True
+    rig.rooms.session.snapshots.inside = {place: ((*listed, SnapshotRecord(id="by-hand")), NOW)}
+    await rig.act(Verb.DESTROY)
+    assert "delete_snapshots" not in rig.client.calls[-1][1]
+
+
+# --- a disk from a snapshot
+
+FROM_SNAPSHOT = {"image": {"snapshotRef": {"name": "golden"}}}
+
+
+async def test_a_snapshot_that_vanishes_while_its_vm_is_being_bought_is_named_all_the_same(rig):
+    """Its object may go at once under Retain, between gathering and sending: the VM must not get the usual disk."""
+    name = external_name("golden", "u-golden", TAG)
+    rig.rooms.put("GpuSnapshot", "golden", status=bought(name) | {"snapshotId": name})
+    rig.put(spec=FROM_SNAPSHOT)
+    facts = await rig.facts()
+    rig.rooms.drop("GpuSnapshot", "golden")
+    await rig.room.act(facts, Plan(action=Verb.CREATE))
+    ((_, body),) = rig.client.calls
+    assert body.snapshot_name == name
+
+
+async def test_the_accounts_defaults_go_into_the_order(rig):
+    session = rig.rooms.account(defaults=AccountDefaults(operating_system="ubuntu", resource_pool="reserved"))
+    rig.put()
+    await rig.act(Verb.CREATE)
+    assert rig.client.calls == []
+    ((_, body),) = session.client.calls
+    assert (body.operating_system_image, body.rpool) == ("ubuntu", "reserved")

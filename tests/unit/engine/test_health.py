@@ -67,12 +67,12 @@ async def test_ready_once_everything_is_known(rig):
 async def test_metrics_are_served(rig):
     engine, get = rig
     engine.metrics.added(3)
-    engine.metrics.listed("Msc1", 7, plausible=False)
+    engine.metrics.listings("team/default", "vms").listed("Msc1", 7, plausible=False)
     engine.metrics.export_objects(lambda: [("GpuVM", "True", "Running")] * 2)
     status, text = await get("/metrics")
     assert status == 200
     assert 'workqueue_depth{name="gpucloud"} 3.0' in text
-    assert 'gpucloud_cloud_listing_implausible{cluster="Msc1"} 1.0' in text
+    assert 'gpucloud_cloud_listing_implausible{account="team/default",cluster="Msc1",kind="vms"} 1.0' in text
     assert 'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 2.0' in text
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
-from gpucloud.engine.gpuvm import identify
-from gpucloud.engine.inventory import LEAST_SPACING_SECONDS, Intervals, Inventory
+from gpucloud.engine.inventory import ANYWHERE, EVERYTHING, LEAST_SPACING_SECONDS, Intervals, Inventory
+from gpucloud.engine.listings import vm_identity
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 from gpucloud.reconcile.naming import Identity
 from support.fakes import Fetch, LoopClock, NoMeter
@@ -32,7 +32,9 @@ class Rig:
     def __init__(self, *answers, takes=0.01):
         self.fetch = Fetch(*answers, takes=takes)
         self.meter = NoMeter()
-        self.inventory = Inventory(self.fetch, identify, clock=LoopClock(), intervals=Intervals(FAST, SLOW), meter=self.meter)
+        self.inventory = Inventory(
+            self.fetch, vm_identity, clock=LoopClock(), intervals=Intervals(FAST, SLOW), meter=self.meter
+        )
         self.woken = []
         self.inventory.wake = self.woken.append
 
@@ -399,3 +401,93 @@ async def test_staleness_is_told(rig):
     it.inventory.watch("a", here())
     await asyncio.sleep(100)
     assert round(it.inventory.staleness()["Msc1"]) == 100
+
+
+# --- a whole VPC, and any VPC
+
+INSIDE, SOMEWHERE = here(EVERYTHING), here("x", vpc=ANYWHERE)
+
+
+async def test_what_is_within_a_vpc(rig):
+    it = rig([record("x"), record("y", vpc="acme-train"), record("z", vpc=None)])
+    it.inventory.watch("a", INSIDE)
+    assert it.inventory.within("Msc1", "acme").cause is Blindness.NOT_LOOKED
+    await asyncio.sleep(1)
+    records, as_of = it.inventory.within("Msc1", "acme")
+    assert [item.id for item in records] == ["x", "z"], "one that names no VPC may be in it"
+    assert as_of == it.fetch.began[0]
+    assert it.inventory.within("Msc1", "empty")[0] == (it.inventory.within("Msc1", "acme")[0][1],)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (broken(ErrorKind.FORBIDDEN), Blindness.FORBIDDEN),
+        (broken(ErrorKind.SERVER), Blindness.UNREACHABLE),
+        (Listing((), complete=False), Blindness.UNREACHABLE),
+    ],
+)
+async def test_a_failed_listing_makes_no_vpc_empty(rig, answer, cause):
+    it = rig([], answer)
+    it.inventory.watch("a", INSIDE)
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.within("Msc1", "acme").cause is cause
+
+
+async def test_an_implausible_listing_makes_no_vpc_empty(rig):
+    it = rig([record(name) for name in "xyz"], [])
+    it.inventory.expected = lambda _cluster: {here(name) for name in "xyz"}
+    it.inventory.watch("a", INSIDE)
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.within("Msc1", "acme").cause is Blindness.IMPLAUSIBLE
+
+
+@pytest.mark.parametrize(
+    ("identity", "first", "second", "woken", "why"),
+    [
+        (INSIDE, [record("x")], [record("x"), record("y")], True, "something came"),
+        (INSIDE, [record("x")], [], True, "something went"),
+        (INSIDE, [record("x")], [record("x", vpc=None)], True, "it says no more where it is"),
+        (INSIDE, [record("x")], [record("x"), record("y", vpc="acme-train")], False, "something came elsewhere"),
+        (SOMEWHERE, [], [record("x", vpc="acme-train")], True, "found, wherever"),
+        (SOMEWHERE, [record("x")], [record("x", vpc="acme-train")], True, "it moved"),
+        (SOMEWHERE, [record("x")], [record("x"), record("y")], False, "another name"),
+    ],
+)
+async def test_who_watches_a_vpc_or_all_is_woken_by_what_concerns_it(rig, identity, first, second, woken, why):
+    it = rig(first, second)
+    it.inventory.watch("a", identity)
+    await asyncio.sleep(1)
+    it.woken.clear()
+    await asyncio.sleep(SLOW)
+    assert it.woken == (["a"] if woken else []), why
+
+
+async def test_a_name_is_found_in_any_vpc_and_two_of_it_are_twins(rig):
+    it = rig([record("x", vpc="acme-train")], [record("x"), record("x", vpc="acme-train")])
+    it.inventory.watch("a", SOMEWHERE)
+    await asyncio.sleep(1)
+    assert it.inventory.observe(SOMEWHERE).record.namespace == "acme-train"
+    await asyncio.sleep(SLOW)
+    assert it.inventory.observe(SOMEWHERE).twins
+
+
+async def test_absent_from_all_vpcs_is_confirmed_by_two_listings(rig):
+    it = rig([record("x", vpc="acme-train")], [], [])
+    it.inventory.watch("a", SOMEWHERE)
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.observe(SOMEWHERE) == Absent(it.fetch.began[1], it.fetch.began[1])
+    await asyncio.sleep(SLOW)
+    assert it.inventory.observe(SOMEWHERE).confirmed == it.fetch.began[1]
+
+
+async def test_whether_a_look_has_been_taken(rig):
+    it = rig([], broken(ErrorKind.SERVER))
+    it.inventory.watch("a", here())
+    assert not it.inventory.has_looked("a", 0.0)
+    await asyncio.sleep(1)
+    began = it.fetch.began[0]
+    assert [it.inventory.has_looked("a", at) for at in (began, began + 0.1)] == [True, False]
+    assert it.inventory.has_looked("nobody", 0.0), "nobody waits for it"
+    await asyncio.sleep(SLOW)
+    assert not it.inventory.has_looked("a", began), "blind now: what was seen before does not count"

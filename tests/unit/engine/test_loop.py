@@ -39,10 +39,12 @@ class FakeRoom:
     plural: str = "gpuvms"
     gather_takes: float = 0.0
     act_takes: float = 0.0
+    unsent: int = 0
     acted: list = field(default_factory=list)
     intents: list = field(default_factory=list)
     attended: list = field(default_factory=list)
     forgotten: list = field(default_factory=list)
+    seen: list = field(default_factory=list)
     running: int = 0
     most: int = 0
 
@@ -60,10 +62,14 @@ class FakeRoom:
     def decide(self, facts):
         return self.plan(facts)
 
-    async def act(self, facts, verb):
+    async def act(self, facts, plan):
+        verb = plan.action
         self.acted.append((verb, facts.status))
         await asyncio.sleep(self.act_takes)
-        return Happening("Created", "Done.", verb)
+        if self.unsent:
+            self.unsent -= 1
+            return None
+        return Happening("Created", "Done.", verb, always=True)
 
     def intends(self, uid, status, at):
         self.intents.append((uid, status.intent.name, at))
@@ -71,10 +77,11 @@ class FakeRoom:
     def attend(self, _uid, plan):
         self.attended.append(plan)
 
-    def noticed(self, stored): ...
+    def noticed(self, stored):
+        self.seen.append(stored.status)
 
-    def forget(self, uid):
-        self.forgotten.append(uid)
+    def forget(self, key):
+        self.forgotten.append(key)
 
 
 class Rig:
@@ -342,7 +349,7 @@ async def test_an_object_that_is_forgotten_is_not_worked_on(rig):
     before = len(it.room.attended)
     await asyncio.sleep(60)
     assert len(it.room.attended) == before
-    assert it.room.forgotten == [UID]
+    assert it.room.forgotten == [KEY]
     assert it.room.store.get(UID) is None
 
 
@@ -380,3 +387,30 @@ async def test_stop_does_not_wait_for_ever(rig):
     await stop(it.workers, it.queue, 5.0)
     assert it.clock.mono() - began <= 6
     assert all(worker.done() for worker in it.workers)
+
+
+async def test_a_status_of_our_own_is_noticed_as_soon_as_it_stands(rig):
+    """The watch shows it later, and as nothing new: those who wait for this object are woken by our own write."""
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    await it.live(5)
+    assert it.room.seen == [CREATING]
+
+
+async def test_a_write_that_failed_is_not_noticed(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = [CONFLICT, DOWN] * 1000
+    await it.live(5)
+    assert it.room.seen == []
+
+
+async def test_a_call_that_was_not_sent_is_decided_upon_anew(rig):
+    """The room answers None when the account changed since the look: no event, and another pass."""
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.START if len(it.room.acted) < 3 else None))
+    it.put(CREATING)
+    it.room.unsent = 2
+    await it.live(5)
+    await it.end()
+    assert len(it.room.acted) == 3
+    assert it.events._backlog.qsize() == 1

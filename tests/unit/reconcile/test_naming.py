@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.reconcile.gpusnapshot import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm import identity
 from gpucloud.reconcile.naming import (
     FINGERPRINT_LENGTH,
     MAX_LENGTH,
+    Identity,
     base_name,
     external_name,
     fingerprint,
@@ -93,3 +96,53 @@ def test_the_place_is_the_specs_even_if_status_names_another():
     status = a_status(intent=an_intent(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
     found = identity(an_object(), a_spec(), status, "tagaa")
     assert (found.cluster, found.vpc) == ("Msc1", "acme")
+
+
+REFERS = a_spec(vpc=None, vpcRef={"name": "net"})
+OURS = external_name("train", UID, "tagaa")
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "referred", "vpc"),
+    [
+        ("its GpuVpc says where", GpuVMStatus(), "acme", "acme"),
+        ("its GpuVpc is gone: where it was recorded", a_status(intent=an_intent(OURS, vpc="acme")), None, "acme"),
+        # else one VM was bought in each, and the first would leak
+        ("a GpuVpc of that name stands for another VPC now", a_status(intent=an_intent(OURS, vpc="acme")), "acme-two", "acme"),
+        ("a record of another name proves nothing", a_status(intent=an_intent("theirs", vpc="elsewhere")), "acme", "acme"),
+        ("nobody can say: it is looked for in every VPC", GpuVMStatus(), None, ""),
+        ("a place that was not known when it was recorded", a_status(intent=an_intent(OURS, vpc="")), "acme", "acme"),
+    ],
+)
+def test_where_a_vm_with_a_reference_to_a_vpc_lives(why, status, referred, vpc):
+    assert identity(an_object(), REFERS, status, "tagaa", referred).vpc == vpc, why
+
+
+ELSEWHERE = Identity(cluster="Hou1", vpc="beta", name="vm")
+NAMED = {"vm": {"cluster": "Hou1", "vpc": "beta", "name": "vm"}}
+
+
+@pytest.mark.parametrize(
+    ("why", "spec", "intent", "referred", "place"),
+    [
+        ("where its VM is", {"vmRef": {"name": "vm"}}, None, ELSEWHERE, ("Hou1", "beta", OURS)),
+        ("its VM is gone and nothing was taken: nowhere", {"vmRef": {"name": "vm"}}, None, None, None),
+        ("it outlives its VM", {"vmRef": {"name": "vm"}}, an_intent(OURS), None, ("Msc1", "acme", OURS)),
+        ("another VM took its VM's name", {"vmRef": {"name": "vm"}}, an_intent(OURS), ELSEWHERE, ("Msc1", "acme", OURS)),
+        ("people can edit status", {"vmRef": {"name": "vm"}}, an_intent("theirs"), ELSEWHERE, ("Hou1", "beta", OURS)),
+        ("the spec names the place", NAMED, None, None, ("Hou1", "beta", OURS)),
+        ("and status cannot move it", NAMED, an_intent(OURS), None, ("Hou1", "beta", OURS)),
+        ("a chosen name", NAMED | {"snapshotName": "mine"}, an_intent(OURS), None, ("Hou1", "beta", "mine")),
+        (
+            "a chosen name where it was recorded",
+            {"vmRef": {"name": "vm"}, "snapshotName": "mine"},
+            an_intent("mine"),
+            ELSEWHERE,
+            ("Msc1", "acme", "mine"),
+        ),
+    ],
+)
+def test_which_snapshot_an_object_stands_for(why, spec, intent, referred, place):
+    spec, status = GpuSnapshotSpec.model_validate(spec), GpuSnapshotStatus(intent=intent)
+    found = identity_of_snapshot(an_object(), spec, status, "tagaa", referred)
+    assert (found and (found.cluster, found.vpc, found.name)) == place, why

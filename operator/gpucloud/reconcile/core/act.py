@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from gpucloud.kinds.common import CloudStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import working
-from gpucloud.reconcile.gpuvm.report import report
+from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.conditions import Verdict
+    from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Verb
-    from gpucloud.reconcile.gpuvm.facts import VmFacts
+
+S = TypeVar("S", bound=CloudStatus)
 
 
-def propose(f: VmFacts, verb: Verb, announcement: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
+def propose(
+    f: CloudFacts[Any, S, Any], verb: Verb, announcement: Verdict, *, targets: tuple[str, ...] = (), **changes: Any
+) -> Plan[S]:
     """A plan that announces and then does ``verb``; under ``--observe-only`` one that only says what it would do."""
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
         return report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown"))
     if not f.synced:
         return Plan(pending=True)  # claims cannot be compared before the first list is complete; its end wakes everybody
-    return replace(report(f, announcement, **changes), action=verb)
+    return replace(report(f, announcement, **changes), action=verb, targets=targets)

@@ -1,113 +1,164 @@
-"""Letting go of a VM: destroyed and proven gone, or retained because the owner says so. Nothing else frees the finalizer."""
+"""Letting go: destroyed and proven gone, or retained because the owner says so. Nothing else frees the finalizer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.gpuvm import DeletionPolicy
+from gpucloud.kinds.common import CloudStatus, DeletionPolicy
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.conditions import Progress, stalled, working
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
-from gpucloud.reconcile.gpuvm import failed
-from gpucloud.reconcile.gpuvm.act import propose
-from gpucloud.reconcile.gpuvm.create import absent, believable_from
-from gpucloud.reconcile.gpuvm.report import report
+from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
+from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.act import propose
+from gpucloud.reconcile.core.create import absent, believable_from
+from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 from gpucloud.reconcile.plan import Plan, Release
 
 if TYPE_CHECKING:
-    from gpucloud.cloud.models import VmRecord
-    from gpucloud.kinds.gpuvm import GpuVMStatus
-    from gpucloud.reconcile.conditions import Verdict
-    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from collections.abc import Callable
 
-DELETING = working(Reason.DELETING, "The VM is being destroyed.")
+    from gpucloud.reconcile.core.facts import CloudFacts
+
+S = TypeVar("S", bound=CloudStatus)
+
 RESEND_SECONDS = 300.0  # a destroy that was accepted and shows no effect is asked for again after this
+NAMED = 5  # of those that block a deletion, in a message
 
 
-def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The next step of a deletion that was asked for."""
-    if f.limits.observe_only:
-        words = "The operator runs with --observe-only: it neither destroys the VM nor lets this object go."
-        return report(f, stalled(Reason.DELETION_BLOCKED, words))
-    if f.spec.deletion.policy is DeletionPolicy.RETAIN:
-        return _let_go(f, Reason.RETAINED, f"The VM {f.identity.name!r} is retained, as spec.deletion.policy says.")
+def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """What is said while it goes."""
+    return working(Reason.DELETING, f"The {f.subject.noun} is being destroyed.")
+
+
+def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = lambda: None) -> Plan[S]:
+    """The next step of a deletion that was asked for.
+
+    ``prepare`` is the kind's own part: what must be done, or be gone, before the destroying call may be sent. It is asked
+    each time, right before that call.
+    """
+    for step in (watching_only, retained, held_by_dependents):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    if isinstance(f.found, Unknown):
+        return _sightless(f, f.found)
+    if isinstance(f.found, Present):
+        return _destroy(f, f.found, prepare)
+    return _prove_gone(f, f.found, prepare)
+
+
+def watching_only(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Under ``--observe-only`` nothing is destroyed and nothing let go."""
+    if not f.limits.observe_only:
+        return None
+    words = f"The operator runs with --observe-only: it neither destroys the {f.subject.noun} nor lets this object go."
+    return report(f, stalled(Reason.DELETION_BLOCKED, words))
+
+
+def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Its owner wants to keep it, or it never was this object's."""
+    noun, name = f.subject.noun, f.identity.name
+    if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
+        return let_go(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
+    if f.policy is DeletionPolicy.RETAIN:
+        why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
+        return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
     if not f.ours:  # a second claimant, or a name that was taken before we came
-        return _let_go(f, Reason.RETAINED, f"The VM {f.identity.name!r} was never this object's: nothing is destroyed.")
-    if isinstance(f.vm, Unknown):
-        return _sightless(f, f.vm)
-    if isinstance(f.vm, Present):
-        return _destroy(f, f.vm)
-    return _prove_gone(f, f.vm)
+        return let_go(f, Reason.RETAINED, f"The {noun} {name!r} was never this object's: nothing is destroyed.")
+    return None
 
 
-def _sightless(f: VmFacts, seen: Unknown) -> Plan[GpuVMStatus]:
-    """Gone cannot be proven while nothing can be seen."""
-    if seen.cause is Blindness.NOT_LOOKED:
-        return report(f, DELETING, look_after=f.memory.first_seen)
-    way_out = "To let this object go and keep the VM, set spec.deletion.policy: Retain."
-    if seen.cause is Blindness.IMPLAUSIBLE:
-        way_out = f'If the VMs are truly gone, set the annotation {Annotation.ACCEPT_ABSENCE}: "true". {way_out}'
-    detail = f" ({seen.detail})" if seen.detail else ""
-    message = f"The VM cannot be seen: {seen.cause}{detail}. It is not forgotten before it is proven gone. {way_out}"
-    if seen.cause is Blindness.UNREACHABLE:
-        patience = seen.since + 3 * f.limits.pending_interval
+def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Others need it still: it waits for them, by name."""
+    if not f.dependents:
+        return None
+    words = f"Still needed by {listed(f.dependents)}. It is destroyed as soon as they are gone, or need it no more."
+    return report(f, working(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + RECHECK_SECONDS)
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names for a message, the first few of many."""
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
+    """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
+    if (unseen.cause in REFUSALS and f.never_begun) or (f.intended and f.never_ordered and not f.seen):
+        return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+    if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
+        return Plan(pending=True)
+    if unseen.cause is Blindness.NOT_LOOKED:
+        return report(f, deleting(f), look_after=f.memory.first_seen)
+    way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
+    if unseen.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}:
+        way_out = f'If it is truly gone, set the annotation {Annotation.ACCEPT_ABSENCE}: "true". {way_out}'
+    detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
+    message = (
+        f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. It is not forgotten before it is proven gone. {way_out}"
+    )
+    if unseen.cause is Blindness.UNREACHABLE:
+        patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
-            return report(f, DELETING, wake_at=patience)
+            return report(f, deleting(f), wake_at=patience)
         return report(f, working(Reason.DELETION_BLOCKED, message))
     return report(f, stalled(Reason.DELETION_BLOCKED, message))
 
 
-def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
+def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """It is there and ours: destroy it, once, and then only look."""
-    if vm.twins:
+    if found.twins:
         return report(
             f,
             stalled(
                 Reason.DELETION_BLOCKED,
-                f"The cloud lists more than one VM named {f.identity.name!r}; they cannot be told apart, so none is destroyed. "
-                "Destroy them by hand, or set spec.deletion.policy: Retain.",
+                f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r}; they cannot be told apart, so none "
+                "is destroyed. Destroy them by hand, or set spec.deletion.policy: Retain.",
             ),
         )
-    attempt = f.attempt(Verb.DESTROY)
+    attempt = f.attempt(f.subject.destroy)
     if attempt is None:
-        return propose(f, Verb.DESTROY, DELETING)
+        return prepare() or propose(f, f.subject.destroy, deleting(f))
     if failed.holds(f, attempt):
-        return report(f, _refused(failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+        return report(f, refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
     patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
-    if vm.as_of < attempt.at + patience:
-        return report(f, DELETING, look_after=attempt.at + patience)
-    return propose(f, Verb.DESTROY, DELETING if attempt.refusal is None else _refused(failed.verdict(attempt)))
+    if found.as_of < attempt.at + patience:
+        return report(f, deleting(f), look_after=attempt.at + patience)
+    said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
+    return prepare() or propose(f, f.subject.destroy, said)
 
 
-def _refused(said: Verdict) -> Verdict:
-    """The cloud's refusal of a destroy, in the words of a deletion."""
-    words = f"{said.message} To let this object go and keep the VM, set spec.deletion.policy: Retain."
+def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
+    """The cloud's refusal of a destroying call, in the words of a deletion."""
+    words = f"{said.message} To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 
 
-def _prove_gone(f: VmFacts, vm: Absent) -> Plan[GpuVMStatus]:
+def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Absent from a listing: believed when two agree that are young enough for all that was sent.
 
-    What was seen and that this process has not yet destroyed is destroyed all the same: the cloud's answer about a missing VM
-    costs one call, and a listing alone may have left it out.
+    What was seen and that this process has not yet destroyed is destroyed all the same: the cloud's answer about a missing
+    one costs one call, and a listing alone may have left it out. What only its record can name must be missed for the grace.
     """
     if not f.seen:
         return _never_seen(f)
-    attempt = f.attempt(Verb.DESTROY)
-    if attempt is None:
-        return propose(f, Verb.DESTROY, DELETING)
-    if vm.confirmed is None or vm.confirmed < attempt.at:
-        return report(f, DELETING, look_after=max(attempt.at, f.now.mono))
-    return _let_go(f, Reason.GONE, f"The VM {f.identity.name!r} is gone from the cloud.")
+    attempt = f.attempt(f.subject.destroy)
+    if attempt is None and f.subject.by_name:
+        return prepare() or propose(f, f.subject.destroy, deleting(f))
+    certain_from = attempt.at if attempt is not None else found.since + f.limits.grace
+    if found.confirmed is None or found.confirmed < certain_from:
+        return report(f, deleting(f), look_after=max(certain_from, f.now.mono))
+    return let_go(f, Reason.GONE, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
 
 
-def _never_seen(f: VmFacts) -> Plan[GpuVMStatus]:
+def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if absent(f):
-        return _let_go(f, Reason.GONE, "No VM was bought for this object.")
-    return report(f, DELETING, look_after=max(believable_from(f), f.now.mono))
+        return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+    return report(f, deleting(f), look_after=max(believable_from(f), f.now.mono))
 
 
-def _let_go(f: VmFacts, reason: Reason, note: str) -> Plan[GpuVMStatus]:
-    """Free the object, once every claim is known: before that, nobody can say whose VM it is."""
+def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str) -> Plan[S]:
+    """Free the object, once every claim is known: before that, nobody can say whose it is."""
     return Plan(release=Release(reason, note)) if f.synced else Plan(pending=True)

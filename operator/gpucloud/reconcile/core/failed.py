@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 
 if TYPE_CHECKING:
+    from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Attempt
-    from gpucloud.reconcile.gpuvm.facts import VmFacts
 
 
 def verdict(attempt: Attempt) -> Verdict:
@@ -22,7 +22,7 @@ def verdict(attempt: Attempt) -> Verdict:
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 
 
-def holds(f: VmFacts, attempt: Attempt | None) -> bool:
+def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
     """Whether this failure still forbids sending the call again. Whatever a person asks for anew lifts it."""
     if attempt is None or attempt.refusal is None or attempt.asked != f.asked:
         return False
@@ -30,6 +30,6 @@ def holds(f: VmFacts, attempt: Attempt | None) -> bool:
     return again is None or f.now.mono < again
 
 
-def again_at(f: VmFacts, attempt: Attempt) -> float | None:
+def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
     """When to decide again about this failure; None: only when a person asks for something new."""
     return retry.again_at(attempt, f.spread)

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.gpuvm import Intent
+from gpucloud.kinds.common import CloudStatus, Intent
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
-from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from gpucloud.cloud.models import VmRecord
-    from gpucloud.kinds.gpuvm import GpuVMStatus
-    from gpucloud.reconcile.gpuvm.facts import VmFacts
-    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.core.facts import CloudFacts
 
-MAX_TEXT = 253
-MAX_NUMBER = 2**31 - 1
+S = TypeVar("S", bound=CloudStatus)
 
 # Waits that no deadline counts: somebody else must make room, or a person must act, before any progress can be expected.
-UNCOUNTED = frozenset({Reason.WAITING_FOR_CAPACITY, Reason.SSH_KEYS_NOT_FOUND, Reason.NAMESPACE_TERMINATING})
+UNCOUNTED = frozenset(
+    {
+        Reason.WAITING_FOR_CAPACITY,
+        Reason.SSH_KEYS_NOT_FOUND,
+        Reason.NAMESPACE_TERMINATING,
+        Reason.DEPENDENCY_NOT_READY,
+        Reason.ACCOUNT_NOT_READY,
+    }
+)
 
 
 def report(
-    f: VmFacts, verdict: Verdict, *, look_after: float | None = None, wake_at: float | None = None, **changes: Any
-) -> Plan[GpuVMStatus]:
+    f: CloudFacts[Any, S, Any],
+    verdict: Verdict,
+    *,
+    look_after: float | None = None,
+    wake_at: float | None = None,
+    **changes: Any,
+) -> Plan[S]:
     """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
 
-    A verdict that has been in progress for longer than the owner allows turns Stalled here; the VM is still watched.
+    A verdict that has been in progress for longer than the owner allows turns Stalled here; the object is still watched.
     """
     deadline = _deadline(f, verdict)
     if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
@@ -41,17 +49,16 @@ def report(
             f"Last: {verdict.message}",
         )
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
-    status = f.status.model_copy(
-        update={
-            **_seen(f),
-            "price_per_hour": f.status.price_per_hour or f.price_per_hour,
-            "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
-            **changes,
-            "observed_generation": f.meta.generation,
-            "progress_deadline_at": deadline,
-            "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall),
-        }
-    )
+    fields: dict[str, Any] = {
+        **_seen(f),
+        "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
+        **changes,
+        "observed_generation": f.meta.generation,
+        "progress_deadline_at": deadline,
+        "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=f.beside(verdict)),
+    }
+    fields["ordered"] = False if f.never_begun and fields.get("intent") is None and "account" not in fields else None
+    status = f.status.model_copy(update=fields)
     return Plan(
         status=status,
         look_after=look_after,
@@ -60,47 +67,24 @@ def report(
     )
 
 
-def _seen(f: VmFacts) -> dict[str, Any]:
-    """What the cloud shows of our VM. Its fingerprint is proof enough to restore an intent that was lost with the status."""
-    if not isinstance(f.vm, Present) or f.vm.twins or not f.ours:
+def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
+    """What the cloud shows of ours. A fingerprint is proof enough to restore an intent that was lost with the status.
+
+    What is adopted keeps none: one left over from an earlier VPC of the name would make it pass for created here.
+    """
+    if not f.is_present:
         return {}
-    here = f.identity
-    lost = {} if f.intended else {"intent": Intent(name=here.name, cluster=here.cluster, vpc=here.vpc, recorded_at=f.now.wall)}
-    return observed(f.vm.record, here) | lost
+    here, seen = f.identity, f.observed()
+    seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
+    if f.adopted:
+        seen["intent"] = None
+    elif not f.intended and not f.chosen_name:
+        vpc = here.vpc or seen.get("vpc") or ""  # looked for in every VPC, it is where it was found
+        seen["intent"] = Intent(name=here.name, cluster=here.cluster, vpc=vpc, recorded_at=f.now.wall)
+    return {"account": f.account.name, **seen}
 
 
-def observed(record: VmRecord, identity: Identity) -> dict[str, Any]:
-    """The part of status that is copied from the cloud's record, in our field names, cut to what the schema holds."""
-    texts = {
-        "state": record.status,
-        "vm_id": record.id or identity.name,
-        "vpc": record.namespace or identity.vpc,
-        "cluster": record.cluster or identity.cluster,
-        "ip": record.ip,
-        "private_ip": record.private_ip,
-        "gpu_type": record.gpu_type,
-        "root_disk_size": record.root_disk_size,
-        "storage_type": record.storage_type,
-        "image": record.image,
-        "resource_pool": record.rpool,
-        "node_name": record.node_selector,
-        "username": record.username,
-        "tenancy": record.tenancy_name,
-    }
-    numbers = {
-        "gpus": record.gpus,
-        "vcpus": record.vcpus,
-        "memory_gb": record.memory,
-        "storage_gb": record.storage,
-    }
-    return {
-        **{name: text[:MAX_TEXT] if text else None for name, text in texts.items()},
-        **{name: number if number is not None and 0 <= number <= MAX_NUMBER else None for name, number in numbers.items()},
-        "direct_attached_storage_persisted": record.direct_attached_storage_persisted,
-    }
-
-
-def _deadline(f: VmFacts, verdict: Verdict) -> datetime | None:
+def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
     """When this work will be called Stalled: carried over while the same generation is being worked on."""
     if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
         return None
@@ -111,7 +95,7 @@ def _deadline(f: VmFacts, verdict: Verdict) -> datetime | None:
     return f.now.wall + timedelta(seconds=f.spec.progress_deadline_seconds)
 
 
-def _until(f: VmFacts, deadline: datetime | None) -> float | None:
+def _until(f: CloudFacts[Any, S, Any], deadline: datetime | None) -> float | None:
     if deadline is None or deadline <= f.now.wall:
         return None
     return f.now.mono + (deadline - f.now.wall).total_seconds()

@@ -1,7 +1,8 @@
 """What to do about one GpuVM: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
 
 from gpucloud.reconcile.gpuvm.decide import decide
+from gpucloud.reconcile.gpuvm.delete import with_snapshots
 from gpucloud.reconcile.gpuvm.facts import VmFacts
 from gpucloud.reconcile.gpuvm.identity import identity
 
-__all__ = ["VmFacts", "decide", "identity"]
+__all__ = ["VmFacts", "decide", "identity", "with_snapshots"]

@@ -2,91 +2,76 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
-from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.facts import Asked, Limits, Memory, Now, ObjectFacts, Observation, SSHKeys, Verb
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
+from gpucloud.reconcile.gpuvm.record import observed
 
-if TYPE_CHECKING:
-    from gpucloud.cloud.models import VmRecord
-    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.reconcile.facts import Attempt
-    from gpucloud.reconcile.naming import Identity
-
-
-FRESH_INTERVALS = 5  # of the fast poll
+SUBJECT = Subject(
+    kind=KIND,
+    noun="VM",
+    create=Verb.CREATE,
+    destroy=Verb.DESTROY,
+    lost=Reason.VM_LOST,
+    by_name=True,
+    cure=" and create it again with another spec.vmName",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class VmFacts:
+class SnapshotOfVm:
+    """One snapshot of this VM in the cloud. ``deletable``: a GpuSnapshot of this namespace stands for it, and may lose it."""
+
+    name: str
+    deletable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotsOfVm:
+    """All snapshots of this VM that a listing which began at ``as_of`` shows."""
+
+    items: tuple[SnapshotOfVm, ...]
+    as_of: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     """One GpuVM, the VM it stands for as last seen, and what this process remembers of it."""
 
-    now: Now
-    meta: ObjectFacts
-    spec: GpuVMSpec
-    status: GpuVMStatus
-    identity: Identity
-    vm: Observation[VmRecord]
-    memory: Memory
-    limits: Limits = field(default_factory=Limits)
+    subject: ClassVar[Subject] = SUBJECT
+
     keys: SSHKeys = field(default_factory=SSHKeys)
-    owner: str | None = None  # another GpuVM ("namespace/name") that stands for the same VM and was first
     lookalikes: tuple[str, ...] = ()  # VMs of our tag and base name that nobody claims
-    namespace_terminating: bool = False
-    synced: bool = True  # every object of the first list is known, so claims can be compared
     price_per_hour: str | None = None
-    nonce: str = ""  # new for every gathering: the id of an intent, should one be recorded
+    image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
+    snapshots: SnapshotsOfVm | Unknown | None = None  # looked for only while it is deleted together with them
 
     @property
-    def intended(self) -> bool:
-        """Whether the status records that this very identity is, or may be, bought for this object."""
-        intent, here = self.status.intent, self.identity
-        return intent is not None and (intent.cluster, intent.vpc, intent.name) == (here.cluster, here.vpc, here.name)
+    def vm(self) -> Present[VmRecord] | Absent | Unknown:
+        """The VM as last seen."""
+        return self.found
 
     @property
-    def ours(self) -> bool:
-        """The proof of ownership: the name bears our UID's fingerprint, or a recorded intent for a name that was free."""
-        return self.owner is None and (self.spec.vm_name is None or (self.intended and not self.taken))
+    def chosen_name(self) -> bool:
+        """Whether the owner chose the VM's name."""
+        return self.spec.vm_name is not None
 
     @property
-    def taken(self) -> bool:
-        """Whether the cloud said that a chosen name is another's: taken, and no order of ours can have been what took it."""
-        attempt = self.attempt(Verb.CREATE)
-        refused = attempt is not None and attempt.refusal is not None and attempt.refusal.kind is ErrorKind.CONFLICT
-        return self.spec.vm_name is not None and refused and not self.memory.unclear
+    def recorded_id(self) -> str | None:
+        """The VM's id, once it has been seen."""
+        return self.status.vm_id
 
     @property
-    def by_stranger(self) -> bool:
-        """Whether the standing intent was written by another process, which may have acted on it."""
-        return self.intended and self.status.intent is not None and self.status.intent.id not in self.memory.intent_ids
+    def policy(self) -> DeletionPolicy:
+        """What becomes of the VM when this object is deleted."""
+        return self.spec.deletion.policy
 
-    @property
-    def seen(self) -> bool:
-        """Whether the VM has ever been seen in a listing."""
-        return self.intended and self.status.vm_id is not None
-
-    @property
-    def asked(self) -> Asked:
-        """What a person last asked for."""
-        return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT))
-
-    @property
-    def fresh_from(self) -> float:
-        """A listing that began before this is too old to act upon."""
-        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval
-
-    @property
-    def spread(self) -> float:
-        """A number from 0 to 1 that is the object's own, to keep objects from acting in step."""
-        return hashlib.sha256(self.meta.uid.encode()).digest()[0] / 256
-
-    def attempt(self, verb: Verb) -> Attempt | None:
-        """The last call of this verb that this process made."""
-        return self.memory.attempts.get(verb)
-
-    def annotated(self, annotation: Annotation) -> bool:
-        """Whether an on/off annotation is set to "true"."""
-        return self.meta.annotations.get(annotation) == "true"
+    def observed(self) -> dict[str, Any]:
+        """The VM's record in status, with the price at which it was bought."""
+        record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
+        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}

@@ -11,13 +11,20 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import ObjectFacts
 
 
-def identity(meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str) -> naming.Identity:
+def identity(
+    meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
+) -> naming.Identity:
     """Where to look for the VM.
 
     A recorded name is kept when it bears the fingerprint of this very object: so a VM is found again after the
     installation's tag has changed (a rebuilt cluster). Any other recorded name is not looked at.
+
+    ``referred_vpc`` is the VPC's name that ``spec.vpcRef`` leads to, if there is such an object. The VPC recorded with this
+    VM's own name comes before it: a GpuVpc may go, and another of its name stand for another VPC. With neither it is an
+    empty one: then the name is looked for in all VPCs.
     """
-    name = spec.vm_name
-    if name is None and status.intent is not None and naming.proves(status.intent.name, meta.uid):
-        name = status.intent.name
-    return naming.Identity(cluster=spec.cluster, vpc=spec.vpc, name=name or naming.external_name(meta.name, meta.uid, tag))
+    name, vpc, intent = spec.vm_name, spec.vpc, status.intent
+    if intent is not None and (intent.name == name if name is not None else naming.proves(intent.name, meta.uid)):
+        name, vpc = intent.name, vpc or intent.vpc
+    name = name or naming.external_name(meta.name, meta.uid, tag)
+    return naming.Identity(cluster=spec.cluster, vpc=vpc or referred_vpc or "", name=name)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.gpuvm import PowerState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.conditions import Verdict, find, settled, stalled, working
+from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.act import propose
+from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Verb
-from gpucloud.reconcile.gpuvm import failed
-from gpucloud.reconcile.gpuvm.act import propose
-from gpucloud.reconcile.gpuvm.report import report
 from gpucloud.reconcile.gpuvm.words import FAILURES, Meaning, meaning, word
 
 if TYPE_CHECKING:

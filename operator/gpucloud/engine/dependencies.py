@@ -1,0 +1,307 @@
+"""How the kinds hang together: where each belongs, what each needs before it is created, and who needs it still.
+
+Plain functions over the objects as last seen. The index in ``references`` says whom to wake; this says what is so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.references import Target
+from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy
+from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
+from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
+from gpucloud.reconcile.naming import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gpucloud.engine.accounts import Seat
+    from gpucloud.engine.objects import ObjectStore, Stored
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+
+    Vm = Stored[GpuVMSpec, GpuVMStatus]
+    Vpc = Stored[GpuVpcSpec, GpuVpcStatus]
+    Snapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+# Work on an object that needs nothing more of what it is made from.
+NOT_BEING_MADE = frozenset(
+    {
+        Reason.DEPENDENCY_NOT_READY,
+        Reason.STARTING,
+        Reason.STOPPING,
+        Reason.RESTARTING,
+        Reason.DRIFTED,
+        Reason.VM_LOST,
+        Reason.SNAPSHOT_LOST,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """All our objects as last seen, and the tag that the names of what we create bear."""
+
+    vms: ObjectStore[GpuVMSpec, GpuVMStatus]
+    vpcs: ObjectStore[GpuVpcSpec, GpuVpcStatus]
+    snapshots: ObjectStore[GpuSnapshotSpec, GpuSnapshotStatus]
+    accounts: ObjectStore[GpuCloudAccountSpec, GpuCloudAccountStatus]
+    tag: str
+    endpoint_of: Callable[[Stored[Any, Any]], str | None] = lambda _stored: None  # behind which it lives, if that is known
+
+    def find(self, target: Target) -> Stored[Any, Any] | None:
+        """The object that a reference leads to, if it is one of these."""
+        stores: dict[str, ObjectStore[Any, Any]] = {
+            gpuvm.KIND: self.vms,
+            gpuvpc.KIND: self.vpcs,
+            gpusnapshot.KIND: self.snapshots,
+            ACCOUNT: self.accounts,
+        }
+        store = stores.get(target.kind)
+        return None if store is None else store.named(target.namespace, target.name)
+
+    def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
+        """Where to look for this VM; None while nobody can say."""
+        vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
+        name = vpc.spec.name if vpc is not None and vpc.spec is not None else None
+        here = identity_of_vm(vm.meta, spec, vm.status, self.tag, name)
+        return here if here.vpc or spec.vm_name is None else None  # a chosen name may be anybody's in another VPC
+
+    def source_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """The VM that this snapshot is of; None while its GpuVM is not there."""
+        if spec.vm is not None:
+            return Identity(cluster=spec.vm.cluster, vpc=spec.vm.vpc, name=spec.vm.name)
+        vm = None if spec.vm_ref is None else self.vms.named(snapshot.meta.namespace, spec.vm_ref.name)
+        return None if vm is None or vm.spec is None else self.vm_identity(vm, vm.spec)
+
+    def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """Where to look for this snapshot; None while nobody can say."""
+        referred = self.source_identity(snapshot, spec)
+        if referred is not None and not referred.vpc:
+            referred = None  # its VM's own VPC is not known yet
+        return identity_of_snapshot(snapshot.meta, spec, snapshot.status, self.tag, referred)
+
+    def snapshot_for(self, vm: Vm, spec: GpuVMSpec) -> str | None:
+        """The cloud's name of the snapshot that this VM's disk is made from."""
+        if spec.image is None or spec.image.snapshot_ref is None:
+            return spec.image.snapshot if spec.image is not None else None
+        snapshot = self.snapshots.named(vm.meta.namespace, spec.image.snapshot_ref.name)
+        if snapshot is None or snapshot.spec is None:
+            return None
+        here = self.snapshot_identity(snapshot, snapshot.spec)
+        return None if here is None else here.name
+
+    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, seat: Seat) -> Iterator[Dependency]:
+        """What must be ready before this VM is bought."""
+        yield from _account_serves(seat)
+        namespace = vm.meta.namespace
+        if spec.vpc_ref is not None:
+            vpc = self.vpcs.named(namespace, spec.vpc_ref.name)
+            place = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
+            name = f"GpuVpc {spec.vpc_ref.name!r}"
+            yield _moved(vm, vpc) or self._abroad(vm, vpc, name) or _need(name, vpc, place, spec.cluster, seat)
+        else:
+            yield from self._leaving_vpc(vm, spec)
+        if spec.image is not None and spec.image.snapshot_ref is not None:
+            snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
+            called = f"GpuSnapshot {name!r}"
+            yield self._abroad(vm, snapshot, called) or _need(called, snapshot, _cluster(snapshot), spec.cluster, seat)
+
+    def needs_of_vpc(self, seat: Seat) -> Iterator[Dependency]:
+        """What must be there before a VPC is created."""
+        return _account_serves(seat)
+
+    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, seat: Seat) -> Iterator[Dependency]:
+        """What must be there before this snapshot is taken."""
+        yield from _account_serves(seat)
+        if spec.vm_ref is None:
+            return
+        vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
+        abroad = self._abroad(snapshot, vm, name)
+        if vm is None:
+            yield Dependency(name, Readiness.MISSING)
+        elif abroad is not None:
+            yield abroad
+        elif vm.meta.deleting:
+            yield Dependency(name, Readiness.LEAVING)
+        elif vm.status.vm_id is None or _reason(vm) == Reason.VM_LOST:
+            yield Dependency(name, Readiness.PENDING, _message(vm))
+
+    def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
+        """Who would suffer if this VPC went now: what refers to it, and what is, or may be, created in it."""
+        for vm in self.vms:
+            if vm.spec is None or not vm.meta.guarded:
+                continue
+            refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
+            if refers or (_intended_in(vm, spec) and self._together(vm, vpc)):
+                yield _called(gpuvm.KIND, vm, vpc)
+        for snapshot in self.snapshots:
+            if snapshot.meta.guarded and _intended_in(snapshot, spec) and self._together(snapshot, vpc):
+                yield _called(gpusnapshot.KIND, snapshot, vpc)
+
+    def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
+        """Snapshots of this VM that are being taken right now."""
+        for snapshot in self.snapshots:
+            spec = snapshot.spec
+            if spec is None or spec.vm_ref is None or not _same(snapshot, vm, spec.vm_ref.name):
+                continue
+            if _under_way(snapshot):
+                yield _called(gpusnapshot.KIND, snapshot, vm)
+
+    def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
+        """VMs that are being made from this snapshot right now."""
+        for vm in self.vms:
+            image = vm.spec.image if vm.spec is not None else None
+            if image is None or image.snapshot_ref is None or not _same(vm, snapshot, image.snapshot_ref.name):
+                continue
+            if _under_way(vm):
+                yield _called(gpuvm.KIND, vm, snapshot)
+
+    def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
+        """Names of the VM's snapshots that may be deleted with it: each has a GpuSnapshot of its namespace that lets it go."""
+        for snapshot in self.snapshots:
+            spec = snapshot.spec
+            if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
+                continue
+            if snapshot.meta.annotations.get(Annotation.PAUSED) == "true":
+                continue
+            if snapshot.status.snapshot_id is None or self.source_identity(snapshot, spec) != here:
+                continue
+            place = self.snapshot_identity(snapshot, spec)
+            intent = snapshot.status.intent
+            if place is not None and intent is not None and intent.name == place.name:
+                yield place.name
+
+    def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
+        """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it."""
+        for vpc in self.vpcs:
+            wanted = vpc.spec
+            if wanted is None or not vpc.meta.deleting or not vpc.meta.guarded or vpc.status.vpc_id is None:
+                continue
+            here = (wanted.cluster, wanted.name) == (spec.cluster, spec.vpc)
+            if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
+                yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
+
+    def _abroad(self, dependent: Stored[Any, Any], needed: Stored[Any, Any] | None, name: str) -> Dependency | None:
+        """Behind another endpoint it is in another cloud."""
+        endpoints = (self.endpoint_of(dependent), None if needed is None else self.endpoint_of(needed))
+        if None in endpoints or endpoints[0] == endpoints[1]:
+            return None
+        words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+
+    def _together(self, one: Stored[Any, Any], other: Stored[Any, Any]) -> bool:
+        """Whether two objects may live in the same tenant's part of the same cloud; what is not known counts as the same."""
+        endpoints, tenants = (self.endpoint_of(one), self.endpoint_of(other)), (one.status.tenancy, other.status.tenancy)
+        return all(None in pair or pair[0] == pair[1] for pair in (endpoints, tenants))
+
+
+def targets_of(stored: Stored[Any, Any]) -> Iterator[Target]:
+    """What an object of any of these kinds refers to; a change of one of them wakes it."""
+    spec, namespace = stored.spec, stored.meta.namespace
+    if spec is None:
+        if stored.status.account is not None:
+            yield Target(ACCOUNT, namespace, stored.status.account)
+        return
+    account = spec.account_ref.name if spec.account_ref is not None else stored.status.account or DEFAULT_ACCOUNT
+    yield Target(ACCOUNT, namespace, account)
+    if getattr(spec, "vpc_ref", None) is not None:
+        yield Target(gpuvpc.KIND, namespace, spec.vpc_ref.name)
+    if getattr(spec, "vm_ref", None) is not None:
+        yield Target(gpuvm.KIND, namespace, spec.vm_ref.name)
+    image = getattr(spec, "image", None)
+    if image is not None and image.snapshot_ref is not None:
+        yield Target(gpusnapshot.KIND, namespace, image.snapshot_ref.name)
+
+
+def _account_serves(seat: Seat) -> Iterator[Dependency]:
+    """Nothing new is begun with an account that is going, or whose credential has become another tenant's."""
+    name = f"GpuCloudAccount {seat.facts.name!r}"
+    if seat.leaving:
+        yield Dependency(name, Readiness.LEAVING, account=True)
+    if seat.tenant is not None and seat.facts.tenants and seat.tenant not in seat.facts.tenants:
+        words = f"Its credential is not of tenant {seat.tenant!r} any more, to which it belonged; its conditions say more."
+        yield Dependency(name, Readiness.PENDING, words, account=True)
+
+
+def _need(name: str, needed: Stored[Any, Any] | None, cluster: str | None, wanted: str, seat: Seat) -> Dependency:
+    if needed is None:
+        return Dependency(name, Readiness.MISSING)
+    if cluster is not None and cluster != wanted:
+        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+    theirs = needed.status.tenancy
+    if theirs is not None and seat.facts.tenants and theirs not in seat.facts.tenants:
+        words = f"It belongs to tenant {theirs!r}, and the account {seat.facts.name!r} does not: use an account of that tenant."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+    if needed.meta.deleting:
+        return Dependency(name, Readiness.LEAVING)
+    ready = find(needed.status.conditions, ConditionType.READY)
+    if ready is None or ready.status != "True" or needed.status.observed_generation != needed.meta.generation:
+        return Dependency(name, Readiness.PENDING, _message(needed))
+    return Dependency(name, Readiness.READY)
+
+
+def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
+    """Whether deleting this GpuVpc destroys its VPC: what was adopted stays, unless the spec says otherwise."""
+    said = spec.deletion.policy if spec.deletion is not None else None
+    return not status.adopted if said is None else said is DeletionPolicy.DELETE
+
+
+def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
+    """The GpuVpc was made anew for another VPC than the one in which this VM is, or may be, already."""
+    intent = vm.status.intent
+    if vpc is None or vpc.spec is None or intent is None or intent.vpc in {"", vpc.spec.name}:
+        return None
+    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {intent.vpc!r}: create this object anew."
+    return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.ELSEWHERE, words)
+
+
+def _cluster(snapshot: Snapshot | None) -> str | None:
+    return snapshot.status.cluster if snapshot is not None else None
+
+
+def _same(dependent: Stored[Any, Any], target: Stored[Any, Any], name: str) -> bool:
+    return dependent.meta.namespace == target.meta.namespace and name == target.meta.name
+
+
+def _intended_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
+    intent = stored.status.intent
+    return intent is not None and (intent.cluster, intent.vpc) == (vpc.cluster, vpc.name)
+
+
+def _under_way(stored: Stored[Any, Any]) -> bool:
+    """Whether something has been ordered for this object and is not there yet. One that waits for others has no order out."""
+    if stored.meta.deleting or not stored.meta.guarded or stored.status.intent is None:
+        return False
+    if _reason(stored) in NOT_BEING_MADE:
+        return False
+    return find(stored.status.conditions, ConditionType.RECONCILING) is not None
+
+
+def _called(kind: str, stored: Stored[Any, Any], beside: Stored[Any, Any]) -> str:
+    """An object for a message: its namespace is told only to readers in another one."""
+    if stored.meta.namespace == beside.meta.namespace:
+        return f"{kind} {stored.meta.name!r}"
+    return f"a {kind} in another namespace"
+
+
+def _reason(stored: Stored[Any, Any]) -> str | None:
+    ready = find(stored.status.conditions, ConditionType.READY)
+    return None if ready is None else ready.reason
+
+
+def _message(stored: Stored[Any, Any]) -> str:
+    """Why another object is not ready, in its own words."""
+    ready = find(stored.status.conditions, ConditionType.READY)
+    return "" if ready is None else f"({ready.reason}: {ready.message})"

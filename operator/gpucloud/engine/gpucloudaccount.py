@@ -1,0 +1,293 @@
+"""The GpuCloudAccount's room in the engine: its Secret is read by name, its session opened, its users counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.accounts import Account
+from gpucloud.engine.clock import reading
+from gpucloud.engine.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.events import Happening
+from gpucloud.engine.kube import KubeError
+from gpucloud.engine.memories import Memories
+from gpucloud.engine.references import Target
+from gpucloud.kinds.gpucloudaccount import (
+    KIND,
+    PLURAL,
+    GpuCloudAccountSpec,
+    GpuCloudAccountStatus,
+    RequestBudget,
+    SecretVersion,
+)
+from gpucloud.kinds.meta import SECRET_FINALIZER, Reason
+from gpucloud.reconcile import unreadable
+from gpucloud.reconcile.facts import Refusal, Verb
+from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
+from gpucloud.reconcile.unreadable import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.cloud.options import ApiKey, Login
+    from gpucloud.engine.accounts import Accounts, Sessions
+    from gpucloud.engine.clock import Clock
+    from gpucloud.engine.dependencies import Objects
+    from gpucloud.engine.kube import KubeClient
+    from gpucloud.engine.objects import Stored
+    from gpucloud.engine.queue import Key
+    from gpucloud.engine.references import References
+    from gpucloud.engine.session import Session
+    from gpucloud.reconcile.facts import Limits, ObjectFacts
+    from gpucloud.reconcile.plan import Plan
+
+    GpuCloudAccount = Stored[GpuCloudAccountSpec, GpuCloudAccountStatus]
+
+Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
+_DONE = {
+    Verb.HOLD_SECRET: (Reason.SECRET_HELD, "The Secret {name} is kept until nothing uses this account any more."),
+    Verb.FREE_SECRET: (Reason.SECRET_FREED, "The Secret {name} may go."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTools:
+    """What the room works with."""
+
+    accounts: Accounts
+    sessions: Sessions
+    objects: Objects
+    references: References
+    kube: KubeClient
+    clock: Clock
+    limits: Limits
+    endpoints: Mapping[str, str]
+    budget: RequestBudget
+    hold_secrets: bool
+    queue: Callable[[Key], None]
+    tell: Callable[[ObjectFacts, Happening], None]
+
+
+class GpuCloudAccountRoom:
+    """GpuCloudAccounts."""
+
+    kind = KIND
+    plural = PLURAL
+
+    def __init__(self, tools: AccountTools) -> None:
+        self.store = tools.objects.accounts
+        self._tools = tools
+        self._memories = Memories(tools.clock)
+
+    def noticed(self, stored: GpuCloudAccount) -> None:
+        """A new view of an account. That there is one is known before its Secret is read."""
+        meta = stored.meta
+        if self._tools.accounts.get(meta.namespace, meta.name) is None:
+            self._put(stored, None, "it has not been looked at yet.")
+
+    async def gather(self, stored: GpuCloudAccount) -> Facts:
+        """Read the Secret, and open a session with what it holds.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        spec, meta = stored.spec, stored.meta
+        if spec is None:
+            return Unreadable(reading(self._tools.clock), meta, stored.status, stored.flaw)
+        secret, credential, trouble = await self._secret(stored, spec)
+        if self.store.get(meta.uid) is None:
+            raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
+        endpoint = self._endpoint(spec)
+        session = self._session(stored, endpoint, credential, secret)
+        return self._facts(stored, spec, secret, trouble, session)
+
+    def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
+        """The pure core's answer."""
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
+
+    async def act(self, facts: Facts, plan: Plan[GpuCloudAccountStatus]) -> Happening:
+        """Put our finalizer on a Secret, or take it off."""
+        verb = plan.action
+        if isinstance(facts, Unreadable) or verb is None:
+            raise TypeError("nothing is done for a spec that cannot be read")
+        refusal, (name,) = None, plan.targets
+        try:
+            await self._tools.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
+        except KubeError as error:
+            refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
+        self._memories.called(facts.meta.uid, verb, facts.asked, refusal)
+        if refusal is not None:
+            return Happening(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
+        reason, note = _DONE[verb]
+        return Happening(reason, note.format(name=repr(name)), verb)
+
+    def intends(self, uid: str, status: GpuCloudAccountStatus, at: float) -> None:
+        """An account creates nothing."""
+
+    def attend(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
+        """An account waits for no listing."""
+
+    def forget(self, key: Key) -> None:
+        """The account is gone, and with it its part of the session."""
+        self._memories.forget(key.uid)
+        known = self.store.named(key.namespace, key.name)
+        if known is not None and known.meta.uid != key.uid:
+            return  # another of the same name has taken its place
+        gone = self._tools.accounts.drop(key.namespace, key.name)
+        if gone is not None and gone.session is not None:
+            self._tools.sessions.leave(gone.session, _label(key.namespace, key.name))
+        self._wake_users(key.namespace, key.name)
+
+    def check(self, namespace: str, name: str) -> None:
+        """Ask the cloud whether the credential still works; what it answers wakes the account."""
+        account = self._tools.accounts.get(namespace, name)
+        if account is not None and account.session is not None:
+            account.session.check()
+
+    async def _secret(
+        self, stored: GpuCloudAccount, spec: GpuCloudAccountSpec
+    ) -> tuple[SecretFacts | None, ApiKey | Login | None, str]:
+        """The Secret's facts, the credential in it, and why it could not be read."""
+        name, namespace = spec.secret_ref.name, stored.meta.namespace
+        try:
+            found = await self._tools.kube.secret(namespace, name)
+        except KubeError as error:
+            if error.status != 403:
+                raise
+            return None, None, f"The operator may not read the Secret {name!r}: grant it get on secrets in this namespace."
+        if found is None:
+            return None, None, ""
+        meta, credential, flaw = found["metadata"], None, ""
+        try:
+            credential = parse(found.get("data") or {})
+        except CredentialError as error:
+            flaw = str(error)
+        facts = SecretFacts(
+            version=SecretVersion(uid=meta["uid"], resource_version=meta["resourceVersion"]),
+            kind=None if credential is None else kind_of(credential),
+            flaw=flaw,
+            held=SECRET_FINALIZER in meta.get("finalizers", ()),
+            deleting="deletionTimestamp" in meta,
+        )
+        return facts, credential, ""
+
+    def _endpoint(self, spec: GpuCloudAccountSpec) -> str | None:
+        declared = self._tools.endpoints
+        if spec.endpoint is None:
+            return next(iter(declared))
+        return spec.endpoint if spec.endpoint in declared else None
+
+    def _session(
+        self,
+        stored: GpuCloudAccount,
+        endpoint: str | None,
+        credential: ApiKey | Login | None,
+        secret: SecretFacts | None,
+    ) -> Session | None:
+        """The session of what the Secret holds now; of what it held before, while it holds nothing that can be used."""
+        tools, meta = self._tools, stored.meta
+        before = tools.accounts.get(meta.namespace, meta.name)
+        standing = before.session if before is not None else None
+        if endpoint is None or credential is None:
+            self._put(stored, standing, "its credential cannot be used; its own conditions say why.")
+            return standing
+        label = _label(meta.namespace, meta.name)
+        session = tools.sessions.open(tools.endpoints[endpoint], credential, label)
+        if session is not standing:
+            self._begin(stored, session, secret)
+            if standing is not None:
+                tools.sessions.leave(standing, label)
+                words = "The Secret holds another credential now; it is in use from here on."
+                tools.tell(meta, Happening(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
+        self._put(stored, session, "")
+        return session
+
+    def _begin(self, stored: GpuCloudAccount, session: Session, secret: SecretFacts | None) -> None:
+        status = stored.status
+        if secret is not None and status.tenant is not None and secret.version == status.proven_secret:
+            session.believe(status.tenant)
+        session.check()
+        session.prove()
+
+    def _put(self, stored: GpuCloudAccount, session: Session | None, trouble: str) -> None:
+        meta, spec = stored.meta, stored.spec
+        defaults = spec.defaults if spec is not None else None
+        account = Account(meta.name, session, trouble, leaving=meta.deleting, defaults=defaults, tenant=stored.status.tenant)
+        if self._tools.accounts.put(meta.namespace, account):
+            self._wake_users(meta.namespace, meta.name)
+
+    def _facts(
+        self,
+        stored: GpuCloudAccount,
+        spec: GpuCloudAccountSpec,
+        secret: SecretFacts | None,
+        trouble: str,
+        session: Session | None,
+    ) -> AccountStateFacts:
+        tools, now = self._tools, reading(self._tools.clock)
+        learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
+        return AccountStateFacts(
+            now=now,
+            meta=stored.meta,
+            spec=spec,
+            status=stored.status,
+            memory=self._memories.of(stored.meta.uid),
+            endpoint=self._endpoint(spec),
+            endpoints=tuple(tools.endpoints),
+            secret=secret,
+            secret_trouble=trouble,
+            remembered=session is not None and (secret is None or secret.kind is None),
+            budget=tools.budget,
+            users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
+            shared=self._shared(stored, spec.secret_ref.name, secret),
+            held_shared=self._shared(stored, stored.status.held_secret, None),
+            hold_secrets=tools.hold_secrets,
+            limits=tools.limits,
+            **learned,
+        )
+
+    def _users(self, namespace: str, name: str) -> list[str]:
+        """Objects that use this account, and may have something in the cloud."""
+        tools, found = self._tools, []
+        for key in tools.references.dependents(Target(KIND, namespace, name)):
+            stored = tools.objects.find(Target(key.kind, key.namespace, key.name))
+            if stored is None or not stored.meta.guarded:
+                continue
+            used = tools.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
+            if used == name:
+                found.append(f"{key.kind} {key.name!r}")
+        return sorted(found)
+
+    def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
+        """Whether another account needs this Secret still: it has users, or may get some."""
+        goes = secret is not None and secret.deleting
+        return any(
+            other.meta.uid != stored.meta.uid
+            and other.meta.namespace == stored.meta.namespace
+            and other.spec is not None
+            and other.spec.secret_ref.name == name
+            and (not (other.meta.deleting or goes) or bool(self._users(other.meta.namespace, other.meta.name)))
+            for other in self.store
+        )
+
+    def _wake_users(self, namespace: str, name: str) -> None:
+        for key in self._tools.references.dependents(Target(KIND, namespace, name)):
+            self._tools.queue(key)
+
+
+def _label(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}"
+
+
+def _learned(session: Session, wall: Any) -> dict[str, Any]:
+    learned, expires = session.learned, session.client.token_expires_in()
+    return {
+        "contact": Contact(learned.contact, learned.trouble),
+        "clusters": learned.clusters,
+        "tenant": learned.tenant,
+        "forbidden": dict(learned.forbidden),
+        "allowed": frozenset(learned.allowed),
+        "token_expires_at": None if expires is None else wall + timedelta(seconds=int(expires)),
+    }

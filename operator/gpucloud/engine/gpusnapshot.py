@@ -1,0 +1,95 @@
+"""The GpuSnapshot's room in the engine: the VM that it is of, and how its calls are sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.engine.clock import reading
+from gpucloud.engine.cloudroom import CloudRoom
+from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
+from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.engine.accounts import Seat
+    from gpucloud.engine.objects import Stored
+    from gpucloud.engine.session import Session
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.plan import Plan
+
+    GpuSnapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFacts]):
+    """GpuSnapshots."""
+
+    kind = KIND
+    plural = PLURAL
+    holds = "snapshots"
+    subject = SUBJECT
+    done: ClassVar = {
+        Verb.CREATE_SNAPSHOT: (Reason.CREATED, "The snapshot {name} was ordered."),
+        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "The snapshot {name} was told to go."),
+    }
+    failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
+
+    def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """Where to look for the snapshot."""
+        return self._tools.objects.snapshot_identity(stored, spec)
+
+    def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
+        """The VM that it is to be of, until it is taken."""
+        source = self._tools.objects.source_identity(stored, spec)
+        if source is None or stored.meta.deleting or stored.status.snapshot_id is not None:
+            return {}
+        return {"vms": source}
+
+    def facts(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: Seat, common: dict[str, Any]) -> SnapshotFacts:
+        """The snapshot's facts."""
+        objects, deleting = self._tools.objects, stored.meta.deleting
+        return SnapshotFacts(
+            **common,
+            needs=() if deleting else tuple(objects.needs_of_snapshot(stored, spec, seat)),
+            dependents=tuple(objects.dependents_of_snapshot(stored)) if deleting else (),
+            source=self._source(stored, spec, seat),
+        )
+
+    async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, seat: Seat) -> SnapshotFacts:  # noqa: ARG002
+        """Whether the namespace stays."""
+        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+
+    def decided(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
+        """The GpuSnapshot's chain."""
+        return decide(facts)
+
+    async def send(
+        self,
+        session: Session,
+        facts: SnapshotFacts,
+        verb: Verb,
+        targets: tuple[str, ...],  # noqa: ARG002 - the base's form
+    ) -> None:
+        """Send one call for this snapshot."""
+        client, here = session.client, facts.identity
+        match verb:
+            case Verb.CREATE_SNAPSHOT:
+                source = facts.source.name if facts.source is not None else None
+                await client.create_snapshot(name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source)
+            case Verb.DELETE_SNAPSHOT:
+                await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+
+    def was_seen(self, status: GpuSnapshotStatus) -> bool:
+        """Whether the snapshot's id is recorded."""
+        return status.snapshot_id is not None
+
+    def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: Seat) -> Source | None:
+        there = self.watches(stored, spec).get("vms")
+        if there is None or seat.session is None:
+            return None
+        return Source(there.name, seat.session.vms.observe(there))

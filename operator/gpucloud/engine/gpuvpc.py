@@ -1,0 +1,104 @@
+"""The GpuVpc's room in the engine: what is in a VPC that is to go, and how its calls are sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.clock import reading
+from gpucloud.engine.cloudroom import CloudRoom
+from gpucloud.engine.inventory import EVERYTHING
+from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Present, Unknown, Verb
+from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
+from gpucloud.reconcile.gpuvpc.facts import SUBJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.engine.accounts import Seat
+    from gpucloud.engine.objects import Stored
+    from gpucloud.engine.session import Session
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.plan import Plan
+
+    GpuVpc = Stored[GpuVpcSpec, GpuVpcStatus]
+
+
+class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
+    """GpuVpcs."""
+
+    kind = KIND
+    plural = PLURAL
+    holds = "vpcs"
+    subject = SUBJECT
+    done: ClassVar = {
+        Verb.CREATE_VPC: (Reason.CREATED, "The VPC {name} was ordered."),
+        Verb.DESTROY_VPC: (Reason.DESTROYED, "The VPC {name} was told to go."),
+    }
+    failed: ClassVar = {Verb.CREATE_VPC: Reason.ORDER_FAILED, Verb.DESTROY_VPC: Reason.DESTROY_FAILED}
+
+    def identity(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
+        """Where to look for the VPC."""
+        return identity(spec)
+
+    def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
+        """All that is in it, while it is deleted."""
+        if not stored.meta.deleting or stored.status.vpc_id is None:
+            return {}
+        inside = replace(identity(spec), name=EVERYTHING)
+        return {"vms": inside, "snapshots": inside}
+
+    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat, common: dict[str, Any]) -> VpcFacts:
+        """The VPC's facts."""
+        deleting = stored.meta.deleting
+        return VpcFacts(
+            **common,
+            needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
+            dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            occupants=self._occupants(stored, spec, seat),
+        )
+
+    async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: Seat) -> VpcFacts:  # noqa: ARG002 - the base's form
+        """Whether the namespace stays."""
+        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+
+    def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
+        """The GpuVpc's chain."""
+        return decide(facts)
+
+    async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> None:  # noqa: ARG002
+        """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
+        client, here, spec = session.client, facts.identity, facts.spec
+        match verb:
+            case Verb.CREATE_VPC:
+                await client.create_vpc(
+                    name=here.name,
+                    cluster=here.cluster,
+                    block_intra_vpc_comms=spec.block_intra_vpc_comms,
+                    is_default=spec.is_default,
+                )
+            case Verb.DESTROY_VPC:
+                seen = facts.found.record.id if isinstance(facts.found, Present) else None
+                if seen is None:
+                    raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
+                await client.destroy_vpc(id=seen, cluster=here.cluster)
+
+    def was_seen(self, status: GpuVpcStatus) -> bool:
+        """Whether the VPC's id is recorded."""
+        return status.vpc_id is not None
+
+    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat) -> Occupants | Unknown | None:
+        if not self.watches(stored, spec) or seat.session is None:
+            return None
+        vms = seat.session.vms.within(spec.cluster, spec.name)
+        snapshots = seat.session.snapshots.within(spec.cluster, spec.name)
+        if isinstance(vms, Unknown):
+            return vms
+        if isinstance(snapshots, Unknown):
+            return snapshots
+        names = [f"VM {item.id!r}" for item in vms[0]] + [f"snapshot {item.id!r}" for item in snapshots[0]]
+        return Occupants(tuple(names), min(vms[1], snapshots[1]))

@@ -1,0 +1,144 @@
+"""What the kinds have in common: references, the choices of a spec, the write-ahead record, the bases of spec and status.
+
+A cloud kind is one that stands for something in the cloud, under an account: GpuVM, GpuVpc, GpuSnapshot.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from gpucloud.kinds.markers import CEL, IMMUTABLE, list_map, schema_default
+from gpucloud.kinds.meta import Condition, ConditionType, Model, Reason, Time
+
+OWN_ACCOUNT = "(operator)"  # no object can bear this name, so status.account is never mistaken for one
+DEFAULT_ACCOUNT = "default"
+
+# A name that the operator gives in the cloud, and so the id, of a VM or a snapshot.
+CloudName = Annotated[
+    str,
+    Field(min_length=1, max_length=52),  # service-api: CreateServer, name
+    CEL(
+        "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
+        "Use lower-case letters, digits and '-', and start and end with a letter or digit. (This is the operator's "
+        "own rule, so that a name is safe everywhere; the cloud itself states a length only.)",
+    ),
+]
+
+
+class DeletionPolicy(StrEnum):
+    """What becomes of the cloud's object when ours is deleted."""
+
+    DELETE = "Delete"
+    RETAIN = "Retain"
+
+
+class Adoption(StrEnum):
+    """Whether an object that the cloud already has may become ours."""
+
+    NEVER = "Never"
+    IF_EXISTS = "IfExists"
+    REQUIRED = "Required"
+
+
+class Reference(Model):
+    """Another object of this namespace."""
+
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=253, description="Name of an object in this namespace."),
+        CEL(
+            "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')",
+            "This is no name of a Kubernetes object: use lower-case letters, digits, '-' and '.', and start and end with a "
+            "letter or digit. Other namespaces cannot be named.",
+            # An "invalid" value would be printed, and a key pasted in place of its Secret's name must not be.
+            reason="FieldValueForbidden",
+        ),
+    ]
+
+
+class CloudSpec(Model):
+    """What every cloud kind may say."""
+
+    account_ref: Annotated[
+        Reference | None,
+        Field(
+            description="GpuCloudAccount of this namespace to use; when not set the one named default, else the operator's own."
+        ),
+        IMMUTABLE,
+    ] = None
+    progress_deadline_seconds: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=2592000,
+            description="Seconds of pending work, waits for capacity not counted, after which it is called Stalled.",
+        ),
+    ] = 1800
+
+
+class Intent(Model):
+    """The write-ahead record: under this identity something is, or may be, created. Written before the order is sent."""
+
+    id: Annotated[str, Field(max_length=64, description="Tells this record from any other, whoever wrote it.")] = ""
+    name: Annotated[str, Field(max_length=253, description="Name in the cloud of what is, or may be, created.")]
+    cluster: Annotated[str, Field(max_length=253, description="Cluster it is created in.")]
+    vpc: Annotated[str, Field(max_length=253, description="VPC it lives in; of a VPC, its own name.")]
+    recorded_at: Annotated[Time, Field(description="When this intent was recorded.")]
+
+
+# Stands in a new object before the operator has seen it, so that no tool takes "no conditions" for "ready".
+FIRST_CONDITION = {
+    "type": ConditionType.READY.value,
+    "status": "Unknown",
+    "reason": Reason.PENDING.value,
+    "message": "Waiting for the operator",
+    "lastTransitionTime": "1970-01-01T00:00:00Z",
+}
+
+
+class Status(Model):
+    """What every kind answers: for which generation, and how it stands."""
+
+    observed_generation: Annotated[
+        int,
+        Field(ge=-1, description="The generation of the spec that this status speaks of; -1 before the first look."),
+    ] = -1
+    conditions: Annotated[
+        tuple[Condition, ...],
+        Field(max_length=8, description="Ready always; each other only while it is True."),
+        list_map("type"),
+        schema_default([FIRST_CONDITION]),
+    ] = ()
+
+
+class CloudStatus(Status):
+    """What every cloud kind answers."""
+
+    intent: Annotated[Intent | None, Field(description="Under which identity it is, or may be, created in the cloud.")] = None
+    account: Annotated[
+        str | None,
+        Field(
+            max_length=253,
+            description="GpuCloudAccount in use, frozen when the object was first acted on; "
+            f"`{OWN_ACCOUNT}` is the operator's own.",
+        ),
+    ] = None
+    ordered: Annotated[
+        bool | None,
+        Field(
+            description="False while nothing was ever asked of the cloud for this object, so that it may go unseen; absent "
+            "afterwards."
+        ),
+    ] = None
+    tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that it belongs to.")] = None
+    progress_deadline_at: Annotated[
+        Time | None,
+        Field(description="When pending work will be called Stalled. Absent when settled or waiting for capacity."),
+    ] = None
+    last_handled_reconcile_at: Annotated[
+        str | None,
+        Field(max_length=253, description="Value of gpucloud.dev/reconcile-requested-at that was answered last."),
+    ] = None

@@ -1,0 +1,23 @@
+"""Values of the cloud's records, made to fit the schema of a status: a record is shown as it is, and never fails a write."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+MAX_TEXT = 253
+MAX_NUMBER = 2**31 - 1
+
+
+def cut(texts: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Texts no longer than the schema holds; an empty one is none."""
+    return {name: text[:MAX_TEXT] if text else None for name, text in texts.items()}
+
+
+def moment(value: datetime | None) -> datetime | None:
+    """A time of the cloud in whole seconds, as our objects show it."""
+    return None if value is None else value.astimezone(UTC).replace(microsecond=0)

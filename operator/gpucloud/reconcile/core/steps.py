@@ -1,0 +1,236 @@
+"""The steps that every kind's chain is made of: each either answers with a plan or passes on.
+
+Their order in a chain is the order of what matters most: safety first (a person's pause, deletion, our finalizer), then
+ownership and sight (nothing is done to what is not ours, no verdict without an observation), then the work itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from gpucloud.kinds.common import Adoption, CloudStatus
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
+from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
+from gpucloud.reconcile.plan import Plan
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Dependency
+
+S = TypeVar("S", bound=CloudStatus)
+
+RECHECK_SECONDS = 10.0
+
+# What a person, or another object, must change first: said at once when nothing was ever seen.
+REFUSALS = frozenset(
+    {
+        Blindness.REFUSED,
+        Blindness.FORBIDDEN,
+        Blindness.REJECTED,
+        Blindness.NO_ACCOUNT,
+        Blindness.ACCOUNT,
+        Blindness.UNPLACED,
+        Blindness.TENANT,
+    }
+)
+
+
+def unguarded(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Nothing is created before our finalizer is visible, and nothing is ours to do once it is gone."""
+    if f.meta.guarded or (f.limits.observe_only and not f.meta.deleting):
+        return None
+    return Plan(pending=not f.meta.deleting)
+
+
+def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation."""
+    if not f.annotated(Annotation.PAUSED):
+        return None
+    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    if f.meta.deleting:
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"))
+    ready = find(f.status.conditions, ConditionType.READY)
+    if f.status.observed_generation != f.meta.generation or ready is None:
+        verdict = working(Reason.PAUSED, how, ready="Unknown")
+        conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
+        keep = tuple(item for item in conditions if item.type in {ConditionType.READY, ConditionType.PAUSED})
+    else:
+        standing = find(f.status.conditions, ConditionType.PAUSED)
+        fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
+        succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
+        keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
+    return Plan(status=f.status.model_copy(update={"conditions": keep, "observed_generation": f.meta.generation}))
+
+
+def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """One thing, one owner: the second claimant is told, and does nothing."""
+    if f.owner is None:
+        return None
+    return report(
+        f,
+        stalled(
+            Reason.CONFLICT,
+            f"The {f.subject.noun} {f.identity.name!r} belongs to the {f.subject.kind} {f.owner}, and has one owner only. "
+            "Delete this object: that destroys nothing.",
+        ),
+    )
+
+
+def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """No verdict without sight. A short outage leaves the last verdict standing; a long one says so."""
+    if not isinstance(f.found, Unknown):
+        return None
+    if f.found.cause is Blindness.NOT_LOOKED and not f.synced:
+        return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
+    if f.found.cause is Blindness.NOT_LOOKED:
+        return Plan(look_after=f.memory.first_seen, pending=not f.seen)
+    patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
+    if f.found.cause in REFUSALS and not f.seen:
+        patience = 0.0
+    if f.now.mono < f.found.since + patience:
+        return Plan(wake_at=f.found.since + patience, pending=not f.seen)
+    return report(f, sightless(f, f.found))
+
+
+def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """What it needs first would tell where it belongs: until then there is nowhere to look."""
+    return dependent(f) if isinstance(f.found, Unknown) and f.found.cause is Blindness.UNPLACED else None
+
+
+def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
+    """What to say of an object that cannot be seen, by cause."""
+    unsure: Literal["False", "Unknown"] = "Unknown" if f.seen else "False"
+    match unseen.cause:
+        case Blindness.NO_ACCOUNT:
+            return stalled(Reason.NO_ACCOUNT, unseen.detail, ready=unsure)
+        case Blindness.ACCOUNT:
+            return working(Reason.ACCOUNT_NOT_READY, unseen.detail, ready=unsure)
+        case Blindness.TENANT:
+            return stalled(Reason.TENANT_MISMATCH, unseen.detail, ready="Unknown")
+        case _:
+            return _unlisted(f, unseen)
+
+
+def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
+    """The account serves, and its listing does not."""
+    noun, detail = f.subject.noun, f" ({unseen.detail})" if unseen.detail else ""
+    match unseen.cause:
+        case Blindness.REFUSED:
+            return stalled(
+                Reason.CREDENTIALS_REFUSED,
+                f"The cloud refuses the credential of account {f.account.name!r}{detail}. Put a valid API key or login in its "
+                "place; it is taken up by itself.",
+            )
+        case Blindness.FORBIDDEN:
+            return stalled(
+                Reason.PERMISSION_DENIED,
+                f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it that permission.",
+            )
+        case Blindness.REJECTED:
+            return stalled(
+                Reason.INVALID_SPEC,
+                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If the cluster's name is wrong, "
+                "delete this object and create it again, corrected; it is asked again by itself.",
+                ready="Unknown" if f.seen else "False",
+            )
+        case Blindness.IMPLAUSIBLE:
+            return working(
+                Reason.IMPLAUSIBLE_LISTING,
+                f"The {noun} is missing, and so are many others at once{detail}: that is not believed, and nothing is "
+                f'destroyed or re-created. If it is true, set the annotation {Annotation.ACCEPT_ABSENCE}: "true".',
+                ready="Unknown",
+            )
+        case _:
+            return working(
+                Reason.API_UNAVAILABLE,
+                f"The cloud cannot be asked about this {noun}{detail}. Its last known state is shown; the operator goes on "
+                "asking.",
+                ready="Unknown",
+            )
+
+
+def twins(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Two records under one name: touching either could destroy the wrong one."""
+    if not (isinstance(f.found, Present) and f.found.twins):
+        return None
+    return report(
+        f,
+        stalled(
+            Reason.AMBIGUOUS,
+            f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r} in {f.place}; they cannot be told "
+            "apart, so nothing is done to any. Destroy the surplus by hand.",
+        ),
+    )
+
+
+def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """The name is taken by something that we have no proof of having created, and that we are not told to adopt."""
+    if not isinstance(f.found, Present) or f.ours:
+        return None
+    return report(
+        f,
+        stalled(
+            Reason.CONFLICT,
+            f"A {f.subject.noun} named {f.identity.name!r} exists already in {f.place} and was not created for this object. "
+            f"Delete this object (that destroys nothing){f.subject.cure}.",
+        ),
+        intent=f.status.intent if f.seen else None,  # what was ours once, and has been replaced, stays known as lost
+    )
+
+
+def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """It was seen, and a later listing lacks it: destroyed from outside, or a listing that was not whole. Never made again."""
+    if not isinstance(f.found, Absent) or not f.seen:
+        return None
+    certain_at = f.found.since + f.limits.grace
+    if f.found.as_of < certain_at:
+        missing = working(
+            f.subject.lost,
+            f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
+            ready="Unknown",
+        )
+        return report(f, missing, look_after=certain_at)
+    return report(
+        f,
+        stalled(
+            f.subject.lost,
+            f"The {f.subject.noun} is gone from the cloud, and not by our hand. It is not made again unasked: delete and "
+            "re-create this object to get a new one.",
+        ),
+    )
+
+
+def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Its owner wants one that exists already, and there is none."""
+    if f.adoption is not Adoption.REQUIRED or not isinstance(f.found, Absent):
+        return None
+    return report(
+        f,
+        stalled(
+            Reason.NOT_FOUND,
+            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required forbids to "
+            "create one. Create it, or set spec.adoption: IfExists; it is watched for.",
+        ),
+    )
+
+
+def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours."""
+    waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
+    return None if waits is None else report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS)
+
+
+def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
+    detail = f" {need.detail}" if need.detail else ""
+    match need.readiness:
+        case Readiness.MISSING:
+            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{detail}"
+        case Readiness.LEAVING:
+            words = f"{need.name} is being deleted: nothing is created with it.{detail}"
+        case Readiness.ELSEWHERE:
+            return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
+        case _:
+            words = f"Waiting for {need.name} to become Ready.{detail}"
+    return working(Reason.ACCOUNT_NOT_READY if need.account else Reason.DEPENDENCY_NOT_READY, words)

@@ -1,0 +1,80 @@
+"""The chain of a GpuCloudAccount: the first step that answers wins. An account never changes anything in the cloud."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile.conditions import Verdict, build, find, stalled
+from gpucloud.reconcile.gpucloudaccount import delete, holding
+from gpucloud.reconcile.gpucloudaccount.facts import Contact
+from gpucloud.reconcile.gpucloudaccount.report import report
+from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
+from gpucloud.reconcile.gpucloudaccount.verdict import verdict
+from gpucloud.reconcile.plan import Plan
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+
+UNTRIED_SECONDS = 60.0  # after a start, the last verdict may stand this long without an answer of the cloud
+
+
+def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
+    """The next step for this account. Total: it answers for any facts, and never raises."""
+    for step in (unguarded, paused, deleting, restarted):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    return alive(f)
+
+
+def unguarded(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
+    """No Secret is held before our finalizer is visible, and nothing is ours to do once it is gone."""
+    if f.meta.guarded or (f.limits.observe_only and not f.meta.deleting):
+        return None
+    return Plan(pending=not f.meta.deleting)
+
+
+def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
+    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation."""
+    if f.meta.annotations.get(Annotation.PAUSED) != "true":
+        return None
+    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    if f.meta.deleting:
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret)
+    unseen = Verdict("Unknown", Reason.PAUSED, how)
+    conditions = build(unseen, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
+    ready = find(f.status.conditions, ConditionType.READY)
+    if ready is not None and f.status.observed_generation == f.meta.generation:
+        conditions = (ready, conditions[-1])
+    status = f.status.model_copy(update={"conditions": conditions, "observed_generation": f.meta.generation})
+    return Plan(status=status, wake_at=read_again_at(f))  # reading is no action: a rotated key is still taken up
+
+
+def deleting(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
+    """It goes after its last user, and after its Secret was freed."""
+    return delete.decide(f) if f.meta.deleting else None
+
+
+def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
+    """A new process has not asked the cloud yet: what this very version of the Secret has shown stands for a moment."""
+    ready, until = find(f.status.conditions, ConditionType.READY), f.memory.first_seen + UNTRIED_SECONDS
+    connected = ready is not None and ready.reason == Reason.CONNECTED and f.status.observed_generation == f.meta.generation
+    proven = usable(f.secret) and f.secret.version == f.status.proven_secret
+    same = proven and f.endpoint is not None and f.endpoint == f.status.endpoint
+    if f.contact != Contact() or not (connected and same) or f.now.mono >= until:
+        return None
+    return Plan(wake_at=min(until, read_again_at(f)), pending=True)
+
+
+def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
+    """How it is, and beside that, whatever the verdict, our hold on its Secret."""
+    said, step = verdict(f), holding.step(f)
+    if step.act is None:
+        return report(f, said, step.held)
+    if f.limits.observe_only:
+        words = f"{said.message} The operator runs with --observe-only: it would call {step.act.verb} now, and does not."
+        return report(f, replace(said, message=words), holding.standing(f))
+    return holding.propose(f, report(f, said, step.held), step.act)

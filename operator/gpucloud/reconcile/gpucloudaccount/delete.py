@@ -1,0 +1,67 @@
+"""The end of an account: after its last user, then its Secret is freed, then the account itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile.core.delete import listed
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpucloudaccount import holding
+from gpucloud.reconcile.gpucloudaccount.report import report, worded
+from gpucloud.reconcile.gpucloudaccount.verdict import unusable
+from gpucloud.reconcile.plan import Plan, Release
+from gpucloud.reconcile.retry import PATIENCE
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+
+
+def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
+    """The next step of a deletion that was asked for."""
+    blocked = watching_only(f) or used(f)
+    if blocked is not None:
+        return report(f, blocked, holding.standing(f))
+    name = _to_free(f)
+    if name is None:
+        return Plan(release=Release(Reason.GONE, "Nothing uses this account any more."))
+    return holding.propose(f, report(f, freeing(f, name), name), holding.Act(Verb.FREE_SECRET, name))
+
+
+def watching_only(f: AccountStateFacts) -> Verdict | None:
+    """Under ``--observe-only`` nothing is freed and nothing let go."""
+    if not f.limits.observe_only:
+        return None
+    words = "The operator runs with --observe-only: it neither frees the account's Secret nor lets this object go."
+    return stalled(Reason.DELETION_BLOCKED, words)
+
+
+def used(f: AccountStateFacts) -> Verdict | None:
+    """Its users need the credential to their end. When it cannot be read, they may be waiting for that."""
+    if not f.users:
+        return None
+    needed = unusable(f)
+    words = f"Still used by {listed(f.users)}. It goes as soon as they are gone."
+    return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
+
+
+def freeing(f: AccountStateFacts, name: str) -> Verdict:
+    """What is said until our finalizer is off the Secret."""
+    attempt = holding.last(f, Verb.FREE_SECRET)
+    if attempt is None or attempt.refusal is None:
+        return working(Reason.DELETING, f"The account goes once our finalizer is off the Secret {name!r}.")
+    why = worded(attempt.refusal.message, attempt.refusal.kind)
+    words = (
+        f"Our finalizer cannot be taken off the Secret {name!r}: {why}. It is tried again by itself. If it stays so, see that "
+        f"the operator may get and patch Secrets in namespace {f.meta.namespace!r}."
+    )
+    make = stalled if attempt.failures >= PATIENCE else working
+    return make(Reason.DELETION_BLOCKED, words)
+
+
+def _to_free(f: AccountStateFacts) -> str | None:
+    """The Secret that still bears our finalizer for this account alone, an older one first."""
+    mine = holding.held(f) and not f.shared
+    return holding.outgrown(f) or (f.spec.secret_ref.name if mine else None)

@@ -1,0 +1,107 @@
+"""Our finalizer on the account's Secret: on while the account lives, so that a credential outlasts its last user.
+
+``status.held_secret`` is the write-ahead record: it names the Secret before the finalizer is put on it, and until it is known
+to be off. It has room for one name, so an older Secret is always freed before the one in use is held or freed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpucloudaccount.secret import usable
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
+    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts
+    from gpucloud.reconcile.plan import Plan
+
+RETRY_SECONDS = (5.0, 300.0)  # first and longest wait before the same call again, whether it failed or had no effect
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One call, and the Secret it is about."""
+
+    verb: Verb
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What status is to record as held, and the call that is due, if any."""
+
+    held: str | None
+    act: Act | None = None
+
+
+def step(f: AccountStateFacts) -> Step:
+    """What becomes of the hold while the account lives."""
+    old, name = outgrown(f), f.spec.secret_ref.name
+    if old is not None:  # kept until its successor can be used
+        return Step(old, Act(Verb.FREE_SECRET, old) if usable(f.secret) or not f.hold_secrets else None)
+    if f.secret is None:
+        return Step(standing(f))
+    if f.secret.held:
+        return Step(name, Act(Verb.FREE_SECRET, name) if _surplus(f, f.secret) else None)
+    if f.hold_secrets and usable(f.secret) and not f.secret.deleting:
+        return Step(name, Act(Verb.HOLD_SECRET, name))
+    return Step(None)
+
+
+def standing(f: AccountStateFacts) -> str | None:
+    """What is held, as far as can be known, when nothing is done about it."""
+    return outgrown(f) or (f.spec.secret_ref.name if held(f) else None)
+
+
+def held(f: AccountStateFacts) -> bool:
+    """Whether our finalizer is on the Secret in use. Of one that we may not read, status tells, until it was freed."""
+    if f.secret is not None:
+        return f.secret.held
+    return bool(f.secret_trouble) and f.status.held_secret == f.spec.secret_ref.name and not _freed(f)
+
+
+def outgrown(f: AccountStateFacts) -> str | None:
+    """An older Secret that still bears our finalizer: the spec names another one now, and nothing else needs it held."""
+    name = f.status.held_secret
+    if name == f.spec.secret_ref.name or f.held_shared or _freed(f):
+        return None
+    return name
+
+
+def propose(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Act) -> Plan[GpuCloudAccountStatus]:
+    """The plan with this call, or, too soon after the last one, with the time for it."""
+    again = again_at(f, act.verb)
+    if again is None or f.now.mono >= again:
+        return replace(plan, action=act.verb, targets=(act.secret,))
+    return replace(plan, wake_at=again if plan.wake_at is None else min(again, plan.wake_at))
+
+
+def last(f: AccountStateFacts, verb: Verb) -> Attempt | None:
+    """The last call of this verb, unless a person has asked for something new since."""
+    attempt = f.attempt(verb)
+    return attempt if attempt is not None and attempt.asked == f.asked else None
+
+
+def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
+    """The mono time before which this call must not be sent again."""
+    attempt = last(f, verb)
+    if attempt is None:
+        return None
+    first, longest = RETRY_SECONDS
+    delay = min(first * 2.0 ** min(max(attempt.failures - 1, 0), 16), longest)
+    asked_to_wait = attempt.refusal.retry_after if attempt.refusal is not None else None
+    return attempt.at + max(delay, asked_to_wait or 0.0)
+
+
+def _surplus(f: AccountStateFacts, secret: SecretFacts) -> bool:
+    """The hold is on and should not be: switched off, or somebody deletes the Secret and nothing needs it."""
+    return not f.hold_secrets or (secret.deleting and not f.users and not f.shared)
+
+
+def _freed(f: AccountStateFacts) -> bool:
+    """Whether a Secret that is not read is known to be free: the call went well, for this spec, and none was held since."""
+    attempt, hold = last(f, Verb.FREE_SECRET), f.attempt(Verb.HOLD_SECRET)
+    return attempt is not None and attempt.refusal is None and (hold is None or hold.at < attempt.at)

@@ -1,0 +1,122 @@
+"""From a verdict to the whole status of an account, written so seldom that a healthy account costs no write."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.gpucloudaccount import Access, OperationAccess
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile.conditions import Progress, Verdict, build
+from gpucloud.reconcile.core.delete import listed
+from gpucloud.reconcile.core.record import MAX_TEXT, moment
+from gpucloud.reconcile.facts import Blindness
+from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
+from gpucloud.reconcile.plan import Plan
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.kinds.gpucloudaccount import CredentialKind, GpuCloudAccountStatus, SecretVersion
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+
+CONTACT_APART = timedelta(seconds=600)  # the last contact alone is worth a write only after this
+EXPIRY_APART = timedelta(seconds=60)  # the same token's end, computed anew, differs by less
+MAX_WORDS = 1024  # kinds: OperationAccess.message
+MAX_CLUSTERS, MAX_OPERATIONS, MAX_OPERATION = 256, 64, 64
+
+
+def report(f: AccountStateFacts, verdict: Verdict, held: str | None) -> Plan[GpuCloudAccountStatus]:
+    """A plan that only reports: the verdict, what the credential has shown, and the Secret that is ``held``."""
+    status = f.status.model_copy(
+        update={
+            "endpoint": f.endpoint,
+            "credential_kind": _credential_kind(f),
+            "tenant": tenant(f),
+            "clusters": _clusters(f),
+            "token_expires_at": _expiry(f),
+            "request_budget": f.budget,
+            "operations": _operations(f),
+            "users": len(f.users),
+            "held_secret": held,
+            "proven_secret": _proven(f),
+            "observed_generation": f.meta.generation,
+            "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=_beside(f)),
+        }
+    )
+    fresh = moment(f.contact.last)
+    if fresh is not None and (status != f.status or _outdated(status.last_contact_at, fresh)):
+        status = status.model_copy(update={"last_contact_at": fresh})
+    return Plan(status=status, wake_at=read_again_at(f), pending=verdict.progress is Progress.WORKING)
+
+
+def worded(text: str, otherwise: str) -> str:
+    """Somebody else's words inside a sentence of ours: cut to a length, without a full stop."""
+    return text.strip()[:MAX_WORDS].rstrip(". ") or otherwise
+
+
+def shown_tenant(f: AccountStateFacts) -> str | None:
+    """The tenant that the credential has shown, as a status can hold it."""
+    return f.tenant[:MAX_TEXT] if f.tenant else None
+
+
+def mismatched(f: AccountStateFacts) -> bool:
+    """Whether the credential is another tenant's than the objects that use it."""
+    return bool(f.users) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
+
+
+def tenant(f: AccountStateFacts) -> str | None:
+    """The tenant to record: the standing one, until another has shown itself and nobody needs the old."""
+    return f.status.tenant if mismatched(f) else shown_tenant(f) or f.status.tenant
+
+
+def _credential_kind(f: AccountStateFacts) -> CredentialKind | None:
+    if usable(f.secret):
+        return f.secret.kind
+    return f.status.credential_kind if f.remembered else None
+
+
+def _clusters(f: AccountStateFacts) -> tuple[str, ...]:
+    if f.contact.last is None and not f.clusters:  # not asked yet
+        return f.status.clusters
+    return tuple(sorted({name[:MAX_TEXT] for name in f.clusters}))[:MAX_CLUSTERS]
+
+
+def _operations(f: AccountStateFacts) -> tuple[OperationAccess, ...]:
+    if f.contact.last is None and not f.allowed and not f.forbidden:  # nothing was answered yet
+        return f.status.operations
+    found = {name[:MAX_OPERATION]: OperationAccess(name=name[:MAX_OPERATION], access=Access.ALLOWED) for name in f.allowed}
+    for name, words in f.forbidden.items():
+        key = name[:MAX_OPERATION]
+        found[key] = OperationAccess(name=key, access=Access.FORBIDDEN, message=words.strip()[:MAX_WORDS] or None)
+    return tuple(found[name] for name in sorted(found))[:MAX_OPERATIONS]
+
+
+def _expiry(f: AccountStateFacts) -> datetime | None:
+    fresh, standing = moment(f.token_expires_at), f.status.token_expires_at
+    same = fresh is not None and standing is not None and abs(fresh - standing) < EXPIRY_APART
+    return standing if same else fresh
+
+
+def _proven(f: AccountStateFacts) -> SecretVersion | None:
+    """The version of the Secret that has shown the recorded tenant; a restart then needs no evidence anew."""
+    trouble = f.contact.trouble
+    answered = f.contact.last is not None and (trouble is None or trouble.cause is Blindness.FORBIDDEN)
+    if not usable(f.secret) or not answered or shown_tenant(f) is None or mismatched(f):
+        return f.status.proven_secret
+    return f.secret.version
+
+
+def _beside(f: AccountStateFacts) -> tuple[tuple[ConditionType, Reason, str], ...]:
+    if not f.forbidden:
+        return ()
+    each = tuple(f"{name} ({worded(words, 'without a word')})" for name, words in sorted(f.forbidden.items()))
+    words = (
+        f"The cloud forbids this credential {listed(each)}. This was learned from answers, never probed; the rest works. If "
+        "objects need what is forbidden, grant it in the cloud."
+    )
+    return ((ConditionType.RESTRICTED, Reason.PERMISSION_DENIED, words),)
+
+
+def _outdated(standing: datetime | None, fresh: datetime) -> bool:
+    return standing is None or fresh - standing >= CONTACT_APART

@@ -1,0 +1,104 @@
+"""How an account is: the first thing that keeps its credential from being used, or Connected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.gpucloudaccount import CredentialKind
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
+from gpucloud.reconcile.facts import Blindness
+from gpucloud.reconcile.gpucloudaccount.report import mismatched, shown_tenant, worded
+from gpucloud.reconcile.gpucloudaccount.secret import usable
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+
+NOUNS = {CredentialKind.API_KEY: "API key", CredentialKind.LOGIN: "login"}
+
+
+def verdict(f: AccountStateFacts) -> Verdict:
+    """The first step that has something to say; else all is well."""
+    for step in (undeclared, unusable, mismatch, unheard):
+        found = step(f)
+        if found is not None:
+            return found
+    return connected(f)
+
+
+def undeclared(f: AccountStateFacts) -> Verdict | None:
+    """Where to send a credential is said by the administrator alone."""
+    if f.endpoint is not None:
+        return None
+    declared = ", ".join(repr(name) for name in f.endpoints) or "none"
+    return stalled(
+        Reason.UNKNOWN_ENDPOINT,
+        f"There is no endpoint {f.spec.endpoint or '(default)'!r}. The administrator declares endpoints with --endpoint; "
+        f"declared: {declared}. Delete this account and create it with one of these, or have this one declared.",
+    )
+
+
+def unusable(f: AccountStateFacts) -> Verdict | None:
+    """The Secret is not there, cannot be read, or holds no credential."""
+    name, namespace = f.spec.secret_ref.name, f.meta.namespace
+    if f.secret is None:
+        words = f.secret_trouble or (
+            f"Waiting for Secret {name!r} in namespace {namespace!r}, which spec.secretRef names: there is none. Create it; it "
+            "is read again within seconds."
+        )
+        return working(Reason.SECRET_NOT_FOUND, words + _remembered(f))
+    if not usable(f.secret):
+        flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
+        words = f"The Secret {name!r} cannot be used: {flaw}. Correct it; it is read again within seconds."
+        return stalled(Reason.INVALID_SECRET, words + _remembered(f))
+    return None
+
+
+def mismatch(f: AccountStateFacts) -> Verdict | None:
+    """With another tenant's valid key everything of ours would look gone."""
+    if not mismatched(f):
+        return None
+    objects = "The object that uses it belongs" if len(f.users) == 1 else f"The {len(f.users)} objects that use it belong"
+    return stalled(
+        Reason.TENANT_MISMATCH,
+        f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}. {objects} to tenant "
+        f"{f.status.tenant!r}. Nothing is destroyed or re-created on the strength of it: put a key of tenant "
+        f"{f.status.tenant!r} back, or create another account for the other tenant.",
+    )
+
+
+def unheard(f: AccountStateFacts) -> Verdict | None:
+    """The cloud refuses the credential, does not answer, or was not asked yet."""
+    trouble, name = f.contact.trouble, f.spec.secret_ref.name
+    if trouble is None or trouble.cause is Blindness.NOT_LOOKED:
+        if f.contact.last is not None:
+            return None
+        return working(Reason.PENDING, f"The credential in Secret {name!r} has not been tried yet.", ready="Unknown")
+    if trouble.cause is Blindness.FORBIDDEN:  # it works, and may not do everything: the condition Restricted says so
+        return None
+    detail = worded(trouble.detail, trouble.cause)
+    if trouble.cause is Blindness.REFUSED:
+        words = f"The cloud refuses the credential in Secret {name!r} ({detail}). Put a valid API key or login there; it is "
+        return stalled(Reason.CREDENTIALS_REFUSED, words + "taken up by itself.")
+    words = f"The cloud cannot be asked at endpoint {f.endpoint!r} ({detail}). The operator goes on asking."
+    return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
+
+
+def connected(f: AccountStateFacts) -> Verdict:
+    """The cloud takes it."""
+    kind = f.secret.kind if f.secret is not None else None
+    noun = NOUNS[kind] if kind is not None else "credential"
+    tenant = shown_tenant(f)
+    whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "it has not shown its tenant yet"
+    words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
+    return settled(Reason.CONNECTED, words)
+
+
+def _remembered(f: AccountStateFacts) -> str:
+    if not f.remembered:
+        return ""
+    words = " The credential that was read before stays in use until then."
+    if not f.users:
+        return words
+    use = "1 object uses" if len(f.users) == 1 else f"{len(f.users)} objects use"
+    return f"{words} After a restart of the operator this Secret is needed again, as long as {use} this account."

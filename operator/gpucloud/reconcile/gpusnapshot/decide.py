@@ -1,0 +1,66 @@
+"""The chain of a GpuSnapshot: the first step that answers wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import settled, stalled, working
+from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.steps import blind, claimed, dependent, foreign, lost, paused, twins, unguarded, unplaced
+from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
+    from gpucloud.reconcile.gpusnapshot.facts import SnapshotFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # of a VM in any other state the cloud itself may judge
+
+
+def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
+    """The next step for this GpuSnapshot. Total: it answers for any facts, and never raises."""
+    before = (unguarded, paused, deleting, claimed, unplaced, blind, twins, foreign, alive, lost)
+    for step in (*before, rejected, taken, outstanding, dependent, sourceless, unproven, terminating, held):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    return order(f)
+
+
+def deleting(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
+    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    return delete.decide(f) if f.meta.deleting else None
+
+
+def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
+    """The snapshot is there and ours: finished when the cloud says that it can be used."""
+    if not isinstance(f.found, Present):
+        return None
+    if f.found.record.ready_to_use:
+        return report(f, settled(Reason.COMPLETED, "The snapshot is taken and can be used."))
+    return report(f, working(Reason.CREATING, "The snapshot is being taken."))
+
+
+def sourceless(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
+    """A snapshot is asked for only of a VM that the last listing shows, and that is not on its way to somewhere."""
+    if f.source is None or not isinstance(f.source.seen, Present | Absent):
+        return report(f, working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen."))
+    name, seen = f.source.name, f.source.seen
+    if isinstance(seen, Absent):
+        words = (
+            f"There is no VM {name!r} in {f.place} to take a snapshot of. It is taken as soon as there is one; if the name is "
+            "wrong, delete this object and create it again."
+        )
+        return report(f, stalled(Reason.SOURCE_NOT_FOUND, words))
+    if seen.twins:
+        words = f"The cloud lists more than one VM named {name!r}: waiting until it is clear which of them is meant."
+        return report(f, working(Reason.DEPENDENCY_NOT_READY, words))
+    if meaning(seen.record) in ON_ITS_WAY:
+        words = f"Waiting until the VM {name!r} is on or off: the cloud reports {word(seen.record)}."
+        return report(f, working(Reason.DEPENDENCY_NOT_READY, words))
+    return None

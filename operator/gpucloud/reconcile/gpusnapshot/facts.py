@@ -1,0 +1,83 @@
+"""Everything a decision about a GpuSnapshot may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.cloud.models import SnapshotRecord, VmRecord
+from gpucloud.kinds.gpusnapshot import KIND, GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.record import cut, moment
+from gpucloud.reconcile.facts import Absent, Present, Unknown, Verb
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import DeletionPolicy
+    from gpucloud.reconcile.conditions import Verdict
+
+SUBJECT = Subject(
+    kind=KIND,
+    noun="snapshot",
+    create=Verb.CREATE_SNAPSHOT,
+    destroy=Verb.DELETE_SNAPSHOT,
+    lost=Reason.SNAPSHOT_LOST,
+    by_name=True,
+    cure=" and create it again with another spec.snapshotName",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The VM to take the snapshot of: its id in the cloud, and what the last listing of VMs shows of it."""
+
+    name: str
+    seen: Present[VmRecord] | Absent | Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecord]):
+    """One GpuSnapshot, the snapshot it stands for as last seen, and what this process remembers of it."""
+
+    subject: ClassVar[Subject] = SUBJECT
+
+    source: Source | None = None  # None while its GpuVM is not there
+
+    @property
+    def chosen_name(self) -> bool:
+        """Whether the owner chose the snapshot's name."""
+        return self.spec.snapshot_name is not None
+
+    @property
+    def recorded_id(self) -> str | None:
+        """The snapshot's id, once it has been seen."""
+        return self.status.snapshot_id
+
+    @property
+    def policy(self) -> DeletionPolicy:
+        """What becomes of the snapshot when this object is deleted."""
+        return self.spec.deletion.policy
+
+    def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:
+        """A finished snapshot has succeeded, for tools that wait for work that ends."""
+        if verdict.reason is not Reason.COMPLETED:
+            return ()
+        return ((ConditionType.SUCCEEDED, verdict.reason, verdict.message),)
+
+    def observed(self) -> dict[str, Any]:
+        """The snapshot's record in status. It names no cluster: that is where it was looked for."""
+        if not isinstance(self.found, Present):
+            return {}
+        record = self.found.record
+        texts = {
+            "snapshot_id": record.id or self.identity.name,
+            "source_name": record.source_name,
+            "cluster": self.identity.cluster,
+            "vpc": record.namespace or self.identity.vpc,
+            "os_image": record.os_image,
+            "custom_package": record.custom_package,
+            "root_disk_size": record.root_disk_size,
+            "username": record.username,
+            "tenancy": record.tenancy_name,
+        }
+        return {**cut(texts), "creation_date": moment(record.creation_date), "ready_to_use": record.ready_to_use}

@@ -1,0 +1,67 @@
+"""Destroying a VM, and its snapshots with it where the owner asks for that.
+
+``DeleteSnapshots=true`` takes every snapshot of the VM. So it is sent only when a fresh listing shows that each of them is
+ours and none is to be kept; otherwise those that may go are deleted one by one, and the VM after them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.gpuvm import SnapshotPolicy
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import stalled
+from gpucloud.reconcile.core import delete, failed
+from gpucloud.reconcile.core.act import propose
+from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.facts import Blindness, Unknown, Verb
+from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+def decide(f: VmFacts) -> Plan[GpuVMStatus]:
+    """The next step of a deletion that was asked for."""
+    return delete.decide(f, prepare=partial(_snapshots, f))
+
+
+def with_snapshots(f: VmFacts) -> bool:
+    """Whether the destroying call may take the VM's snapshots along: each is ours and may go, by a fresh listing."""
+    if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
+        return False
+    items = f.snapshots.items
+    return f.snapshots.as_of >= f.fresh_from and bool(items) and all(item.deletable for item in items)
+
+
+def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """What is to be done about the VM's snapshots before it is destroyed."""
+    if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE:
+        return None
+    if not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.as_of < f.fresh_from:
+        return _unlisted(f)
+    surplus = tuple(item.name for item in f.snapshots.items if item.deletable)
+    if not surplus or with_snapshots(f):
+        return None
+    attempt = f.attempt(Verb.DELETE_SNAPSHOT)
+    if attempt is not None and failed.holds(f, attempt):
+        return report(f, delete.refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+    if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
+        again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
+        return report(f, delete.deleting(f), look_after=again)
+    return propose(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
+
+
+def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
+    blind = f.snapshots if isinstance(f.snapshots, Unknown) else None
+    if blind is None or blind.cause is Blindness.NOT_LOOKED:
+        return report(f, delete.deleting(f), look_after=f.now.mono)
+    detail = f" ({blind.detail})" if blind.detail else ""
+    words = (
+        f"The VM's snapshots cannot be listed: {blind.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
+        "Keep to destroy the VM alone."
+    )
+    return report(f, stalled(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + 3 * f.limits.pending_interval)

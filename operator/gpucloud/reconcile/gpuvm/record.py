@@ -1,0 +1,42 @@
+"""From the cloud's record of a VM to the part of a GpuVM's status that shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.reconcile.core.record import MAX_NUMBER, cut
+
+if TYPE_CHECKING:
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.reconcile.naming import Identity
+
+
+def observed(record: VmRecord, identity: Identity) -> dict[str, Any]:
+    """The record in our field names, cut to what the schema holds."""
+    texts = {
+        "state": record.status,
+        "vm_id": record.id or identity.name,
+        "vpc": record.namespace or identity.vpc,
+        "cluster": record.cluster or identity.cluster,
+        "ip": record.ip,
+        "private_ip": record.private_ip,
+        "gpu_type": record.gpu_type,
+        "root_disk_size": record.root_disk_size,
+        "storage_type": record.storage_type,
+        "image": record.image,
+        "resource_pool": record.rpool,
+        "node_name": record.node_selector,
+        "username": record.username,
+        "tenancy": record.tenancy_name,
+    }
+    numbers = {
+        "gpus": record.gpus,
+        "vcpus": record.vcpus,
+        "memory_gb": record.memory,
+        "storage_gb": record.storage,
+    }
+    return {
+        **cut(texts),
+        **{name: number if number is not None and 0 <= number <= MAX_NUMBER else None for name, number in numbers.items()},
+        "direct_attached_storage_persisted": record.direct_attached_storage_persisted,
+    }

@@ -1,0 +1,85 @@
+"""The chain of a GpuVpc: the first step that answers wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import settled, stalled, working
+from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.steps import blind, claimed, dependent, foreign, lost, paused, required, twins, unguarded
+from gpucloud.reconcile.facts import Blindness, Present, Unknown
+from gpucloud.reconcile.gpuvpc.facts import Occupants
+from gpucloud.reconcile.plan import Plan
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvpc import GpuVpcStatus
+    from gpucloud.reconcile.gpuvpc.facts import VpcFacts
+
+
+def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
+    """The next step for this GpuVpc. Total: it answers for any facts, and never raises."""
+    before = (unguarded, paused, doubtful, deleting, claimed, blind, twins, foreign, alive, lost)
+    for step in (*before, rejected, taken, outstanding, dependent, required, unproven, terminating, held):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    return order(f, vpc_id=None)  # the id of one that was there before would make ours pass for a replacement of it
+
+
+def doubtful(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
+    """What is listed may be an older VPC of this name than the one that we made: a younger listing tells."""
+    needed = f.believable_from
+    unsure = isinstance(f.found, Present) and f.intended and f.found.as_of < needed
+    return Plan(look_after=needed, pending=True) if unsure else None
+
+
+def deleting(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
+    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    return delete.decide(f, prepare=lambda: _emptied(f)) if f.meta.deleting else None
+
+
+def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
+    """The VPC is there and ours. Nothing of it can be changed in place, so a difference is a person's to settle."""
+    if not isinstance(f.found, Present):
+        return None
+    record, wanted = f.found.record, f.spec
+    compared = (
+        ("blockIntraVpcComms", wanted.block_intra_vpc_comms, record.block_intra_vpc_comms),
+        ("isDefault", wanted.is_default, record.is_default),
+    )
+    for name, asked, is_so in compared:
+        if asked is not None and is_so is not None and asked != is_so:
+            words = (
+                f"The VPC {f.identity.name!r} has {name} {str(is_so).lower()}, and the spec asks for {str(asked).lower()}: the "
+                "cloud cannot change it in place. Delete this object and create it again, either with what is or, for a new "
+                "VPC, after the old one is gone."
+            )
+            return report(f, stalled(Reason.MISMATCH, words))
+    if f.adopted:
+        return report(f, settled(Reason.ADOPTED, "The VPC, which was there before, is available."))
+    return report(f, settled(Reason.AVAILABLE, "The VPC is available."))
+
+
+def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
+    """A VPC is destroyed only when fresh listings show neither VM nor snapshot in it, whoever owns them."""
+    inside = f.occupants
+    if isinstance(inside, Unknown) and inside.cause is not Blindness.NOT_LOOKED:
+        detail = f" ({inside.detail})" if inside.detail else ""
+        words = (
+            f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
+            "To let this object go and keep the VPC, set spec.deletion.policy: Retain."
+        )
+        return report(f, stalled(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+    if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
+        return report(f, delete.deleting(f), look_after=f.now.mono)
+    if inside.names:
+        words = f"Still in the VPC: {delete.listed(inside.names)}. It is destroyed as soon as it is empty."
+        return report(f, working(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+    return None
+
+
+def _next_look(f: VpcFacts) -> float:
+    return f.now.mono + f.limits.pending_interval

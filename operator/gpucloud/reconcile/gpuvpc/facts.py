@@ -1,0 +1,109 @@
+"""Everything a decision about a GpuVpc may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gpucloud.cloud.models import VpcRecord
+from gpucloud.kinds.common import Adoption, DeletionPolicy
+from gpucloud.kinds.gpuvpc import KIND, GpuVpcSpec, GpuVpcStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.record import cut, moment
+from gpucloud.reconcile.facts import Present, Unknown, Verb
+
+SUBJECT = Subject(
+    kind=KIND,
+    noun="VPC",
+    create=Verb.CREATE_VPC,
+    destroy=Verb.DESTROY_VPC,
+    lost=Reason.VPC_LOST,
+    by_name=False,
+    cure=", or take the VPC over with spec.adoption: IfExists",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Occupants:
+    """What lives in the VPC, for people ("VM train-1"), by listings of VMs and snapshots that began at or after ``as_of``."""
+
+    names: tuple[str, ...]
+    as_of: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
+    """One GpuVpc, the VPC it stands for as last seen, and what this process remembers of it."""
+
+    subject: ClassVar[Subject] = SUBJECT
+
+    occupants: Occupants | Unknown | None = None  # looked for only while it is deleted
+
+    @property
+    def chosen_name(self) -> bool:
+        """A VPC's name always is its owner's choice: the tenant's prefix leaves no room for a proof."""
+        return True
+
+    @property
+    def recorded_id(self) -> str | None:
+        """The VPC's id, once it has been seen."""
+        return self.status.vpc_id
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the VPC that is there now is another than the one that was seen before: its id, which is unique, differs."""
+        seen = self.found.record.id if isinstance(self.found, Present) and not self.found.twins else None
+        return seen is not None and self.status.vpc_id is not None and seen != self.status.vpc_id
+
+    @property
+    def believable_from(self) -> float:
+        """A listing that shows it is believed when it began at or after this: one from before our intent shows another's.
+
+        That it is another than before is believed a grace later, since a listing may lag behind what the status says.
+        """
+        recorded, seen = self.memory.intent_recorded, self.memory.stranger_seen
+        since = (seen if self.by_stranger else recorded) if self.intended else None
+        return (self.memory.first_seen if since is None else since) + (self.limits.grace if self.replaced else 0.0)
+
+    @property
+    def created(self) -> bool:
+        """Created under an intent of ours, and not since replaced by somebody else's of the same name."""
+        return self.intended and not self.taken and not self.replaced
+
+    @property
+    def adoption(self) -> Adoption:
+        """Whether the owner lets an existing VPC be taken over."""
+        return self.spec.adoption
+
+    @property
+    def policy(self) -> DeletionPolicy:
+        """What becomes of the VPC when this object is deleted: what was adopted stays, unless the spec says otherwise."""
+        if self.spec.deletion is not None and self.spec.deletion.policy is not None:
+            return self.spec.deletion.policy
+        return DeletionPolicy.RETAIN if self.adopted else DeletionPolicy.DELETE
+
+    @property
+    def place(self) -> str:
+        """A VPC's name is unique in its cluster."""
+        return f"cluster {self.identity.cluster!r}"
+
+    def observed(self) -> dict[str, Any]:
+        """The VPC's record in status."""
+        if not isinstance(self.found, Present):
+            return {}
+        record = self.found.record
+        texts = {
+            "vpc_id": record.id,
+            "name": record.name,
+            "cluster": record.cluster or self.identity.cluster,
+            "ip_range": record.ip_range,
+            "tenancy": record.tenancy_name,
+        }
+        return {
+            **cut(texts),
+            "created_at": moment(record.created_at),
+            "block_intra_vpc_comms": record.block_intra_vpc_comms,
+            "is_default": record.is_default,
+            "adopted": self.adopted,
+        }

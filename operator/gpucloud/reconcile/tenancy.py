@@ -1,0 +1,60 @@
+"""Whether what one credential shows may be believed of an object that belongs to a tenant.
+
+With another tenant's valid key everything of ours looks gone. So an object whose tenant is known is seen, and is missed,
+only through a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from gpucloud.reconcile.facts import AccountFacts, Observation
+
+    class Tenanted(Protocol):
+        """A record that says whose it is."""
+
+        @property
+        def tenancy_name(self) -> str | None:
+            """The tenant's name."""
+
+
+R = TypeVar("R", bound="Tenanted")
+
+
+def believed(found: Observation[R], tenancy: str | None, account: AccountFacts, since: float) -> Observation[R]:
+    """The observation, or Unknown when the credential is another tenant's or has not shown whose it is.
+
+    ``tenancy`` is the tenant recorded for the object, ``since`` when the credential came into use (mono).
+    """
+    if tenancy is None or isinstance(found, Unknown):
+        return found
+    if isinstance(found, Present) and found.record.tenancy_name in {None, tenancy}:
+        return found
+    if account.tenants and tenancy not in account.tenants:
+        whose = " and ".join(repr(name) for name in sorted(account.tenants))
+        return Unknown(
+            since,
+            Blindness.TENANT,
+            f"The credential of account {account.name!r} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
+            "Nothing is destroyed or created on the strength of it: put the right credential back.",
+        )
+    if isinstance(found, Present):
+        return Unknown(
+            since,
+            Blindness.TENANT,
+            f"What is there now belongs to tenant {found.record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
+            "nothing is done to it. Put the right credential back, or delete this object.",
+        )
+    if isinstance(found, Absent) and not account.tenants:
+        return Unknown(
+            since,
+            Blindness.TENANT,
+            f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
+            "belongs: so nothing can be said to be gone.",
+        )
+    return found

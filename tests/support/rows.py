@@ -1,0 +1,98 @@
+"""One situation and what must be decided in it: the form of the tables of decisions, and the judge of a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
+from support.builders import NOW, START, an_object
+
+MINE = Memory(first_seen=NOW - 60, intent_id="ours", intent_ids=frozenset({"ours"}), intent_recorded=NOW - 1)
+OLD = Memory(first_seen=NOW - 60, intent_id="ours", intent_ids=frozenset({"ours"}))
+STRANGER = Memory(first_seen=NOW - 99, stranger_id="ours", stranger_seen=NOW - 31, unclear=True)
+WORDS = "the cloud's own words"
+
+
+def tried(verb, *, ago=1.0, kind=None, ambiguous=False, failures=1, retry_after=None, generation=1, memory=OLD):
+    """A memory in which this call was made."""
+    refusal = None if kind is None else Refusal(kind, WORDS, ambiguous, retry_after)
+    attempt = Attempt(verb, NOW - ago, Asked(generation), refusal, failures if refusal else 0)
+    return replace(memory, attempts={**memory.attempts, verb: attempt})
+
+
+def noted(deleting=False, generation=1, **annotations):
+    """An object with annotations, by the names of our enum."""
+    values = {Annotation[name]: value for name, value in annotations.items()}
+    return an_object(deleting=deleting, generation=generation, annotations=values)
+
+
+@dataclass
+class Row:
+    """``says`` is looked for in the message; ``intends`` and ``looks`` are not judged when None."""
+
+    why: str
+    given: dict = field(default_factory=dict)
+    reason: Reason | None = None
+    ready: str = "False"
+    progress: str | None = "Reconciling"
+    action: Verb | None = None
+    released: Reason | None = None
+    looks: bool | None = None  # whether a younger listing is asked for
+    says: str | tuple[str, ...] = ()
+    status: dict = field(default_factory=dict)
+    intends: bool | None = None
+    beside: tuple[str, ...] = ()  # further conditions that stand
+    targets: tuple[str, ...] = ()
+
+
+def judge(row, plan):
+    """Assert that the plan is what the row says."""
+    assert plan.action == row.action, row.why
+    assert plan.targets == row.targets, row.why
+    assert (plan.release.reason if plan.release else None) == row.released, row.why
+    if row.looks is not None:
+        assert plan.look_after is not None, row.why
+        assert (plan.look_after <= NOW) == row.looks, row.why
+    if row.intends is not None:
+        assert plan.record_intent == row.intends, row.why
+    if row.reason is None:
+        assert plan.status is None, row.why
+        says(row, plan.release.note if plan.release else "")
+        return
+    conditions = {item.type: item for item in plan.status.conditions}
+    ready = conditions[ConditionType.READY]
+    assert (ready.reason, ready.status) == (row.reason, row.ready), row.why
+    standing = set(conditions) - {ConditionType.READY, ConditionType.PAUSED}
+    assert standing == {*([row.progress] if row.progress else []), *row.beside}, row.why
+    says(row, ready.message)
+    for name, value in row.status.items():
+        got = getattr(plan.status, name)
+        if name == "intent" and got is not None and value is not None:
+            got = got.model_copy(update={"recorded_at": value.recorded_at, "id": value.id})
+        assert got == value, row.why
+
+
+def says(row, text):
+    """Assert that a message tells what it must."""
+    for words in (row.says,) if isinstance(row.says, str) else row.says:
+        assert words in text, row.why
+
+
+def ends_as_a_sentence(plan):
+    """Whether each message that this plan itself brings ends as one."""
+    fresh = [item for item in (plan.status.conditions if plan.status else ()) if item.last_transition_time != START]
+    return all(item.message.rstrip(")").endswith(".") for item in fresh)
+
+
+def converges(given, decide, facts):
+    """Assert that deciding again on what was just written soon changes nothing: no hot loop, no circle of writes."""
+    first = decide(facts(**given))
+    if first.status is None or first.record_intent:
+        return
+    second = decide(facts(**{**given, "status": first.status}))
+    if second.status is None:
+        return
+    third = decide(facts(**{**given, "status": second.status}))
+    assert third.status is None or third.status == second.status
+    assert (third.action, third.targets) == (second.action, second.targets)

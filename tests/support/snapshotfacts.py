@@ -1,0 +1,63 @@
+"""Facts about a GpuSnapshot with defaults, so that a test says only what it is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from gpucloud.cloud.models import SnapshotRecord
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Memory, Now, Present, Readiness, Unknown
+from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity
+from gpucloud.reconcile.naming import Identity
+from support import builders
+from support.builders import NOW, START, TAG, an_intent, an_object, present
+from support.rows import OLD
+
+VM = Identity(cluster="Msc1", vpc="acme", name="train-tagaa-aaaaaaaaaa")
+NOWHERE = Identity("", "", "")
+SOURCE = Source(VM.name, present(name=VM.name))
+UNPLACED = {
+    "identity": NOWHERE,
+    "found": Unknown(NOW, Blindness.UNPLACED),
+    "source": None,
+    "memory": Memory(first_seen=NOW - 9),
+    "needs": (Dependency("GpuVM 'train'", Readiness.MISSING),),
+}
+
+
+def a_snapshot_spec(**changes):
+    return GpuSnapshotSpec.model_validate({"vmRef": {"name": "train"}} | changes)
+
+
+def a_snapshot_status(*arguments, **fields):
+    return builders.a_status(*arguments, model=GpuSnapshotStatus, **fields)
+
+
+NAME = identity(an_object(), a_snapshot_spec(), GpuSnapshotStatus(), TAG, VM).name
+INTENT = an_intent(NAME)
+TAKEN = {"intent": INTENT, "snapshot_id": NAME, "account": OWN_ACCOUNT}
+
+
+def a_snapshot(ready=True, as_of=NOW, twins=False, **fields):
+    record = {"id": NAME, "namespace": "acme", "sourceName": VM.name, "readyToUse": ready, "tenancyName": "acme"} | fields
+    return Present(SnapshotRecord.model_validate(record), as_of, twins)
+
+
+def snapshot_facts(**changes):
+    """A guarded GpuSnapshot of a VM that is there, known for a minute; nothing was taken yet."""
+    meta = changes.pop("meta", an_object())
+    spec = changes.pop("spec", a_snapshot_spec())
+    status = changes.pop("status", GpuSnapshotStatus())
+    base = SnapshotFacts(
+        now=Now(START + timedelta(seconds=NOW), NOW),
+        meta=meta,
+        spec=spec,
+        status=status,
+        identity=identity(meta, spec, status, TAG, VM),
+        found=Absent(NOW, NOW - 9, NOW - 2),
+        memory=OLD,
+        source=SOURCE,
+    )
+    return replace(base, **changes)

@@ -1,0 +1,361 @@
+"""How the kinds hang together: what is needed before a creation, and who must be gone before an end."""
+
+import pytest
+
+from gpucloud.cloud.models import VmRecord
+from gpucloud.reconcile.facts import Blindness, Present, Readiness, Unknown
+from gpucloud.reconcile.naming import Identity, external_name
+from support.builders import TAG, a_status, an_intent
+from support.fakes import GOING
+
+NOW = 1000.0
+BY_REF = {"vpc": None, "vpcRef": {"name": "net"}}
+FROM_SNAPSHOT = {"image": {"snapshotRef": {"name": "golden"}}}
+
+
+def status(reason=None, ready="False", progress="Reconciling", *, generation=1, intent=None, **fields):
+    """A status as it stands in the apiserver; ``intent`` is a name, or a name with its VPC."""
+    document = a_status(reason, ready, progress, generation=generation).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    if intent is not None:
+        name, vpc = intent if isinstance(intent, tuple) else (intent, "acme")
+        document["intent"] = an_intent(name, vpc=vpc).model_dump(mode="json", by_alias=True)
+    return document | fields
+
+
+READY = status("Available", "True", None)
+COMPLETED = status("Completed", "True", None)
+
+
+async def need(rooms, kind="GpuVM"):
+    """The needs that are not met, as words of readiness."""
+    found = (await rooms.facts(kind)).needs
+    return [(item.name, item.readiness) for item in found if item.readiness is not Readiness.READY]
+
+
+# --- what a VM needs
+
+
+@pytest.mark.parametrize(
+    ("net", "readiness", "why"),
+    [
+        (None, Readiness.MISSING, "applied in the wrong order"),
+        ({"meta": {"namespace": "others"}, "status": READY}, Readiness.MISSING, "references never leave the namespace"),
+        ({}, Readiness.PENDING, "not looked at yet"),
+        ({"status": status("Creating")}, Readiness.PENDING, "being made"),
+        ({"status": status("Conflict", progress="Stalled")}, Readiness.PENDING, "its own trouble is told in its own words"),
+        ({"status": READY, "meta": {"generation": 2}}, Readiness.PENDING, "Ready speaks of an older generation"),
+        ({"status": READY, "meta": GOING}, Readiness.LEAVING, "nothing is put into what goes"),
+        ({"status": READY, "spec": {"cluster": "Hou1"}}, Readiness.ELSEWHERE, "another cluster"),
+        ({"status": READY | {"tenancy": "other"}}, Readiness.ELSEWHERE, "another tenant"),
+        ({"status": READY | {"tenancy": "acme"}}, Readiness.READY, "the same tenant"),
+        ({"status": READY}, Readiness.READY, ""),
+    ],
+)
+async def test_the_vpc_that_a_vm_refers_to(rooms, net, readiness, why):
+    rooms.session.learned.tenants = frozenset({"acme"})
+    if net is not None:
+        rooms.put("GpuVpc", "net", **net)
+    rooms.put("GpuVM", spec=BY_REF)
+    (found,) = (await rooms.facts("GpuVM")).needs
+    assert found.readiness is readiness, why
+    assert found.name == "GpuVpc 'net'"
+
+
+async def test_a_vpc_behind_another_endpoint_is_elsewhere(rooms, a_session):
+    rooms.account("there", session=a_session("https://two.example"))
+    rooms.put("GpuVpc", "net", spec={"accountRef": {"name": "there"}}, status=READY)
+    rooms.put("GpuVM", spec=BY_REF)
+    assert await need(rooms) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+
+
+async def test_a_vpc_that_stands_for_another_than_the_vm_was_ordered_in_is_elsewhere(rooms):
+    rooms.put("GpuVpc", "net", status=READY)
+    name = external_name("train", "u-train", TAG)
+    rooms.put("GpuVM", spec=BY_REF, status=status("Creating", intent=(name, "acme-older")))
+    assert await need(rooms) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+
+
+async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(rooms):
+    rooms.put("GpuVpc", "net", status=status("Conflict", progress="Stalled"))
+    rooms.put("GpuVM", spec=BY_REF)
+    (found,) = (await rooms.facts("GpuVM")).needs
+    assert found.detail == "(Conflict: Made up.)"
+
+
+@pytest.mark.parametrize(
+    ("golden", "readiness"),
+    [
+        (None, Readiness.MISSING),
+        ({}, Readiness.PENDING),
+        ({"status": status("Creating")}, Readiness.PENDING),
+        ({"status": COMPLETED, "meta": GOING}, Readiness.LEAVING),
+        ({"status": COMPLETED | {"cluster": "Hou1"}}, Readiness.ELSEWHERE),
+        ({"status": COMPLETED | {"tenancy": "other"}}, Readiness.ELSEWHERE),
+        ({"status": COMPLETED | {"cluster": "Msc1"}}, Readiness.READY),
+    ],
+)
+async def test_the_snapshot_that_a_vm_is_made_from(rooms, golden, readiness):
+    rooms.session.learned.tenants = frozenset({"acme"})
+    if golden is not None:
+        rooms.put("GpuSnapshot", "golden", **golden)
+    rooms.put("GpuVM", spec=FROM_SNAPSHOT)
+    (found,) = (await rooms.facts("GpuVM")).needs
+    assert found.readiness is readiness
+
+
+async def test_nothing_is_created_with_an_account_that_is_leaving(rooms):
+    rooms.account(leaving=True)
+    rooms.put("GpuVM")
+    rooms.put("GpuVpc")
+    rooms.put("GpuSnapshot")
+    for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"):
+        assert ("GpuCloudAccount 'default'", Readiness.LEAVING) in await need(rooms, kind)
+
+
+async def test_what_exists_asks_for_nothing_when_it_goes(rooms):
+    rooms.put("GpuVM", spec=BY_REF, meta=GOING)
+    assert (await rooms.facts("GpuVM")).needs == ()
+
+
+LEAVING_VPC = {"spec": {"name": "acme"}, "meta": GOING, "status": READY | {"vpcId": "7"}}
+
+
+@pytest.mark.parametrize(
+    ("vpc", "barred", "why"),
+    [
+        (LEAVING_VPC, True, "its GpuVpc is about to destroy it"),
+        (LEAVING_VPC | {"meta": GOING | {"namespace": "others"}}, True, "whoever's namespace it is in"),
+        (LEAVING_VPC | {"meta": {}}, False, "it stays"),
+        (LEAVING_VPC | {"meta": GOING | {"finalizers": ["other.example/x"]}}, False, "it is ours no more"),
+        (LEAVING_VPC | {"status": READY}, False, "it never was there"),
+        (LEAVING_VPC | {"spec": {"name": "acme-train"}}, False, "another VPC"),
+        (LEAVING_VPC | {"spec": {"name": "acme", "cluster": "Hou1"}}, False, "another cluster"),
+        (LEAVING_VPC | {"spec": {"name": "acme", "deletion": {"policy": "Retain"}}}, False, "the VPC itself stays"),
+        (LEAVING_VPC | {"status": READY | {"vpcId": "7", "adopted": True}}, False, "what was adopted stays"),
+        (
+            {**LEAVING_VPC, "spec": {"name": "acme", "deletion": {"policy": "Delete"}}}
+            | {"status": READY | {"vpcId": "7", "adopted": True}},
+            True,
+            "unless its owner says otherwise",
+        ),
+    ],
+)
+async def test_a_vpc_by_name_is_barred_while_it_is_about_to_be_destroyed(rooms, vpc, barred, why):
+    rooms.put("GpuVpc", "net", **vpc)
+    rooms.put("GpuVM")
+    assert await need(rooms) == ([("VPC 'acme'", Readiness.LEAVING)] if barred else []), why
+
+
+async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(rooms, a_session):
+    rooms.account("there", session=a_session("https://two.example"))
+    rooms.put("GpuVpc", "net", **LEAVING_VPC | {"spec": {"name": "acme", "accountRef": {"name": "there"}}})
+    rooms.put("GpuVM")
+    assert await need(rooms) == []
+
+
+# --- what a snapshot needs
+
+
+@pytest.mark.parametrize(
+    ("vm", "needs", "why"),
+    [
+        (None, [Readiness.MISSING], ""),
+        ({}, [Readiness.PENDING], "never seen"),
+        ({"meta": GOING, "status": {"vmId": "x"}}, [Readiness.LEAVING], ""),
+        ({"status": status("VMLost", progress="Stalled", vmId="x")}, [Readiness.PENDING], "it is gone"),
+        ({"status": status("PoweredOff", "True", None, vmId="x")}, [], "it need not be on"),
+        ({"status": status("ApiUnavailable", "Unknown", vmId="x")}, [], "its present trouble is no matter"),
+    ],
+)
+async def test_the_vm_that_a_snapshot_is_taken_of(rooms, vm, needs, why):
+    if vm is not None:
+        rooms.put("GpuVM", "train", **vm)
+    rooms.put("GpuSnapshot", "copy")
+    found = await rooms.facts("GpuSnapshot", "copy")
+    assert [item.readiness for item in found.needs] == needs, why
+
+
+async def test_a_snapshot_of_a_vm_by_name_needs_no_object(rooms):
+    there = {"cluster": "Msc1", "vpc": "acme", "name": "by-hand"}
+    rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": there})
+    facts = await rooms.facts("GpuSnapshot", "copy")
+    assert (facts.needs, facts.source.name) == ((), "by-hand")
+
+
+# --- who needs a VPC still
+
+
+def a_vpc(rooms, **more):
+    return rooms.put(
+        "GpuVpc", "net", **{"status": status(intent=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more
+    )
+
+
+IN_IT = status("Running", "True", None, intent=("x", "acme-train"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "named", "why"),
+    [
+        ("GpuVM", {"spec": BY_REF}, "GpuVM 'other'", "it refers to it"),
+        ("GpuVM", {"spec": BY_REF, "meta": GOING}, "GpuVM 'other'", "it goes, and is not gone"),
+        ("GpuVM", {"spec": BY_REF, "meta": {"finalizers": []}}, None, "nothing can have been made for it yet"),
+        ("GpuVM", {"spec": {"vpc": None, "vpcRef": {"name": "another"}}}, None, "another VPC"),
+        ("GpuVM", {"spec": BY_REF, "meta": {"namespace": "others"}}, None, "another namespace's GpuVpc of that name"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}}, None, "by name, and nothing ordered yet"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": IN_IT}, "GpuVM 'other'", "by name, and ordered, perhaps"),
+        (
+            "GpuVM",
+            {"spec": {"vpc": "acme-train"}, "status": IN_IT, "meta": {"namespace": "others"}},
+            "a GpuVM in another namespace",
+            "it is not named to those who may not see it",
+        ),
+        ("GpuVM", {"status": status(intent=("x", "acme"))}, None, "ordered elsewhere"),
+        (
+            "GpuVM",
+            {"spec": {"vpc": "acme-train"}, "status": IN_IT | {"tenancy": "b"}},
+            None,
+            "another tenant's VPC of that name",
+        ),
+        ("GpuSnapshot", {"status": IN_IT}, "GpuSnapshot 'other'", "a snapshot lives in it"),
+        ("GpuSnapshot", {}, None, "nothing ordered"),
+    ],
+)
+async def test_who_needs_a_vpc(rooms, kind, other, named, why):
+    a_vpc(rooms, status=status(intent=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
+    rooms.put(kind, "other", **other)
+    assert (await rooms.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
+
+
+async def test_a_vm_behind_another_endpoint_needs_no_vpc_of_ours(rooms, a_session):
+    """Staging and production have clusters and VPCs of the same names."""
+    rooms.account("there", session=a_session("https://two.example"))
+    rooms.put("GpuVM", "other", spec={"vpc": "acme-train", "accountRef": {"name": "there"}}, status=IN_IT)
+    a_vpc(rooms)
+    assert (await rooms.facts("GpuVpc", "net")).dependents == ()
+
+
+async def test_a_vpc_that_stays_asks_for_nobody(rooms):
+    rooms.put("GpuVM", "other", spec=BY_REF)
+    rooms.put("GpuVpc", "net")
+    facts = await rooms.facts("GpuVpc", "net")
+    assert (facts.dependents, facts.occupants) == ((), None)
+
+
+# --- who needs a VM, or a snapshot, still
+
+
+@pytest.mark.parametrize(
+    ("copy", "waits", "why"),
+    [
+        ({"status": status("Creating", intent="x")}, True, "it is being taken"),
+        ({"status": status("Creating")}, False, "nothing was ordered"),
+        ({"status": status("Completed", "True", None, intent="x")}, False, "it is taken"),
+        ({"status": status("DependencyNotReady", intent="x")}, False, "it waits itself: no deadlock"),
+        ({"status": status("Creating", intent="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
+        ({"status": status("Creating", intent="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
+        ({"status": status("Creating", intent="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
+        ({"status": status("Creating", intent="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+    ],
+)
+async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
+    rooms.put("GpuVM", "train", meta=GOING)
+    rooms.put("GpuSnapshot", "copy", **copy)
+    assert (await rooms.facts("GpuVM", "train")).dependents == (("GpuSnapshot 'copy'",) if waits else ()), why
+
+
+@pytest.mark.parametrize(
+    ("vm", "waits"),
+    [
+        ({"status": status("Creating", intent="x")}, True),
+        ({"status": status("WaitingForCapacity", intent="x")}, True),
+        ({"status": status("Running", "True", None, intent="x")}, False),
+        ({"status": status("DependencyNotReady", intent="x")}, False),
+        ({"status": status("Creating", intent="x"), "meta": GOING}, False),
+        ({"status": status("Creating", intent="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
+    ],
+)
+async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(rooms, vm, waits):
+    rooms.put("GpuSnapshot", "golden", meta=GOING)
+    rooms.put("GpuVM", "train", **{"spec": FROM_SNAPSHOT} | vm)
+    assert (await rooms.facts("GpuSnapshot", "golden")).dependents == (("GpuVM 'train'",) if waits else ())
+
+
+# --- which snapshots go with a VM
+
+TAKEN = external_name("copy", "u-copy", TAG)
+
+
+@pytest.mark.parametrize(
+    ("copy", "goes", "why"),
+    [
+        ({}, True, ""),
+        ({"spec": {"deletion": {"policy": "Retain"}}}, False, "its owner keeps it"),
+        ({"meta": {"namespace": "others"}}, False, "another namespace's"),
+        ({"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}, False, "a person said: hands off"),
+        ({"status": status(intent=TAKEN)}, False, "never seen"),
+        ({"spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no intent: the name proves nothing"),
+        (
+            {"spec": {"snapshotName": "chosen"}, "status": status(intent="elsewhere", snapshotId="chosen")},
+            False,
+            "nor this one",
+        ),
+    ],
+)
+async def test_which_snapshots_may_go_with_their_vm(rooms, copy, goes, why):
+    vm = rooms.put("GpuVM", "train", meta=GOING)
+    rooms.put("GpuSnapshot", "copy", **{"status": status(intent=TAKEN, snapshotId=TAKEN)} | copy)
+    here = rooms.objects.vm_identity(vm, vm.spec)
+    assert list(rooms.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why
+
+
+# --- where things are looked for
+
+OURS = external_name("train", "u-train", TAG)
+
+
+async def test_a_vm_whose_vpc_is_not_known_is_looked_for_in_all(rooms):
+    """Its name bears its own fingerprint, so wherever it is, it is the one."""
+    rooms.put("GpuVM", spec=BY_REF)
+    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "", OURS)
+    rooms.put("GpuVpc", "net")
+    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", OURS)
+
+
+async def test_a_chosen_name_is_looked_for_nowhere_before_its_vpc_is_known(rooms):
+    """In another VPC it is anybody's."""
+    rooms.put("GpuVM", spec=BY_REF | {"vmName": "chosen"})
+    rooms.session.vms.seen[Identity("Msc1", "", "chosen")] = Present(VmRecord(id="chosen"), NOW)
+    facts = await rooms.facts("GpuVM")
+    assert isinstance(facts.found, Unknown)
+    assert facts.found.cause is Blindness.UNPLACED
+    ready = rooms.vms.decide(facts).status.conditions[0]
+    assert (ready.reason, "GpuVpc 'net'" in ready.message) == ("DependencyNotReady", True)
+
+
+@pytest.mark.parametrize("more", [{}, {"vmName": "chosen"}])
+async def test_a_vm_outlives_the_object_that_named_its_vpc(rooms, more):
+    name = more.get("vmName", OURS)
+    rooms.put("GpuVM", spec=BY_REF | more, status=status(intent=(name, "acme-train"), vmId=name))
+    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name)
+    rooms.put("GpuVpc", "net", spec={"name": "acme-other"})
+    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name), "a namesake moves no VM"
+
+
+async def test_a_snapshot_outlives_its_vm(rooms):
+    rooms.put("GpuSnapshot", "copy", status=status(intent=(TAKEN, "acme-train"), snapshotId=TAKEN))
+    assert (await rooms.facts("GpuSnapshot", "copy")).identity == Identity("Msc1", "acme-train", TAKEN)
+
+
+@pytest.mark.parametrize("vm", [None, {"spec": BY_REF}])
+async def test_a_snapshot_whose_vms_place_is_not_known_has_none_itself(rooms, vm):
+    if vm is not None:
+        rooms.put("GpuVM", "train", **vm)
+    rooms.put("GpuSnapshot", "copy")
+    facts = await rooms.facts("GpuSnapshot", "copy")
+    assert facts.found.cause is Blindness.UNPLACED
+    assert rooms.snapshots.decide(facts).action is None
+    assert rooms.session.snapshots.watched == {}

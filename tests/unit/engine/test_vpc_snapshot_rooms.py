@@ -1,0 +1,162 @@
+"""The rooms of GpuVpc and GpuSnapshot: what must be seen before a VPC goes, and how their calls name things."""
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
+from gpucloud.reconcile.gpuvpc import Occupants
+from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.reconcile.plan import Plan
+from support.builders import TAG, an_intent
+from support.fakes import GOING
+
+NOW = 1000.0
+VPC, PLACE = Identity("Msc1", "acme-train", "acme-train"), ("Msc1", "acme-train")
+RECORD = VpcRecord(id="7", name="acme-train", cluster="Msc1")
+MINE = {"intent": an_intent("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True), "vpcId": "7"}
+UNSEEN = Unknown(NOW, Blindness.FORBIDDEN)
+
+
+async def going(rooms, vms=((), NOW), snapshots=((), NOW), **more):
+    rooms.put("GpuVpc", "net", **{"meta": GOING, "status": MINE} | more)
+    rooms.session.vpcs.seen[VPC] = Present(RECORD, NOW)
+    rooms.session.vms.inside, rooms.session.snapshots.inside = {PLACE: vms}, {PLACE: snapshots}
+    return await rooms.facts("GpuVpc", "net")
+
+
+@pytest.mark.parametrize(
+    ("vms", "snapshots", "occupants"),
+    [
+        (((), NOW), ((), NOW), Occupants((), NOW)),
+        (((VmRecord(id="a"),), NOW), ((), NOW), Occupants(("VM 'a'",), NOW)),
+        (((), NOW), ((SnapshotRecord(id="s"),), NOW), Occupants(("snapshot 's'",), NOW)),
+        (((), NOW - 9), ((), NOW), Occupants((), NOW - 9)),  # as young as the older of the two
+        (((), NOW), ((), NOW - 9), Occupants((), NOW - 9)),
+        (UNSEEN, ((), NOW), UNSEEN),
+        (((), NOW), UNSEEN, UNSEEN),
+        (UNSEEN, UNSEEN, UNSEEN),
+    ],
+)
+async def test_what_is_in_a_vpc_takes_both_listings(rooms, vms, snapshots, occupants):
+    assert (await going(rooms, vms, snapshots)).occupants == occupants
+
+
+@pytest.mark.parametrize(
+    ("vms", "snapshots", "goes", "why"),
+    [
+        (((), NOW), ((), NOW), True, "seen to be empty"),
+        (((VmRecord(id="a"),), NOW), ((), NOW), False, "whoever's it is"),
+        (((), NOW), ((SnapshotRecord(id="s"),), NOW), False, ""),
+        (((), NOW - 60), ((), NOW), False, "an old look"),
+        (UNSEEN, ((), NOW), False, "not seen"),
+        (((), NOW), UNSEEN, False, "not seen"),
+    ],
+)
+async def test_a_vpc_goes_only_when_it_is_seen_to_be_empty(rooms, vms, snapshots, goes, why):
+    facts = await going(rooms, vms, snapshots)
+    assert (rooms.vpcs.decide(facts).action is Verb.DESTROY_VPC) is goes, why
+
+
+async def test_a_vpc_is_destroyed_by_the_id_of_its_record(rooms):
+    """Not by the one in status, which people can edit: it could be another VPC's."""
+    facts = await going(rooms, status=MINE | {"vpcId": "forged"})
+    happening = await rooms.vpcs.act(facts, Plan(action=Verb.DESTROY_VPC))
+    assert rooms.session.client.calls == [("destroy_vpc", {"id": "7", "cluster": "Msc1"})]
+    assert "acme-train" in happening.note
+
+
+async def test_a_vpc_that_is_not_seen_is_not_destroyed_by_what_status_says(rooms):
+    """People can edit status; nobody has looked whether the VPC of that id is empty."""
+    rooms.put("GpuVpc", "net", meta=GOING, status=MINE | {"vpcId": "forged"})
+    facts = await rooms.facts("GpuVpc", "net")
+    plan = rooms.vpcs.decide(facts)
+    if plan.action is not None:
+        await rooms.vpcs.act(facts, plan)
+    assert not [where for _, where in rooms.session.client.calls if where["id"] in {"forged", "acme-train"}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "body"),
+    [
+        ({}, {}),
+        ({"blockIntraVpcComms": False, "isDefault": True}, {"block_intra_vpc_comms": False, "is_default": True}),
+    ],
+)
+async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(rooms, spec, body):
+    rooms.put("GpuVpc", "net", spec=spec)
+    await rooms.vpcs.act(await rooms.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
+    assert rooms.session.client.calls == [("create_vpc", {"name": "acme-train", "cluster": "Msc1"} | body)]
+
+
+async def test_a_vpc_that_is_not_there_any_more_was_destroyed_well(rooms):
+    rooms.session.client.fails = [CloudError(ErrorKind.NOT_FOUND, "no such VPC")]
+    facts = await going(rooms)
+    assert not (await rooms.vpcs.act(facts, Plan(action=Verb.DESTROY_VPC))).warning
+
+
+NAME = external_name("copy", "u-copy", TAG)
+
+
+async def test_a_snapshot_is_ordered_where_its_vm_is_and_of_it(rooms):
+    rooms.put("GpuVM", "train")
+    rooms.put("GpuSnapshot", "copy")
+    await rooms.snapshots.act(await rooms.facts("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
+    source = external_name("train", "u-train", TAG)
+    assert rooms.session.client.calls == [
+        ("create_snapshot", {"name": NAME, "namespace": "acme", "cluster": "Msc1", "source_vm_name": source})
+    ]
+
+
+async def test_a_snapshot_of_a_vm_by_name(rooms):
+    rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": {"cluster": "Hou1", "vpc": "v", "name": "by-hand"}})
+    await rooms.snapshots.act(await rooms.facts("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
+    (call,) = rooms.session.client.calls
+    assert call[1] == {"name": NAME, "namespace": "v", "cluster": "Hou1", "source_vm_name": "by-hand"}
+
+
+async def test_a_snapshot_is_deleted_by_its_own_place(rooms):
+    intent = an_intent(NAME, vpc="acme-older").model_dump(mode="json", by_alias=True)
+    rooms.put("GpuSnapshot", "copy", meta=GOING, status={"intent": intent, "snapshotId": NAME})
+    await rooms.snapshots.act(await rooms.facts("GpuSnapshot", "copy"), Plan(action=Verb.DELETE_SNAPSHOT))
+    assert rooms.session.client.calls == [("delete_snapshot", {"id": NAME, "namespace": "acme-older", "cluster": "Msc1"})]
+
+
+@pytest.mark.parametrize(
+    ("seen", "orders"),
+    [
+        (Present(VmRecord(id="x"), NOW), True),
+        (None, False),
+        (UNSEEN, False),
+        (Present(VmRecord(id="x"), NOW, twins=True), False),
+    ],
+)
+async def test_a_snapshot_is_taken_only_of_a_vm_that_is_seen(rooms, seen, orders):
+    rooms.put("GpuVM", "train", status={"vmId": "x"})
+    rooms.put("GpuSnapshot", "copy")
+    if seen is not None:
+        rooms.session.vms.seen[Identity("Msc1", "acme", external_name("train", "u-train", TAG))] = seen
+    facts = await rooms.facts("GpuSnapshot", "copy")
+    assert rooms.snapshots.decide(facts).record_intent is orders
+
+
+@pytest.mark.parametrize("kind", ["GpuVpc", "GpuSnapshot"])
+async def test_nothing_is_created_in_a_namespace_that_goes(rooms, kind):
+    rooms.kube.dying.add("team")
+    rooms.put("GpuVM", "train", status={"vmId": "x"})
+    rooms.session.vms.seen[Identity("Msc1", "acme", external_name("train", "u-train", TAG))] = Present(VmRecord(id="x"), NOW)
+    rooms.put(kind, "it")
+    facts = await rooms.facts(kind, "it")
+    assert facts.namespace_terminating
+    assert not rooms.by_kind[kind].decide(facts).record_intent
+
+
+@pytest.mark.parametrize(("kind", "reads"), [("GpuVpc", 1), ("GpuSnapshot", 1)])
+async def test_the_apiserver_is_read_only_when_something_may_be_created(rooms, kind, reads):
+    rooms.put("GpuVM", "train", status={"vmId": "x"})
+    rooms.put(kind, "it", meta=GOING)
+    await rooms.facts(kind, "it")
+    assert rooms.kube.reads == []
+    rooms.put(kind, "new")
+    await rooms.facts(kind, "new")
+    assert len(rooms.kube.reads) == reads
