@@ -41,11 +41,18 @@ def test_the_whole_story(demo):
     said = process.log.read_text()
     assert said.replace("\n", "").isprintable()
     assert [line for line in said.splitlines() if len(line) > WIDTH and "KUBECONFIG=" not in line] == []
-    assert "Ready=False SSHKeysNotFound" in said
-    assert "Ready=True PoweredOff OFFLINE" in said
-    assert "Ready=False Restarting" in said
+    for told in (
+        "GpuCloudAccount default  Ready=False SecretNotFound\n        Waiting for Secret 'cloud-credential'",
+        "GpuVM worker             Ready=False AccountNotReady\n        Waiting for the GpuCloudAccount 'default'",
+        "GpuVpc lab               Ready=True Available",
+        "GpuVM worker             Ready=False DependencyNotReady\n        Waiting for GpuSnapshot 'golden'",
+        "GpuSnapshot golden       Ready=True Completed",
+        "GpuVM builder            Ready=True PoweredOff OFFLINE",
+        "GpuVpc lab               Ready=False DeletionBlocked",
+    ):
+        assert told in said
     assert said.splitlines()[-1] == (
-        "The cloud is empty: it holds no VM. 3 were bought, each once, and 3 destroyed, each once."
+        "The cloud is empty. 1 VPC, 2 VMs and 1 snapshot were made, each once, and destroyed, each once."
     )
 
 
@@ -56,7 +63,7 @@ def test_killed_half_way_it_leaves_nothing(demo, how):
     process.wait_for_line("Ready=True", LONGEST_SECONDS)
     pids = descendants(process.pid)
     folders = {folder for pid in pids if "gpucloud-control-plane-" in (folder := Path(f"/proc/{pid}/cwd").readlink()).name}
-    assert len(pids) >= 7, "two supervisors, etcd, apiserver, cloud, operator, watch"
+    assert len(pids) >= 10, "two supervisors, etcd, apiserver, cloud, operator, four watches"
     assert len(folders) == 2, "one of the control plane, one of the demo"
     os.kill(process.pid, how)
     process.wait()
@@ -73,7 +80,7 @@ def test_when_the_operator_dies_it_says_so_and_saves_the_logs(demo, tmp_path):
     assert process.wait(LONGEST_SECONDS) == 1
     said = process.log.read_text()
     assert "demo failed: The operator ended with exit code -9." in said
-    assert "train" in said.split("demo failed:")[1], "the last status of the objects"
+    assert "GpuVpc           lab" in said.split("demo failed:")[1], "the last status of the objects"
     assert (tmp_path / "logs" / "operator.log").stat().st_size > 0
 
 
@@ -87,6 +94,7 @@ def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
     with ChildProcess(["bash", "-euxo", "pipefail", "-c", quickstart()], env=env, name="quickstart") as typed:
         assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
         assert 'gpuvm.gpucloud.dev "mine" deleted' in typed.log.read_text()
+    assert (Path(kubeconfig).parent / "api-key").read_text() not in process.log.read_text()
     os.kill(process.pid, signal.SIGINT)
     assert process.wait() == 130
     assert not Path(kubeconfig).exists()

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 LOGS = Path("out") / "demo"
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
 TO_TRY = """
+  kubectl get gpucloud
   kubectl get gpuvm -o wide --watch
-  kubectl describe gpuvm train
-  kubectl patch gpuvm train --type=merge -p '{"spec":{"powerState":"Stopped"}}'
-  kubectl annotate gpuvm train gpucloud.dev/paused=true
+  kubectl describe gpuvpc lab
+  kubectl delete gpuvpc lab --wait=false; kubectl get gpuvpc lab -o wide
+  kubectl patch gpuvm worker --type=merge -p '{"spec":{"powerState":"Stopped"}}'
   kubectl explain gpuvm.spec --recursive
-  kubectl delete gpuvm --all"""
+  kubectl delete gpucloud --all"""
 
 
 def tell(stage: Stage, *, keep: bool) -> None:
@@ -59,7 +60,9 @@ def _hold(stage: Stage, cloud: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Set the stage, tell, clear up whatever happens."""
-    parser = argparse.ArgumentParser(prog="python -m demo", description="A VM's life, watched.")
+    parser = argparse.ArgumentParser(
+        prog="python -m demo", description="The life of an account, a VPC, VMs and a snapshot, watched."
+    )
     parser.add_argument("--keep", action="store_true", help="leave everything running until Ctrl-C")
     parser.add_argument("--logs", metavar="DIR", type=Path, default=LOGS, help=f"where logs go on failure (default {LOGS})")
     args = parser.parse_args(argv)

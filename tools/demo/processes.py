@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REPOSITORY = Path(__file__).parents[2]
-SIM, OPERATOR, WATCH = "sim", "operator", "watch"
+SIM, OPERATOR = "sim", "operator"
 NAMESPACE = "gpucloud-demo"
-PROVISION_SECONDS = 4
+PROVISION_SECONDS = 7
 _SIM_READY = "gpucloud sim listening on "
 _OPERATOR_READY = '"event": "synced"'
 _READY_SECONDS = 60.0
@@ -46,8 +46,7 @@ class Stage:
             raise
         self.folder = self._children.folder
         self.kubeconfig = _private(self.folder / "kubeconfig", _scoped(_read(self.plane.kubeconfig)))
-        self.api_key = secrets.token_urlsafe(24)
-        self._key_file = _private(self.folder / "api-key", self.api_key)
+        self.key_file = _private(self.folder / "api-key", secrets.token_urlsafe(24))
         self._started: list[str] = []
 
     def start_cloud(self) -> str:
@@ -57,11 +56,13 @@ class Stage:
             DemoError: it ended, or says nothing in time.
         """
         flags: dict[str, object] = {"--host": "127.0.0.1", "--port": 0, "--provision-seconds": PROVISION_SECONDS}
-        self._start(SIM, [*_gpucloud("sim", flags), "--api-key-file", str(self._key_file)])
+        self._start(SIM, [*_gpucloud("sim", flags), "--api-key-file", str(self.key_file)])
         return self._wait_for_line(SIM, _SIM_READY).split(_SIM_READY, 1)[1].split()[0]
 
     def start_operator(self, cloud: str, token: str) -> None:
         """Start the operator for the namespace of the demo, as the user whose token this is, and wait until it serves.
+
+        It gets no credential of the cloud: objects bring theirs.
 
         Raises:
             DemoError: as above.
@@ -69,16 +70,16 @@ class Stage:
         config = _read(self.plane.kubeconfig)
         kubeconfig = _private(self.folder / "operator.kubeconfig", {**config, "users": [_user(config, token)]})
         inherited = [word for name in os.environ if name.startswith("GPUCLOUD_") for word in ("-u", name)]
-        given = [f"KUBECONFIG={kubeconfig}", f"GPUCLOUD_API_KEY_FILE={self._key_file}"]
         flags: dict[str, object] = {"--endpoint": f"default={cloud}", "--namespace": NAMESPACE, "--poll-pending-seconds": 1}
         ports: dict[str, object] = {"--metrics-port": 0, "--health-port": 0}
-        self._start(OPERATOR, ["env", *inherited, *given, *_gpucloud("operator", flags | ports)])
+        self._start(OPERATOR, ["env", *inherited, f"KUBECONFIG={kubeconfig}", *_gpucloud("operator", flags | ports)])
         self._wait_for_line(OPERATOR, _OPERATOR_READY)
 
-    def start_watch(self) -> watch.Watch:
-        """Start following all GpuVMs of the namespace."""
-        self._start(WATCH, [*self._kubectl(), *watch.COMMAND])
-        return watch.Watch(self.log(WATCH))
+    def start_watches(self) -> list[watch.Watch]:
+        """Start following all our objects of the namespace, a watch a kind."""
+        for kind in watch.KINDS:
+            self._start(f"watch-{kind}", [*self._kubectl(), *watch.command(kind)])
+        return [watch.Watch(self.log(f"watch-{kind}")) for kind in watch.KINDS]
 
     def own_namespace(self) -> None:
         """Say that the namespace is of our making, so that it goes at the end where the cluster stays."""

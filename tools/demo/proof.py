@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _READS = frozenset({"get", "list", "watch"})
-CREATE, DESTROY = "CreateServer", "DestroyServer"
+# What stands in the cloud for a kind: its noun, and the calls that make it and end it.
+_MADE = {
+    "GpuVpc": ("VPC", "CreateVpc", "DestroyVpc"),
+    "GpuVM": ("VM", "CreateServer", "DestroyServer"),
+    "GpuSnapshot": ("snapshot", "CreateSnapshot", "DeleteSnapshot"),
+}
 
 
 def ask(cloud: str, path: str) -> Any:
@@ -35,8 +40,15 @@ def ask(cloud: str, path: str) -> Any:
 
 
 def living(world: Mapping[str, Any]) -> list[str]:
-    """Name everything in the world that is billed."""
-    return sorted([vm["order"]["name"] for vm in world["vms"]] + [snapshot["name"] for snapshot in world["snapshots"]])
+    """Name everything in the world that somebody made; every tenant has its default VPCs from the start."""
+    vms = [vm["order"]["name"] for vm in world["vms"]]
+    vpcs = [vpc["name"] for vpc in world["vpcs"] if not vpc["is_default"]]
+    return sorted(vms + vpcs + [snapshot["name"] for snapshot in world["snapshots"]])
+
+
+def orders(kinds: Iterable[str]) -> Counter[str]:
+    """Count the objects that stand for something in the cloud, by kind."""
+    return Counter(kind for kind in kinds if kind in _MADE)
 
 
 def calls(ledger: Iterable[Mapping[str, Any]]) -> Counter[str]:
@@ -44,17 +56,26 @@ def calls(ledger: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return Counter(str(entry["operation"]) for entry in ledger)
 
 
-def judge(left: Sequence[str], received: Mapping[str, int], bought: int) -> None:
-    """Check the promise: every VM was bought once, destroyed once, and none is left.
+def judge(left: Sequence[str], received: Mapping[str, int], made: Mapping[str, int]) -> None:
+    """Check the promise: everything was ordered once, ended once, and nothing is left.
 
     Raises:
         DemoError: it was broken; the text says how.
     """
     if left:
-        raise DemoError(f"The cloud is not empty: {', '.join(left)} would still be billed.")
-    for operation in (CREATE, DESTROY):
-        if received.get(operation, 0) != bought:
-            raise DemoError(f"The cloud received {received.get(operation, 0)} {operation} for {bought} VMs.")
+        raise DemoError(f"The cloud is not empty: {', '.join(left)} would still be there.")
+    for kind, (noun, *operations) in _MADE.items():
+        for operation in operations:
+            count = received.get(operation, 0)
+            if count != made.get(kind, 0):
+                raise DemoError(f"The cloud received {count} {operation} for {_counted(made.get(kind, 0), noun)}.")
+
+
+def verdict(made: Mapping[str, int]) -> str:
+    """Say that the promise was kept."""
+    things = [_counted(made[kind], noun) for kind, (noun, *_) in _MADE.items() if made.get(kind)]
+    listed = " and ".join(filter(None, (", ".join(things[:-1]), things[-1])))
+    return f"The cloud is empty. {listed} were made, each once, and destroyed, each once."
 
 
 def summary(received: Mapping[str, int], changing: Iterable[str], written: Mapping[str, int] | None) -> list[str]:
@@ -78,6 +99,10 @@ def writes(audit_log: Path, user: str) -> Counter[str]:
         if entry["user"]["username"] == user and entry["verb"] not in _READS:
             found["/".join(filter(None, (target.get("resource"), target.get("subresource"))))] += 1
     return found
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

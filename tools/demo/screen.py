@@ -19,7 +19,7 @@ from rich.text import Text
 from demo import view
 
 if TYPE_CHECKING:
-    from demo.view import Line, Row
+    from demo.view import Key, Line, Row
 
 STYLES = {"heading": "bold", "good": "green", "busy": "yellow", "bad": "bold red", "note": "dim"}
 
@@ -36,7 +36,7 @@ class Screen(Protocol):
     def output(self, text: str) -> None:
         """Print what a command printed."""
 
-    def show(self, rows: dict[str, Row]) -> None:
+    def show(self, rows: dict[Key, Row]) -> None:
         """Show the objects as they are now."""
 
     def __enter__(self) -> Self:
@@ -57,7 +57,7 @@ class LogScreen:
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[Key, Row] = {}
 
     def say(self, text: str) -> None:
         """Print a sentence, wrapped."""
@@ -72,7 +72,7 @@ class LogScreen:
         for line in text.splitlines():
             print(view.cut(line), flush=True)
 
-    def show(self, rows: dict[str, Row]) -> None:
+    def show(self, rows: dict[Key, Row]) -> None:
         """Print only what has changed."""
         for line in view.changes(self._rows, rows, time.monotonic() - self._began):
             print(line, flush=True)
@@ -107,7 +107,7 @@ class TerminalScreen:
         for line in text.splitlines():
             self._console.print(Text(view.cut(line)))
 
-    def show(self, rows: dict[str, Row]) -> None:
+    def show(self, rows: dict[Key, Row]) -> None:
         """Redraw the table, if anything in it looks different now."""
         lines = [view.Line(""), *view.table(list(rows.values()), datetime.now(UTC))] if rows else []
         if lines != self._shown:

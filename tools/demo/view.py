@@ -1,4 +1,4 @@
-"""How GpuVMs look to people: a table for a terminal, one line a change for a log. Pure: objects in, text out.
+"""How our objects look to people: a table for a terminal, a line or two a change for a log. Pure: objects in, text out.
 
 It must not know where objects come from nor where text goes.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WIDTH = 100
-HEADINGS = ("NAME", "READY", "REASON", "STATE", "CONFIGURATION", "IP", "AGE")
+HEADINGS = ("KIND", "NAME", "READY", "REASON", "STATE", "ADDRESS", "AGE")
 _INDENT = "  "
 _GAP = "  "
 
@@ -25,16 +25,22 @@ class Line(NamedTuple):
     mood: str = ""
 
 
+class Key(NamedTuple):
+    """Which object."""
+
+    kind: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Row:
-    """What people want to know of one GpuVM."""
+    """What people want to know of one object. Only a VM has a state; an address is a VM's, or the range of a VPC."""
 
-    name: str
+    key: Key
     ready: str
     reason: str
     state: str
-    configuration: str
-    ip: str
+    address: str
     message: str
     created: datetime
     stalled: bool = False
@@ -47,16 +53,15 @@ class Row:
 
 def row(obj: Mapping[str, Any]) -> Row:
     """Read an object as the apiserver shows it; whatever is missing is left blank."""
-    meta, spec, status = obj["metadata"], obj.get("spec", {}), obj.get("status", {})
+    meta, status = obj["metadata"], obj.get("status", {})
     conditions = {item["type"]: item for item in status.get("conditions", ())}
     ready = conditions.get("Ready", {})
     return Row(
-        name=meta["name"],
+        key=Key(obj["kind"], meta["name"]),
         ready=ready.get("status", "Unknown"),
         reason=ready.get("reason", ""),
         state=_printable(status.get("state", "")),
-        configuration=spec.get("configuration", ""),
-        ip=_printable(status.get("ip", "")),
+        address=_printable(status.get("ip", "") or status.get("ipRange", "")),
         message=_printable(ready.get("message", "")),
         created=datetime.fromisoformat(meta["creationTimestamp"]),
         stalled=conditions.get("Stalled", {}).get("status") == "True",
@@ -66,8 +71,8 @@ def row(obj: Mapping[str, Any]) -> Row:
 def table(rows: Sequence[Row], now: datetime) -> list[Line]:
     """Show all rows as ``kubectl get`` would, each with its message below it."""
     if not rows:
-        return [Line("No GpuVMs.", "note")]
-    cells = [(one.name, one.ready, one.reason, one.state, one.configuration, one.ip, age(one, now)) for one in rows]
+        return [Line("No objects.", "note")]
+    cells = [(*one.key, one.ready, one.reason, one.state, one.address, age(one, now)) for one in rows]
     widths = [max(map(len, column)) for column in zip(HEADINGS, *cells, strict=True)]
     lines = [Line(_columns(HEADINGS, widths), "heading")]
     for one, texts in zip(rows, cells, strict=True):
@@ -76,11 +81,15 @@ def table(rows: Sequence[Row], now: datetime) -> list[Line]:
     return lines
 
 
-def changes(before: Mapping[str, Row], after: Mapping[str, Row], elapsed: float) -> list[str]:
-    """Tell what differs between two views, one line an object; ``elapsed`` is in seconds."""
-    lines = [_change(after[name], elapsed) for name in after if before.get(name) != after[name]]
-    lines += [_told(elapsed, name, "gone") for name in before if name not in after]
-    return lines
+def changes(before: Mapping[Key, Row], after: Mapping[Key, Row], elapsed: float) -> list[str]:
+    """Tell what differs between two views, object by object; ``elapsed`` is in seconds."""
+    lines: list[str] = []
+    for key, now in after.items():
+        facts, message = _said(now)
+        if key not in before or _said(before[key]) != (facts, message):
+            lines.append(_told(elapsed, key, facts))
+            lines += [cut(f"{'':8}{message}")] if message else []
+    return lines + [_told(elapsed, key, "gone") for key in before if key not in after]
 
 
 def age(one: Row, now: datetime) -> str:
@@ -94,15 +103,14 @@ def cut(text: str) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
-def _change(one: Row, elapsed: float) -> str:
-    facts = [f"Ready={one.ready}", one.reason, one.state, one.ip]
-    if one.ready != "True":  # a Ready VM has nothing to explain
-        facts.append(one.message)
-    return _told(elapsed, one.name, " ".join(filter(None, facts)))
+def _said(one: Row) -> tuple[str, str]:
+    """What a log says of an object, and why; what is Ready has nothing to explain."""
+    facts = (f"Ready={one.ready}", one.reason, one.state, one.address)
+    return " ".join(filter(None, facts)), "" if one.ready == "True" else one.message
 
 
-def _told(elapsed: float, name: str, what: str) -> str:
-    return cut(f"{elapsed:5.1f}s {name:<9} {what}")
+def _told(elapsed: float, key: Key, what: str) -> str:
+    return cut(f"{elapsed:5.1f}s  {f'{key.kind} {key.name}':<23}  {what}")
 
 
 def _columns(texts: Sequence[str], widths: Sequence[int]) -> str:

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-COMMAND = ("get", "gpuvms", "--watch", "--output-watch-events", "--output=json")
+KINDS = ("gpucloudaccounts", "gpuvpcs", "gpuvms", "gpusnapshots")  # in the order in which they are shown
+
+
+def command(kind: str) -> tuple[str, ...]:
+    """The words that follow all objects of one kind; kubectl watches no two kinds at once."""
+    return ("get", kind, "--watch", "--output-watch-events", "--output=json")
 
 
 class Watch:
-    """All GpuVMs by name, as of the last ``read``."""
+    """All objects of one kind by name, as of the last ``read``."""
 
     def __init__(self, output: Path) -> None:
         self._output = output
