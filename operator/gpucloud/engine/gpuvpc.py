@@ -54,12 +54,22 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat, common: dict[str, Any]) -> VpcFacts:
         """The VPC's facts."""
         deleting = stored.meta.deleting
-        return VpcFacts(
+        facts = VpcFacts(
             **common,
             needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
             dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
             occupants=self._occupants(stored, spec, seat),
         )
+        self._remember_id(facts)
+        return facts
+
+    def _remember_id(self, facts: VpcFacts) -> None:
+        """Under which id what we made was seen: so that an edited status cannot make it pass for somebody else's."""
+        seen = facts.found
+        if not isinstance(seen, Present) or seen.record.id is None or seen.as_of < facts.believable_from:
+            return
+        if facts.is_present and facts.created:
+            self._memories.saw_id(facts.meta.uid, seen.record.id)
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: Seat) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Whether the namespace stays."""

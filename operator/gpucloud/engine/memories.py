@@ -30,6 +30,12 @@ class Memories:
         """The object is gone."""
         self._memories.pop(uid, None)
 
+    def saw_id(self, uid: str, cloud_id: str) -> None:
+        """It was seen under this id of the cloud's, and was created for this object."""
+        memory = self.of(uid)
+        if cloud_id not in memory.seen_ids:
+            self._memories[uid] = replace(memory, seen_ids=memory.seen_ids | {cloud_id})
+
     def saw_new(self, uid: str) -> None:
         """The object has no finalizer of ours yet, and nothing is recorded for it: nothing can have been sent."""
         self._memories[uid] = replace(self.of(uid), seen_new=True)

@@ -132,6 +132,7 @@ class Memory:
     intent_recorded: float | None = None  # when it did (mono)
     stranger_id: str | None = None  # of the last intent that this process saw and did not write
     stranger_seen: float | None = None  # when it first saw that one (mono)
+    seen_ids: frozenset[str] = frozenset()  # of the cloud's, under which this process has seen it as created for the object
     seen_new: bool = False  # this process has seen it without our finalizer, before which nothing is ever sent
     unclear: bool = False  # an order under this identity may have been carried out, ours or a stranger's
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)

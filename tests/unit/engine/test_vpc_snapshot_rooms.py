@@ -66,6 +66,15 @@ async def test_a_vpc_is_destroyed_by_the_id_of_its_record(rooms):
     assert "acme-train" in happening.note
 
 
+async def test_an_edited_id_does_not_make_ours_pass_for_anothers(rooms):
+    rooms.put("GpuVpc", "net", status=MINE)
+    rooms.session.vpcs.seen[VPC] = Present(RECORD, NOW)
+    await rooms.facts("GpuVpc", "net")
+    facts = await going(rooms, status=MINE | {"vpcId": "forged"})
+    assert facts.ours
+    assert (rooms.vpcs.decide(facts).action, rooms.vpcs.decide(facts).release) == (Verb.DESTROY_VPC, None)
+
+
 async def test_a_vpc_that_is_not_seen_is_not_destroyed_by_what_status_says(rooms):
     """People can edit status; nobody has looked whether the VPC of that id is empty."""
     rooms.put("GpuVpc", "net", meta=GOING, status=MINE | {"vpcId": "forged"})

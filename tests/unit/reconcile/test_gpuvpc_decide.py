@@ -14,7 +14,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
 from support.builders import NOW, START, an_intent, an_object
-from support.rows import MINE, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.rows import MINE, OLD, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, INTENT, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
 CREATING = a_vpc_status("Creating", intent=INTENT, account=OWN_ACCOUNT)
@@ -154,6 +154,14 @@ ROWS = {
         progress="Stalled",
         says=NAME,
         status={"vpc_id": "vpc-1", "intent": INTENT},
+    ),
+    "an id that this process saw itself outranks an edited one": Row(
+        "people can edit status; else deletion would let ours go",
+        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "memory": replace(OLD, seen_ids=frozenset({"vpc-2"}))},
+        Reason.AVAILABLE,
+        "True",
+        None,
+        status={"vpc_id": "vpc-2"},
     ),
     "ours stays lost when the stranger's has gone too": Row(
         "what was lost is not made again unasked",

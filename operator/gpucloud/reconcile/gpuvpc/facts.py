@@ -52,9 +52,14 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
 
     @property
     def replaced(self) -> bool:
-        """Whether the VPC that is there now is another than the one that was seen before: its id, which is unique, differs."""
+        """Whether the VPC that is there now is another than the one that was seen before: its id, which is unique, differs.
+
+        An id that this process has seen itself outranks the one in status, which people can edit.
+        """
         seen = self.found.record.id if isinstance(self.found, Present) and not self.found.twins else None
-        return seen is not None and self.status.vpc_id is not None and seen != self.status.vpc_id
+        if seen is None or seen in self.memory.seen_ids:
+            return False
+        return self.status.vpc_id is not None and seen != self.status.vpc_id
 
     @property
     def believable_from(self) -> float:
