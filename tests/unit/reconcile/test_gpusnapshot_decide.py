@@ -237,8 +237,17 @@ ROWS = {
         Reason.DEPENDENCY_NOT_READY,
         says="VM",
     ),
-    "a VM not looked for yet is waited for": Row(
-        "the listing is on its way", {"source": Source("vm", Unknown(NOW, Blindness.NOT_LOOKED))}, Reason.DEPENDENCY_NOT_READY
+    "a VM not looked for yet is looked for": Row(
+        "nobody else may have asked for that listing, and its coming would wake nobody",
+        {"source": Source("vm", Unknown(NOW, Blindness.NOT_LOOKED))},
+        Reason.DEPENDENCY_NOT_READY,
+        looks=True,
+    ),
+    "a VM that is on its way is waited for": Row(
+        "the cloud refuses a snapshot of it, for ever",
+        {"source": Source(VM.name, present("PENDING_READINESS", name=VM.name))},
+        Reason.DEPENDENCY_NOT_READY,
+        says=("PENDING_READINESS", VM.name),
     ),
     "no VM known at all is waited for": Row("nobody can say which", {"source": None}, Reason.DEPENDENCY_NOT_READY),
     "of two VMs of one name no snapshot is taken": Row(

@@ -49,7 +49,8 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
 def sourceless(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """A snapshot is asked for only of a VM that the last listing shows, and that is not on its way to somewhere."""
     if f.source is None or not isinstance(f.source.seen, Present | Absent):
-        return report(f, working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen."))
+        unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
+        return report(f, unseen, look_after=f.memory.first_seen)  # VMs may not have been listed for anybody yet
     name, seen = f.source.name, f.source.seen
     if isinstance(seen, Absent):
         words = (
