@@ -14,13 +14,12 @@ import pytest
 from controlplane import ControlPlane
 from support.audit import AuditLog
 from support.kubectl import Kubectl
-from support.operatorproc import OperatorProcess
+from support.operatorproc import USER, OperatorProcess, grant_rights, install_crds
 from support.simcloud import SimCloud
 
-CRDS = Path(__file__).parents[2] / "crds"
-RBAC = Path(__file__).parents[2] / "deploy" / "examples" / "operator-rbac.yaml"
 E2E = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
+FIGURE = "figure"
 
 
 def pytest_collection_modifyitems(items):
@@ -35,6 +34,27 @@ def pytest_runtest_makereport(item):
     if report.when == "call":
         item.stash[FAILED] = report.failed
     return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What the tests have counted, for whoever quotes it."""
+    reports = terminalreporter.stats.get("passed", [])
+    told = [
+        (report.nodeid.rpartition("::")[2], text)
+        for report in reports
+        for name, text in report.user_properties
+        if name == FIGURE
+    ]
+    if told:
+        terminalreporter.section("figures")
+        for test, text in told:
+            terminalreporter.write_line(f"{test}: {text}")
+
+
+@pytest.fixture
+def figure(record_property):
+    """A function that takes a sentence with a figure, to be printed at the end of the run."""
+    return lambda text: record_property(FIGURE, text)
 
 
 @pytest.fixture(scope="session")
@@ -59,43 +79,46 @@ def audit(control_plane):
 
 @pytest.fixture(scope="session")
 def crds(kubectl):
-    """Our resource definitions, as the files that users apply; returns the plural names with their group."""
-    files = sorted(CRDS.glob("*.yaml"))
-    assert files, f"no resource definitions in {CRDS.name}/"
-    for file in files:
-        kubectl.apply(file, "--server-side", "--force-conflicts")
-        kubectl.ok("wait", "--for=condition=Established", "--timeout=30s", "-f", str(file))
+    """Our resource definitions; returns the plural names with their group."""
+    install_crds(kubectl)
     return [item["metadata"]["name"] for item in kubectl.list("crds") if item["spec"]["group"] == "gpucloud.dev"]
 
 
 @pytest.fixture
-def namespace(kubectl, crds):
-    """A fresh namespace; what the test left of our objects is removed afterwards, finalizers included."""
-    name = f"test-{secrets.token_hex(4)}"
-    kubectl.ok("create", "namespace", name)
-    yield name
-    for kind in crds:
-        names = [item["metadata"]["name"] for item in kubectl.list(kind, ns=name)]
-        if names:
-            kubectl.run("delete", kind, *names, "--wait=false", ns=name)
-            free = '--patch={"metadata":{"finalizers":null}}'
-            kubectl.run("patch", kind, *names, "--type=merge", free, ns=name)
-    kubectl.ok("delete", "namespace", name, "--wait=false")
+def new_namespace(kubectl, crds):
+    """A factory of fresh namespaces; what the test left of our objects is removed afterwards, finalizers included."""
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(f"test-{secrets.token_hex(4)}")
+        kubectl.ok("create", "namespace", made[-1])
+        return made[-1]
+
+    yield make
+    for name in made:
+        for item in kubectl.list(",".join(crds), ns=name):
+            kind, called = item["kind"].lower(), item["metadata"]["name"]
+            kubectl.run("delete", kind, called, "--wait=false", ns=name)
+            kubectl.run("patch", kind, called, "--type=merge", '--patch={"metadata":{"finalizers":null}}', ns=name)
+        kubectl.ok("delete", "namespace", name, "--wait=false")
+
+
+@pytest.fixture
+def namespace(new_namespace):
+    """A fresh namespace."""
+    return new_namespace()
+
+
+@pytest.fixture
+def here(kubectl, namespace):
+    """The administrator's kubectl in the test's own namespace."""
+    return kubectl.in_namespace(namespace)
 
 
 @pytest.fixture(scope="session")
 def rights(kubectl, crds):  # noqa: ARG001  # they speak of our resources
-    """The documented rights, and no others, for the user that the operators of the tests run as."""
-    kubectl.apply(RBAC)
-    kubectl.apply(
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "gpucloud-operator-of-the-tests"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gpucloud-operator"},
-            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "gpucloud-operator"}],
-        }
-    )
+    """What the operators of the tests may do."""
+    grant_rights(kubectl)
 
 
 @pytest.fixture
@@ -111,7 +134,7 @@ def operator(control_plane, sim, rights, request):  # noqa: ARG001  # without it
     started: list[OperatorProcess] = []
 
     def start(**flags: object) -> OperatorProcess:
-        kubeconfig = control_plane.kubeconfig_for("gpucloud-operator")
+        kubeconfig = control_plane.kubeconfig_for(USER)
         key_file = flags.pop("api_key_file", sim.api_key_file)
         process = OperatorProcess(sim.url, kubeconfig, key_file, **{"poll_pending_seconds": 0.2, **flags})
         started.append(process)

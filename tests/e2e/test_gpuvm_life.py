@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-
 import pytest
 
 from support.kstatus import condition, ready
-from support.manifests import PUBLIC_KEY, gpuvm
+from support.manifests import PUBLIC_KEY, gpuvm, secret
 from support.waiting import eventually
 
 FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1}
@@ -23,11 +21,6 @@ def reach(vms, wanted, name="train", timeout=30):
     return eventually(
         lambda: (item := vms.get("gpuvm", name)) and ready(item) == wanted and item, timeout, f"{name} to be {wanted}"
     )
-
-
-def secret(name, **data):
-    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": encoded}
 
 
 def test_all_that_can_be_said_reaches_the_cloud(vms, sim, operator):
@@ -137,7 +130,7 @@ def test_two_objects_of_one_name(vms, sim, operator):
     reach(vms, "True/Running", "first")
     vms.apply(gpuvm("second", vmName="shared"))
     item = reach(vms, "False/Conflict", "second")
-    assert "/first" in condition(item, "Stalled")["message"]
+    assert "belongs to the GpuVM 'first'" in condition(item, "Stalled")["message"]
     vms.delete("gpuvm", "second")
     assert sim.vms() == ["shared"]
     vms.delete("gpuvm", "first")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.kstatus import condition, progress, ready, verdict
+from support.kstatus import assert_row, condition, ready
 from support.manifests import gpuvm
 from support.waiting import eventually
 
@@ -27,21 +27,6 @@ def reach(vms, wanted, name="train", timeout=30):
         timeout,
         f"{name} to be {wanted}: {seen(vms, name)}",
     )
-
-
-def is_met(vms, name="train"):
-    return vms.run("wait", f"gpuvm/{name}", "--for=condition=Ready", "--timeout=0s").returncode == 0
-
-
-def assert_row(vms, item, *, kstatus, standing, met, observed=None):
-    meta, status = item["metadata"], item["status"]
-    assert verdict(item) == kstatus
-    assert progress(item) == standing
-    assert is_met(vms) == met
-    assert status["observedGeneration"] == (meta["generation"] if observed is None else observed)
-    for one in status["conditions"]:
-        assert one.get("observedGeneration", status["observedGeneration"]) == status["observedGeneration"]
-        assert one["message"]
 
 
 def test_just_created_with_the_operator_down(vms):

@@ -1,0 +1,83 @@
+"""What only the cloud, or another object, can show to be wrong: a condition with the reason, its words, and what to do next."""
+
+from __future__ import annotations
+
+from support.kstatus import assert_row, condition
+from support.manifests import gpusnapshot, gpuvm, gpuvpc
+from support.waiting import gone, reach
+
+FLAGS = {
+    "poll_pending_seconds": 0.2,
+    "poll_steady_seconds": 0.5,
+    "create_grace_seconds": 1,
+    "cloud_qps": 500,
+    "cloud_burst": 100,
+}
+
+CASES = {
+    "a VPC's name without the tenant's": (
+        gpuvpc("misnamed", name="lab"),
+        "False/Rejected",
+        ('The name must start with "acme-"', "Delete this object and create it anew, corrected"),
+    ),
+    "a second default VPC": (
+        gpuvpc("second", name="acme", isDefault=True),
+        "False/Conflict",
+        ("'acme' exists already", "adoption: IfExists"),
+    ),
+    "a second default VPC by another name": (
+        gpuvpc("third", name="acme-third", isDefault=True),
+        "False/Rejected",
+        ('The default VPC must be named "acme"', "create it anew, corrected"),
+    ),
+    "a VPC in a cluster that there is not": (
+        gpuvpc("astray", name="acme-astray", cluster="Mars1"),
+        "False/InvalidSpec",
+        ("Mars1", "create it again, corrected"),
+    ),
+    "a snapshot of a VM that there is not": (
+        gpusnapshot("sourceless", vmRef=None, vm={"cluster": "Msc1", "vpc": "acme", "name": "nobody"}),
+        "False/SourceNotFound",
+        ("no VM 'nobody' in VPC 'acme'", "delete this object and create it again"),
+    ),
+    "a VM in a VPC of another cluster": (
+        gpuvm("afar", cluster="Hou1", vpc=None, vpcRef={"name": "lab"}),
+        "False/InvalidReference",
+        ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "creating it anew"),
+    ),
+    "a VM from a snapshot that the cloud does not know": (
+        gpuvm("unfounded", image={"snapshot": "nothing-of-the-kind"}),
+        "False/NotFound",
+        ('"nothing-of-the-kind" not found', "Create what is missing"),
+    ),
+    "a VM in a VPC that the cloud does not know": (
+        gpuvm("homeless", vpc="acme-nowhere"),
+        "False/Rejected",
+        ('VPC "acme-nowhere" is unknown', "create it anew, corrected"),
+    ),
+}
+
+
+def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
+    operator(**FLAGS)
+    here.apply(gpuvpc())
+    reach(here, "gpuvpc", "lab", "True/Available")
+    here.apply([manifest for manifest, _, _ in CASES.values()])
+    for what, (manifest, wanted, words) in CASES.items():
+        kind, name = manifest["kind"].lower(), manifest["metadata"]["name"]
+        item = reach(here, kind, name, wanted)
+        assert_row(here, item, kstatus="Failed", standing="Stalled", met=False)
+        message = condition(item, "Stalled")["message"]
+        figure(f"{what}: {condition(item, 'Stalled')['reason']}: {message}")
+        for word in words:
+            assert word in message, what
+    events = {(one["regarding"]["name"], one["reason"]) for one in here.list("events.events.k8s.io")}
+    for manifest, wanted, _ in CASES.values():
+        assert (manifest["metadata"]["name"], wanted.split("/")[1]) in events, "the verdict is an event, too"
+
+    assert (sim.vms(), sim.snapshots(), sim.vpcs()) == ([], [], ["acme-lab"])
+    here.ok("delete", "gpuvm,gpusnapshot,gpuvpc", "--all", "--wait=false")
+    for kind in ("gpuvm", "gpusnapshot", "gpuvpc"):
+        gone(here, kind, *(manifest["metadata"]["name"] for manifest, _, _ in CASES.values()), "lab")
+    sim.assert_empty()
+    assert sim.mutations() == ["CreateVpc", "DestroyVpc"], "what is wrong changes nothing"

@@ -1,0 +1,80 @@
+"""How little is asked for a GpuVpc, a GpuSnapshot and a GpuCloudAccount: counted in the audit log and in the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+
+from support.manifests import gpucloudaccount, gpusnapshot, gpuvpc, secret
+from support.operatorproc import USER
+from support.simcloud import API_KEY
+from support.waiting import eventually, gone, reach
+
+QUICK = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "cloud_qps": 500, "cloud_burst": 100}
+SNAPSHOT = gpusnapshot(vmRef=None, vm={"cluster": "Msc1", "vpc": "acme", "name": "theirs"})
+LIVES = {
+    "gpuvpc": (gpuvpc(), "True/Available", "CreateVpc", "DestroyVpc"),
+    "gpusnapshot": (SNAPSHOT, "True/Completed", "CreateSnapshot", "DeleteSnapshot"),
+}
+
+
+def writes(audit, namespace):
+    """What the operator wrote here, Events apart, by resource, verb and subresource."""
+    found = audit.requests(user=USER, namespace=namespace, reads=False, events=False)
+    return Counter((one.verb, one.subresource) for one in found)
+
+
+@pytest.mark.parametrize("kind", LIVES)
+def test_the_writes_and_calls_of_a_life(kind, here, sim, operator, audit, figure):
+    namespace = here.namespace
+    manifest, wanted, create, destroy = LIVES[kind]
+    name = manifest["metadata"]["name"]
+    sim.turn(snapshot_seconds=0.5)
+    sim.create_vm("theirs")
+    sim.force("theirs", "ONLINE")
+    operator(**QUICK)
+    here.apply(manifest)
+    reach(here, kind, name, wanted)
+    born = writes(audit, namespace)
+    assert born == {("patch", ""): 1, ("patch", "status"): 2}, "finalizer; intent with Creating; Ready"
+    events = [one for one in audit.requests(user=USER, namespace=namespace, reads=False) if one.is_event]
+    assert len(events) <= 3
+    assert len(sim.calls(create)) == 1
+
+    time.sleep(2)  # let the last fast poll and the last event pass
+    quiet = audit.since_now()
+    asked = len(sim.calls())
+    eventually(lambda: len(sim.calls()) >= asked + 4, what="four more listings")
+    assert not quiet.requests(user=USER, namespace=namespace, reads=False), "idle: no write"
+
+    later = audit.since_now()
+    here.delete(kind, name)
+    gone_by = writes(later, namespace)
+    assert gone_by == {("patch", "status"): 1, ("patch", ""): 1}, "Deleting; finalizer"
+    assert len(sim.calls(destroy)) == 1
+    assert not {call["operation"] for call in sim.calls()} & {"GetVpc", "GetSnapshot", "GetServer"}, "listings serve all"
+    assert sim.mutations() == [create, destroy]
+    assert {one.code for one in audit.requests(user=USER)} <= {0, 200, 201}, "the documented rights suffice"
+    figure(f"{kind}: {sum(born.values())} writes and {len(events)} events to Ready, {sum(gone_by.values())} writes to gone")
+
+
+def test_an_idle_account_costs_no_write(here, sim, operator, audit, figure):
+    operator(**QUICK, api_key_file=None)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvpc()])
+    reach(here, "gpuvpc", "lab", "True/Available")
+    reach(here, "gpucloudaccount", "default", "True/Connected", says="tenant 'acme'")
+    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("users") == 1, what="its user to be counted")
+    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("heldSecret"), what="its Secret to be held")
+    time.sleep(7)  # a last write that only informs stands back up to five seconds
+    born = Counter((one.resource, one.verb, one.subresource) for one in audit.requests(user=USER, reads=False, events=False))
+    quiet, asked = audit.since_now(), len(sim.calls("GetVpcs"))
+    eventually(lambda: len(sim.calls("GetVpcs")) >= asked + 8, what="eight more listings")
+    assert not quiet.requests(user=USER, reads=False), "idle: no write"
+    figure(f"an account with one user, from apply to idle: {dict(born)}")
+
+    here.ok("delete", "gpuvpc/lab", "gpucloudaccount/default", "--wait=false")
+    gone(here, "gpucloudaccount", "default")
+    assert "finalizers" not in here.get("secret", "cloud-credential")["metadata"]
+    assert 403 not in {one.code for one in audit.requests(user=USER)}, "the documented rights suffice"
