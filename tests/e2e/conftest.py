@@ -95,11 +95,12 @@ def new_namespace(kubectl, crds):
         return made[-1]
 
     yield make
+    free = '--patch={"metadata":{"finalizers":null}}'
     for name in made:
-        for item in kubectl.list(",".join(crds), ns=name):
-            kind, called = item["kind"].lower(), item["metadata"]["name"]
-            kubectl.run("delete", kind, called, "--wait=false", ns=name)
-            kubectl.run("patch", kind, called, "--type=merge", '--patch={"metadata":{"finalizers":null}}', ns=name)
+        left = [f"{item['kind'].lower()}/{item['metadata']['name']}" for item in kubectl.list(",".join(crds), ns=name)]
+        if left:
+            kubectl.run("delete", *left, "--wait=false", ns=name)
+            kubectl.run("patch", *left, "--type=merge", free, ns=name)
         kubectl.ok("delete", "namespace", name, "--wait=false")
 
 

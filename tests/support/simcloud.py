@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -56,6 +57,10 @@ class SimCloud:
     def committed(self, operation: str) -> list[dict[str, Any]]:
         """Return the calls of this operation that changed the cloud."""
         return [call for call in self.calls(operation) if call["committed"] is not None]
+
+    def behind(self) -> float:
+        """How far the times in the ledger lie behind the wall clock, which the audit log goes by."""
+        return time.time() - self.control("clock")["now"]
 
     def mutations(self) -> list[str]:
         """Return the operations that changed the cloud, in order."""
