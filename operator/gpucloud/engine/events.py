@@ -63,19 +63,17 @@ class EventRecorder:
     def __init__(self, kube: KubeClient, clock: Clock) -> None:
         self._kube = kube
         self._clock = clock
-        self._told: dict[tuple[str, str, str], float] = {}
+        self._told: dict[str, dict[tuple[str, str], float]] = {}  # by UID, what was told when
         self._backlog: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         """Tell this; what is no mutation, not again about the same object within ten minutes."""
-        now = self._clock.mono()
-        key = (meta.uid, happening.reason, happening.note)
-        if not happening.always and now - self._told.get(key, -REPEAT_AFTER_SECONDS) < REPEAT_AFTER_SECONDS:
+        now, what = self._clock.mono(), (happening.reason, happening.note)
+        told = {key: at for key, at in self._told.get(meta.uid, {}).items() if now - at < REPEAT_AFTER_SECONDS}
+        if what in told and not happening.always:
             return
-        self._told[key] = now
-        if len(self._told) > BACKLOG:
-            self._told = {k: at for k, at in self._told.items() if now - at < REPEAT_AFTER_SECONDS}
+        self._told[meta.uid] = told | {what: now}
         try:
             self._backlog.put_nowait((meta.namespace, self._document(kind, meta, happening)))
         except asyncio.QueueFull:
@@ -83,7 +81,7 @@ class EventRecorder:
 
     def forget(self, uid: str) -> None:
         """The object is gone; its successor of the same name is told everything anew."""
-        self._told = {key: at for key, at in self._told.items() if key[0] != uid}
+        self._told.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""

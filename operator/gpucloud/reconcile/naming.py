@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_LENGTH = 52  # service-api: CreateServer, name
 TAG_LENGTH = 5
@@ -52,6 +53,7 @@ def proves(name: str, uid: str) -> bool:
     return name.endswith("-" + fingerprint(uid))
 
 
+@lru_cache(maxsize=65536)  # asked for several times in each pass over an object, and always the same
 def _letters(text: str, length: int) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return base64.b32encode(digest).decode().lower()[:length]
