@@ -153,7 +153,7 @@ def test_without_the_finalizer_a_missing_secret_is_named_and_waited_for(here, si
     here.delete("gpuvm", "train", wait=False)
     item = reach(here, "gpucloudaccount", "default", "False/SecretNotFound", says="'cloud-credential'")
     assert condition(item, "Reconciling")
-    reach(here, "gpuvm", "train", "False/DeletionBlocked", says="GpuCloudAccount 'default'")
+    reach(here, "gpuvm", "train", "False/DeletionBlocked", says="it needs Secret 'cloud-credential'")
     here.delete("gpucloudaccount", "default", wait=False)
     reach(here, "gpucloudaccount", "default", "False/DeletionBlocked", says="Secret 'cloud-credential'")
     assert len(sim.vms()) == 1

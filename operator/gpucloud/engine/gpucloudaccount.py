@@ -191,7 +191,9 @@ class GpuCloudAccountRoom:
         before = tools.accounts.get(meta.namespace, meta.name)
         standing = before.session if before is not None else None
         if endpoint is None or credential is None:
-            self._put(stored, standing, "its credential cannot be used; its own conditions say why.")
+            name = stored.spec.secret_ref.name if stored.spec is not None else ""
+            words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
+            self._put(stored, standing, words if endpoint is not None else "its endpoint is not declared.")
             return standing
         label = _label(meta.namespace, meta.name)
         session = tools.sessions.open(tools.endpoints[endpoint], credential, label)
