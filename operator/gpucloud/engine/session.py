@@ -210,7 +210,8 @@ class Session:
         if report.kind in _REFUSED:
             self._suffer(Blindness.REFUSED, report.message)
         elif report.kind in _SILENT:
-            self._suffer(Blindness.UNREACHABLE, report.message)
+            if report.method == "GET":  # a change that fails so may only have met a lack of room, or a business rule
+                self._suffer(Blindness.UNREACHABLE, report.message)
         else:  # the cloud took the credential, whatever it says of this call
             learned.contact, learned.trouble = self._around.clock.wall(), None
         if report.kind is None:

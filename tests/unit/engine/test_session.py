@@ -267,6 +267,16 @@ async def test_what_an_answer_says_of_the_credential(rig, answer, cause):
     assert (it.learned.contact is None) is (cause is not None)
 
 
+@pytest.mark.parametrize("answer", [500, 503])
+async def test_a_change_that_finds_no_room_is_no_trouble_of_the_account(rig, answer):
+    """CreateSnapshot's 503 is waited out by the snapshot; an account that turned red with it would flap."""
+    it = rig()
+    it.cloud.refuse("CreateSnapshot", answer)
+    with pytest.raises(CloudError):
+        await it.session.client.create_snapshot(namespace="acme", cluster="Msc1")
+    assert (it.learned.trouble, it.changes) == (None, 0)
+
+
 async def test_trouble_keeps_its_beginning_and_ends_with_the_next_good_answer(rig):
     it = rig()
     it.cloud.refuse("GetServers", DOWN)
