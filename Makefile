@@ -7,10 +7,11 @@ UV_VERSION := 0.13.8
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
+CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-e2e demo crds endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz planted mutants demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -22,6 +23,7 @@ help: ## list the commands
 $(READY): pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
 	@echo "==> installing locked dependencies into .venv"
 	@env -u VIRTUAL_ENV $(UV) sync --quiet --frozen --all-extras --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product $(UV) sync --quiet --frozen --no-dev --compile-bytecode --python $(RUN)/python
 	@touch $@
 
 setup: $(READY) ## make the virtual environment from the lock file
@@ -29,29 +31,87 @@ setup: $(READY) ## make the virtual environment from the lock file
 check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/ruff format --check .
 	$(RUN)/ruff check .
+	$(RUN)/yamllint --strict .
 	$(RUN)/mypy
 	$(RUN)/lint-imports --no-cache
-	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference
+	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference --schemas schemas
+	$(RUN)/python -m gpucloud crds --check $(CHART_CRDS)
+	$(RUN)/python -m chartfiles chart --check
 
 test-unit: $(READY) ## decisions, client and simulator, without any server
 	$(PYTEST) -n 2 tests/unit tests/simulator
 
-test-e2e: $(READY) ## the operator against a real kube-apiserver
+test-chart: $(READY) ## the chart, rendered by a real Helm
+	$(RUN)/python -m helmcli
+	-$(RUN)/python -m promtool
 	$(RUN)/python -m controlplane ensure
-	$(PYTEST) -n 2 --dist worksteal tests/e2e
+	$(PYTEST) -n 2 tests/chart
+
+test-e2e: $(READY) ## the operator against a real kube-apiserver
+	$(RUN)/python -m helmcli
+	$(RUN)/python -m controlplane ensure
+	$(PYTEST) -n 4 --dist worksteal tests/e2e
+
+chaos: $(READY) ## tests/chaos whole, within two hours; what came of each also in out/chaos.jsonl
+	$(RUN)/python -m controlplane ensure
+	export CHAOS=whole; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/chaos
+
+fuzz: $(READY) ## the generated tests whole: specs, answers, state machines, scans for orphans
+	$(RUN)/python -m controlplane ensure
+	export CHAOS=whole STATE_MACHINE_HISTORIES=3000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
+	  tests/unit/reconcile/test_state_machine*.py tests/unit/engine/test_orphan_scans.py tests/e2e/test_generated_specs.py
+
+planted: $(READY) ## known defects of others, planted in a copy: the suite must find each
+	$(PYTEST) -n 2 --dist worksteal tests/planted
+
+mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants
+	PYTHONPATH=tools $(RUN)/python -m mutation
 
 test: check $(READY) ## everything, as CI runs it
+	$(RUN)/python -m helmcli
+	-$(RUN)/python -m promtool
 	$(RUN)/python -m controlplane ensure
-	$(PYTEST) -n 2 --dist worksteal
+	$(PYTEST) -n 4 --dist worksteal
 
 demo: $(READY) ## control plane, simulated cloud and operator; the life of VPC, VMs and snapshot, watched (KEEP=1 leaves it running)
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
-crds: $(READY) ## print crds/*.yaml from the models
-	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference
+crds: $(READY) ## print crds/*.yaml and schemas/ from the models
+	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference --schemas schemas
+	$(RUN)/python -m gpucloud crds --write $(CHART_CRDS)
+
+chart: $(READY) ## print the chart's schema, tables and list of settings
+	$(RUN)/python -m chartfiles chart
+
+manifests: crds chart ## print deploy/manifests from the chart
+	$(RUN)/python -m chartfiles manifests
 
 endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 	PYTHONPATH=tests $(RUN)/python -m support.specification --write
+
+docs: $(READY) ## the documentation as a site, in out/site
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
+
+argocd: $(READY) ## print the kustomize patch and the chart values in deploy/argocd from Argo CD's scripts
+	$(RUN)/python tools/argocd.py
+
+image: $(READY) ## build the image without a container engine (as root on Debian), twice, and see that it comes out the same
+	$(RUN)/python -m image --twice
+
+sbom: $(filter .uv/bin/uv,$(UV)) ## the image's bill of materials, from the lock file, in out/sbom.cdx.json
+	@mkdir -p out
+	$(UV) export --quiet --frozen --no-dev --format cyclonedx1.5 --output-file out/sbom.cdx.json
+
+dist: $(READY) ## the Python package, in dist/, built by what the lock file names
+	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/build $(UV) sync --quiet --frozen --only-group build --python $(RUN)/python
+	VIRTUAL_ENV=.venv/build $(UV) build --quiet --clear --no-build-isolation --python .venv/build/bin/python
+
+plugin: $(READY) ## kubectl-gpucloud as one file with its interpreter inside, in out/plugin
+	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/plugin $(UV) sync --quiet --frozen --no-dev --extra cli --group plugin \
+	  --no-editable --python $(RUN)/python
+	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onefile --name kubectl-gpucloud --distpath out/plugin \
+	  --workpath out/plugin/work --specpath out/plugin/work .venv/plugin/bin/kubectl-gpucloud
+	cp LICENSE out/plugin/
 
 lock: ## refresh uv.lock
 	$(UV) lock --upgrade
