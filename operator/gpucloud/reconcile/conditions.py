@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from gpucloud.kinds.meta import Condition, ConditionType, Reason
+from gpucloud.kinds.meta import MAX_MESSAGE, Condition, ConditionType, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,12 +77,17 @@ def build(
             type=kind,
             status=status,
             reason=reason,
-            message=message,
+            message=_plain(message),
             observed_generation=generation,
             last_transition_time=_since(standing.get(kind), status, now),
         )
         for kind, status, reason, message in wanted
     )
+
+
+def _plain(message: str) -> str:
+    """One line without control characters: names and words of others stand in it, and it is printed to terminals and logs."""
+    return "".join(char if char.isprintable() else " " for char in message[:MAX_MESSAGE])
 
 
 def _since(previous: Condition | None, status: str, now: datetime) -> datetime:

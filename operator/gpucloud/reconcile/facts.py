@@ -135,6 +135,7 @@ class Memory:
     seen_ids: frozenset[str] = frozenset()  # of the cloud's, under which this process has seen it as created for the object
     seen_new: bool = False  # this process has seen it without our finalizer, before which nothing is ever sent
     unclear: bool = False  # an order under this identity may have been carried out, ours or a stranger's
+    freed: bool = False  # this process has decided to let the object go, and may have taken its finalizer off
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 
@@ -193,6 +194,7 @@ class ObjectFacts:
     deleting: bool
     guarded: bool  # our finalizer is visible
     annotations: Mapping[str, str]
+    deleted_at: datetime | None = None  # when deletion was asked for, by the apiserver's clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ MAX_LENGTH = 52  # service-api: CreateServer, name
 TAG_LENGTH = 5
 FINGERPRINT_LENGTH = 10  # 50 bits: a chance of 1 in 10^9 that any two of a million objects share one
 
+_OURS = re.compile(r"(?P<base>[a-z0-9][a-z0-9-]*-(?P<tag>[a-z0-9]{3,8})-)(?P<fingerprint>[a-z2-7]{10})")
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -24,6 +26,14 @@ class Identity:
     cluster: str
     vpc: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a name of ours tells: the base name of the object it was made for, and the fingerprint of that object's UID."""
+
+    base: str
+    fingerprint: str
 
 
 def fingerprint(uid: str) -> str:
@@ -51,6 +61,14 @@ def external_name(object_name: str, uid: str, tag: str) -> str:
 def proves(name: str, uid: str) -> bool:
     """Whether a cloud name bears the fingerprint of this UID, and so could only have been given for that object."""
     return name.endswith("-" + fingerprint(uid))
+
+
+def read_mark(name: str, tag: str) -> Mark | None:
+    """The mark in a cloud name of the form that this installation gives; None for every other name."""
+    found = _OURS.fullmatch(name)
+    if found is None or found["tag"] != tag or len(name) > MAX_LENGTH:
+        return None
+    return Mark(found["base"], found["fingerprint"])
 
 
 @lru_cache(maxsize=65536)  # asked for several times in each pass over an object, and always the same

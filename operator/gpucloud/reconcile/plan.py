@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
+RELEASE = "Release"  # beside the verbs: our finalizer is removed
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -32,6 +34,7 @@ class Plan(Generic[S]):
     action: Verb | None = None
     targets: tuple[str, ...] = ()  # what the action is about beside the object's own identity: names of snapshots
     release: Release | None = None  # remove our finalizer: the cloud object is proven gone, or not ours to destroy
+    withheld: str | None = None  # what --observe-only keeps back: a verb, or Release
     record_intent: bool = False  # this status carries an intent that this process may act on
     look_after: float | None = None  # a listing that began at or after this mono time is needed
     wake_at: float | None = None  # mono time at which to decide again, whatever happens

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Tenanted")
 
 
+def tenant_of(record: Tenanted) -> str | None:
+    """The tenant that a record names, as a status can repeat it."""
+    return record.tenancy_name[:MAX_TEXT] if record.tenancy_name else None
+
+
 def believed(found: Observation[R], tenancy: str | None, account: AccountFacts, since: float) -> Observation[R]:
     """The observation, or Unknown when the credential is another tenant's or has not shown whose it is.
 
@@ -33,7 +39,7 @@ def believed(found: Observation[R], tenancy: str | None, account: AccountFacts, 
     """
     if tenancy is None or isinstance(found, Unknown):
         return found
-    if isinstance(found, Present) and found.record.tenancy_name in {None, tenancy}:
+    if isinstance(found, Present) and tenant_of(found.record) in {None, tenancy}:
         return found
     if account.tenants and tenancy not in account.tenants:
         whose = " and ".join(repr(name) for name in sorted(account.tenants))

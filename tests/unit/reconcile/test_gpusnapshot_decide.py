@@ -238,9 +238,8 @@ ROWS = {
         says="VM",
     ),
     "a VM not looked for yet is looked for": Row(
-        "nobody else may have asked for that listing, and its coming would wake nobody",
+        "nobody else may have asked for that listing, and its coming would wake nobody; nothing is said on the way",
         {"source": Source("vm", Unknown(NOW, Blindness.NOT_LOOKED))},
-        Reason.DEPENDENCY_NOT_READY,
         looks=True,
     ),
     "a VM that is on its way is waited for": Row(
@@ -472,12 +471,12 @@ ROWS = {
         progress="Stalled",
         says="Retain",
     ),
-    "observe-only lets nothing go": Row(
-        "it does nothing",
+    "observe-only says what it would do, and lets nothing go": Row(
+        "whoever restores a cluster counts these before anything is done",
         {"meta": DELETING, "spec": RETAINS, "status": COMPLETED, "limits": Limits(observe_only=True)},
-        Reason.DELETION_BLOCKED,
-        progress="Stalled",
-        says="--observe-only",
+        Reason.OBSERVE_ONLY,
+        "Unknown",
+        says=("--observe-only", "let this object go", "retained"),
     ),
     "before the first list nothing is let go": Row("whose it is is not known yet", {"meta": DELETING, "synced": False}),
 }

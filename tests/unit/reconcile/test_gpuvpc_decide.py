@@ -163,6 +163,17 @@ ROWS = {
         None,
         status={"vpc_id": "vpc-2"},
     ),
+    "another than the cloud said it made for us is a conflict, though no id is recorded yet": Row(
+        "a stranger's may take the name between our order's answer and the next listing",
+        {
+            "found": a_vpc("vpc-2"),
+            "status": a_vpc_status("Creating", intent=INTENT),
+            "memory": replace(OLD, seen_ids=frozenset({"vpc-1"})),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says=NAME,
+    ),
     "ours stays lost when the stranger's has gone too": Row(
         "what was lost is not made again unasked",
         {"found": Absent(NOW, NOW - 31, NOW - 2), "status": a_vpc_status("Conflict", progress="Stalled", **MADE)},
@@ -620,12 +631,12 @@ ROWS = {
         progress="Stalled",
         says=("tenant 'x'", "accept-absence"),
     ),
-    "observe-only lets nothing go": Row(
-        "it does nothing",
+    "observe-only says what it would do, and lets nothing go": Row(
+        "whoever restores a cluster counts these before anything is done",
         EMPTIED | {"limits": Limits(observe_only=True)},
-        Reason.DELETION_BLOCKED,
-        progress="Stalled",
-        says="--observe-only",
+        Reason.OBSERVE_ONLY,
+        "Unknown",
+        says=("--observe-only", "DestroyVpc"),
     ),
     "before the first list nothing is let go": Row(
         "nobody can say yet whose VPC it is", EMPTIED | {"owner": "'first'", "synced": False}

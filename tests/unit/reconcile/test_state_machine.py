@@ -25,6 +25,7 @@ class VmHistory(History):
     def somebody_else(self, what):
         world = self.world
         for vm in world.cloud.living(world.now):
+            world.beyond_knowing = True
             if what == "DESTROY":
                 world.outside_destroyed = True
                 world.cloud.destroy(vm, world.now)
@@ -89,12 +90,30 @@ def test_one_process_survives_everything():
     explore(VmHistory, drawn(two=False))
 
 
+ALONE = {"two": False, "twice": "twin", "illegal": "400", "vm_name": None, "foreign": False, "guarded": True, "age": 0.0}
+HONEST = ("good", "good", "partial", "failed")  # one that goes back in time is taken for somebody's switch
+IMPATIENT = {
+    "works": (
+        4,
+        lambda r: (0, r.choice(("ok", "ok", "lost after", "no room")), 1.0, r.choice(HONEST), r.choice((0.5, 3.0, 32.0))),
+    ),
+    "switches": (4, lambda r: (r.choice(list(PowerState)),)),
+    "thinks": (2, lambda _: (0, 0)),
+    "does": (2, lambda _: (0, "ok", 1.0, "ok")),
+    "crashes": (0.2, lambda _: (0,)),
+}
+
+
+def test_an_owner_who_switches_to_and_fro_is_never_told_ready_too_early():
+    seeds = range(HISTORIES)
+    explore(
+        VmHistory, ((seed, ALONE, [("all_is_well", (40.0,)), *draw_steps(random.Random(seed), IMPATIENT)]) for seed in seeds)
+    )
+
+
 @pytest.mark.parametrize("known_before", [False, True], ids=["at once", "long known"])
 def test_two_processes_awake_at_once_do_no_harm(known_before):
     explore(VmHistory, drawn(two=True, age=60.0 if known_before else 0.0))
-
-
-ALONE = {"two": False, "twice": "twin", "illegal": "400", "vm_name": None, "foreign": False, "guarded": True, "age": 0.0}
 
 
 def test_a_process_that_knew_the_object_before_waits_for_the_order_of_one_that_died():

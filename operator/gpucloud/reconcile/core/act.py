@@ -23,9 +23,9 @@ def propose(
     f: CloudFacts[Any, S, Any], verb: Verb, announcement: Verdict, *, targets: tuple[str, ...] = (), **changes: Any
 ) -> Plan[S]:
     """A plan that announces and then does ``verb``; under ``--observe-only`` one that only says what it would do."""
-    if f.limits.observe_only:
-        words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
-        return report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown"))
     if not f.synced:
         return Plan(pending=True)  # claims cannot be compared before the first list is complete; its end wakes everybody
+    if f.limits.observe_only:
+        words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
+        return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)
     return replace(report(f, announcement, **changes), action=verb, targets=targets)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy
-from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile.conditions import Progress, Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.create import absent, believable_from
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
-from gpucloud.reconcile.plan import Plan, Release
+from gpucloud.reconcile.plan import RELEASE, Plan, Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ S = TypeVar("S", bound=CloudStatus)
 
 RESEND_SECONDS = 300.0  # a destroy that was accepted and shows no effect is asked for again after this
 NAMED = 5  # of those that block a deletion, in a message
+OF_A_DELETION = frozenset({Reason.DELETING, Reason.DELETION_BLOCKED, Reason.DELETION_HELD})
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
@@ -37,7 +39,7 @@ def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = l
     ``prepare`` is the kind's own part: what must be done, or be gone, before the destroying call may be sent. It is asked
     each time, right before that call.
     """
-    for step in (watching_only, retained, held_by_dependents):
+    for step in (retained, held_by_dependents):
         plan = step(f)
         if plan is not None:
             return plan
@@ -46,14 +48,6 @@ def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = l
     if isinstance(f.found, Present):
         return _destroy(f, f.found, prepare)
     return _prove_gone(f, f.found, prepare)
-
-
-def watching_only(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Under ``--observe-only`` nothing is destroyed and nothing let go."""
-    if not f.limits.observe_only:
-        return None
-    words = f"The operator runs with --observe-only: it neither destroys the {f.subject.noun} nor lets this object go."
-    return report(f, stalled(Reason.DELETION_BLOCKED, words))
 
 
 def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -90,7 +84,7 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
         return Plan(pending=True)
     if unseen.cause is Blindness.NOT_LOOKED:
-        return report(f, deleting(f), look_after=f.memory.first_seen)
+        return _meanwhile(f, look_after=f.memory.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     if unseen.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}:
         way_out = f'If it is truly gone, set the annotation {Annotation.ACCEPT_ABSENCE}: "true". {way_out}'
@@ -101,9 +95,17 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is Blindness.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
-            return report(f, deleting(f), wake_at=patience)
+            return _meanwhile(f, wake_at=patience)
         return report(f, working(Reason.DELETION_BLOCKED, message))
     return report(f, stalled(Reason.DELETION_BLOCKED, message))
+
+
+def _meanwhile(f: CloudFacts[Any, S, Any], look_after: float | None = None, wake_at: float | None = None) -> Plan[S]:
+    """Nothing is known for a moment: what was last said of this deletion stands, be it why it is held."""
+    ready = find(f.status.conditions, ConditionType.READY)
+    if ready is not None and ready.reason in OF_A_DELETION:
+        return Plan(look_after=look_after, wake_at=wake_at, pending=True)
+    return report(f, deleting(f), look_after=look_after, wake_at=wake_at)
 
 
 def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
@@ -160,5 +162,10 @@ def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 
 def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str) -> Plan[S]:
-    """Free the object, once every claim is known: before that, nobody can say whose it is."""
-    return Plan(release=Release(reason, note)) if f.synced else Plan(pending=True)
+    """Free the object, once every claim is known: before that, nobody can say whose it is. Not under ``--observe-only``."""
+    if not f.synced:
+        return Plan(pending=True)
+    if f.limits.observe_only:
+        words = f"The operator runs with --observe-only: it would let this object go now, and does not. {note}"
+        return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
+    return Plan(release=Release(reason, note))

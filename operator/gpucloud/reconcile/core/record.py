@@ -20,4 +20,9 @@ def cut(texts: Mapping[str, str | None]) -> dict[str, str | None]:
 
 def moment(value: datetime | None) -> datetime | None:
     """A time of the cloud in whole seconds, as our objects show it."""
-    return None if value is None else value.astimezone(UTC).replace(microsecond=0)
+    if value is None:
+        return None
+    try:
+        return value.astimezone(UTC).replace(microsecond=0)
+    except OverflowError:  # within a day of the calendar's end: no time at which anything was made
+        return None

@@ -25,6 +25,8 @@ UNCOUNTED = frozenset(
         Reason.NAMESPACE_TERMINATING,
         Reason.DEPENDENCY_NOT_READY,
         Reason.ACCOUNT_NOT_READY,
+        Reason.OBSERVE_ONLY,
+        Reason.LIMIT_REACHED,
     }
 )
 

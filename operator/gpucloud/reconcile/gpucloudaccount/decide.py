@@ -76,5 +76,5 @@ def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
         return report(f, said, step.held)
     if f.limits.observe_only:
         words = f"{said.message} The operator runs with --observe-only: it would call {step.act.verb} now, and does not."
-        return report(f, replace(said, message=words), holding.standing(f))
+        return replace(report(f, replace(said, message=words), holding.standing(f)), withheld=step.act.verb)
     return holding.propose(f, report(f, said, step.held), step.act)

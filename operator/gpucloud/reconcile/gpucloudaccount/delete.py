@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
@@ -11,7 +12,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpucloudaccount import holding
 from gpucloud.reconcile.gpucloudaccount.report import report, worded
 from gpucloud.reconcile.gpucloudaccount.verdict import unusable
-from gpucloud.reconcile.plan import Plan, Release
+from gpucloud.reconcile.plan import RELEASE, Plan, Release
 from gpucloud.reconcile.retry import PATIENCE
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """The next step of a deletion that was asked for."""
-    blocked = watching_only(f) or used(f)
+    blocked, name = watching_only(f) or used(f), _to_free(f)
     if blocked is not None:
-        return report(f, blocked, holding.standing(f))
-    name = _to_free(f)
+        would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET
+        return replace(report(f, blocked, holding.standing(f)), withheld=would)
     if name is None:
         return Plan(release=Release(Reason.GONE, "Nothing uses this account any more."))
     return holding.propose(f, report(f, freeing(f, name), name), holding.Act(Verb.FREE_SECRET, name))

@@ -10,13 +10,13 @@ from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.core.steps import blind, claimed, dependent, foreign, lost, paused, twins, unguarded, unplaced
-from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
+from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
     from gpucloud.reconcile.gpusnapshot.facts import SnapshotFacts
-    from gpucloud.reconcile.plan import Plan
 
 
 ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # of a VM in any other state the cloud itself may judge
@@ -48,10 +48,13 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
 
 def sourceless(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """A snapshot is asked for only of a VM that the last listing shows, and that is not on its way to somewhere."""
-    if f.source is None or not isinstance(f.source.seen, Present | Absent):
+    seen = f.source.seen if f.source is not None else None
+    if isinstance(seen, Unknown) and seen.cause is Blindness.NOT_LOOKED:
+        return Plan(look_after=f.memory.first_seen, pending=True)  # VMs may not have been listed for anybody yet
+    if f.source is None or seen is None or isinstance(seen, Unknown):
         unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
-        return report(f, unseen, look_after=f.memory.first_seen)  # VMs may not have been listed for anybody yet
-    name, seen = f.source.name, f.source.seen
+        return report(f, unseen, look_after=f.memory.first_seen)
+    name = f.source.name
     if isinstance(seen, Absent):
         words = (
             f"There is no VM {name!r} in {f.place} to take a snapshot of. It is taken as soon as there is one; if the name is "

@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import quota
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.core.steps import dependent
 from gpucloud.reconcile.facts import KeyTrouble
+from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.gpuvm.facts import VmFacts
-    from gpucloud.reconcile.plan import Plan
 
 KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a missing Secret
+ROOM_RETRY_SECONDS = (5.0, 60.0)  # the same between looks for room under a limit
+PRICE_SECONDS = 5.0  # the catalogue is being read at the start: nothing is said before it should have come
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The VM is not there and never was: the steps towards buying it."""
-    for step in (rejected, taken, outstanding, dependent, unproven, duplicate, terminating, keyless, held):
+    for step in (rejected, taken, outstanding, dependent, unproven, duplicate, terminating, keyless, limited, held):
         plan = step(f)
         if plan is not None:
             return plan
@@ -32,7 +36,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """A VM that was bought for an object of this name, and that nobody claims, may be what the owner is looking for."""
     if f.intended or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
-    names = ", ".join(f.lookalikes[:3])
+    names = ", ".join(map(repr, f.lookalikes[:3]))
     return report(
         f,
         stalled(
@@ -46,17 +50,37 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
 def keyless(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """The keys to install are not known yet, or are no public keys."""
     if f.keys.trouble is KeyTrouble.MISSING:
-        waited = max(0.0, f.now.mono - f.memory.first_seen)
-        shortest, longest = KEY_RETRY_SECONDS
-        wake_at = f.now.mono + min(max(shortest, waited / 4), longest)
         return report(
             f,
             working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there."),
-            wake_at=wake_at,
+            wake_at=_backing_off(f, KEY_RETRY_SECONDS),
         )
     if f.keys.trouble is KeyTrouble.INVALID:
         return report(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None
+
+
+def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Its account or namespace may have no more. What may have been ordered already is never held by this."""
+    if not f.usage or f.status.intent is not None or f.memory.unclear:
+        return None
+    price, setting = dollars(f.price_per_hour), quota.needs_price(f.usage)
+    words = quota.exceeded(f.usage, price)
+    if words is None and setting is not None and price is None:
+        if f.now.mono < f.memory.first_seen + PRICE_SECONDS:
+            return Plan(wake_at=f.now.mono + 1.0, pending=True)
+        words = f"The cloud's catalogue has no price for {f.spec.configuration!r}, and {setting} needs one."
+    if words is None:
+        return None
+    way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."
+    return report(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), wake_at=_backing_off(f, ROOM_RETRY_SECONDS))
+
+
+def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
+    """When to look again: the longer it has waited, the later."""
+    shortest, longest = bounds
+    waited = max(0.0, f.now.mono - f.memory.first_seen)
+    return f.now.mono + min(max(shortest, waited / 4), longest)
 
 
 def buy(f: VmFacts) -> Plan[GpuVMStatus]:

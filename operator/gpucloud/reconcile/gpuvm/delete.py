@@ -6,11 +6,12 @@ ours and none is to be kept; otherwise those that may go are deleted one by one,
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpuvm import SnapshotPolicy
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import brake
 from gpucloud.reconcile.conditions import stalled
 from gpucloud.reconcile.core import delete, failed
 from gpucloud.reconcile.core.act import propose
@@ -26,7 +27,21 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The next step of a deletion that was asked for."""
-    return delete.decide(f, prepare=partial(_snapshots, f))
+    plan = delete.decide(f, prepare=lambda: held(f) or _snapshots(f))
+    if plan.action is None or plan.status is None:
+        return plan
+    return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # it passes: held no more
+
+
+def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Too much enters deletion at once: nothing is destroyed before a person says that it was meant.
+
+    That it is held is a record of its own: the condition's reason may give way to another one before a restart.
+    """
+    if f.hold is None:
+        return None
+    verdict = stalled(Reason.DELETION_HELD, brake.words(f.hold, f.meta.namespace, f.meta.name))
+    return report(f, verdict, deletion_held_at=f.status.deletion_held_at or f.now.wall)
 
 
 def with_snapshots(f: VmFacts) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
@@ -11,6 +11,10 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm.record import observed
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.brake import Hold
+    from gpucloud.reconcile.quota import Usage
 
 SUBJECT = Subject(
     kind=KIND,
@@ -50,6 +54,8 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
     snapshots: SnapshotsOfVm | Unknown | None = None  # looked for only while it is deleted together with them
+    hold: Hold | None = None  # the brake is on, and this VM is not to be destroyed
+    usage: tuple[Usage, ...] = ()  # of its account and namespace, where these have a limit
 
     @property
     def vm(self) -> Present[VmRecord] | Absent | Unknown:

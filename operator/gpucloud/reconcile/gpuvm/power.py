@@ -41,8 +41,8 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                 f,
                 working(
                     Reason.WAITING_FOR_CAPACITY,
-                    f"The cloud has no room for {f.spec.configuration} in {f.identity.cluster} yet (PENDING_RESOURCES); the VM "
-                    "waits its turn.",
+                    f"The cloud has no room for {f.spec.configuration!r} in {f.identity.cluster!r} yet (PENDING_RESOURCES): "
+                    "the VM waits its turn.",
                 ),
             )
         case Meaning.PROGRESSING:
@@ -63,14 +63,15 @@ def _online(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
         return _switch(f, vm, Verb.STOP, **_answered(request))
     if request is not None:
         return _switch(f, vm, Verb.STOP, announcement=RESTART_STOPS, restarting=request)
-    return report(f, settled(Reason.RUNNING, "The VM is running."), restarting=None)
+    running = settled(Reason.RUNNING, "The VM is running.")
+    return _under_way(f, vm, Verb.STOP) or report(f, running, restarting=None)
 
 
 def _offline(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     request = _restart_request(f)
     if f.spec.power_state is PowerState.STOPPED:
         off = settled(Reason.POWERED_OFF, "The VM is powered off, as asked. Its disk is still billed.")
-        return report(f, off, **_answered(request))
+        return _under_way(f, vm, Verb.START) or report(f, off, **_answered(request))
     if f.status.restarting is not None or request is not None:
         return _switch(f, vm, Verb.START, announcement=RESTART_STARTS, **_answered(request or f.status.restarting))
     return _switch(f, vm, Verb.START)
@@ -94,13 +95,29 @@ def _switch(
     attempt = _standing(f, verb)
     if attempt is not None and failed.holds(f, attempt):
         return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), **changes)
-    needed = f.fresh_from
-    if attempt is not None:
-        settling = attempt.refusal is None or attempt.refusal.ambiguous
-        needed = max(needed, attempt.at + (f.limits.grace if settling else 0.0))
+    needed = max(f.fresh_from, _shown_from(f, attempt)) if attempt is not None else f.fresh_from
     if vm.as_of < needed:
         return report(f, verdict, look_after=needed, **changes)
     return propose(f, verb, verdict, **changes)
+
+
+def _under_way(f: VmFacts, vm: Present[VmRecord], verb: Verb) -> Plan[GpuVMStatus] | None:
+    """The VM is as its owner wants it, but a call that changes that may not have shown yet: it is not settled."""
+    attempt, ready = _standing(f, verb), find(f.status.conditions, ConditionType.READY)
+    if attempt is not None:
+        needed, verdict = _shown_from(f, attempt), _announcement(f, _OPPOSITE[verb])
+    elif f.attempt(_OPPOSITE[verb]) is None and ready is not None and ready.reason == _SWITCH[verb][0]:
+        # Whoever announced it may have sent it just before its end. The words stand, since they are all that tells.
+        needed, verdict = f.memory.first_seen + f.limits.grace, working(Reason(ready.reason), ready.message)
+    else:
+        return None
+    return report(f, verdict, look_after=needed) if vm.as_of < needed else None
+
+
+def _shown_from(f: VmFacts, attempt: Attempt) -> float:
+    """A listing that began at or after this mono time shows what came of a power call."""
+    settling = attempt.refusal is None or attempt.refusal.ambiguous
+    return attempt.at + (f.limits.grace if settling else 0.0)
 
 
 def _standing(f: VmFacts, verb: Verb) -> Attempt | None:

@@ -45,6 +45,11 @@ FAILURES = {
 }
 
 
+def known(state: str) -> bool:
+    """Whether the cloud's documents list this word for a state."""
+    return state in _MEANINGS
+
+
 def word(record: VmRecord) -> str:
     """The state as the cloud wrote it, trimmed and in capitals; empty when it wrote none."""
     return (record.status or "").strip().upper()

@@ -52,14 +52,14 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
 
     @property
     def replaced(self) -> bool:
-        """Whether the VPC that is there now is another than the one that was seen before: its id, which is unique, differs.
+        """Whether the VPC that is there now is another than ours was: its id, which is unique, differs.
 
-        An id that this process has seen itself outranks the one in status, which people can edit.
+        What this process was told when it ordered, and has seen itself, outranks the id in status, which people can edit.
         """
         seen = self.found.record.id if isinstance(self.found, Present) and not self.found.twins else None
         if seen is None or seen in self.memory.seen_ids:
             return False
-        return self.status.vpc_id is not None and seen != self.status.vpc_id
+        return bool(self.memory.seen_ids) or self.status.vpc_id not in {None, seen}
 
     @property
     def believable_from(self) -> float:

@@ -1,0 +1,148 @@
+"""The brake: when too much enters deletion at once, destruction pauses until a person says that it was meant.
+
+The worst accidents cross namespaces (a pruned application, a deleted CRD), so all departures are counted together, by the
+apiserver's own times of deletion. See docs/adr/0007.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.reconcile.price import NOTHING, shown, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+AHEAD = timedelta(minutes=5)  # how far clocks may differ; a release for later than that would be no brake at all
+STAMP = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What may enter deletion within a window before destruction pauses; zero: no limit."""
+
+    vms: int = 0
+    price: Decimal = NOTHING
+    window: timedelta = timedelta(minutes=10)
+
+    @property
+    def on(self) -> bool:
+        """Whether anything can ever be held."""
+        return self.vms > 0 or self.price > 0
+
+    def crossed(self, vms: int, price: Decimal) -> str | None:
+        """The setting that this many VMs, or their price, go beyond."""
+        if self.vms and vms > self.vms:
+            return f"--brake-vms {self.vms}"
+        if self.price and price > self.price:
+            return f"--brake-price-per-hour {self.price:f}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """An object whose deletion destroys a VM.
+
+    ``passed``: destroying was begun, so it counts and is held no more. ``held``: it was held before, which outlives a restart.
+    """
+
+    uid: str
+    namespace: str
+    entered: datetime
+    price: Decimal | None = None
+    passed: bool = False
+    released: bool = False
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why a VM is not destroyed: what entered deletion with it. ``crossed`` is empty when only its status still tells."""
+
+    vms: int = 0
+    price: Decimal = NOTHING
+    unpriced: int = 0
+    window: timedelta = timedelta(0)
+    crossed: str = ""
+    trouble: str = ""  # what is wrong with an annotation that should have released it
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What an annotation says: released at a time, or words about why it says nothing."""
+
+    at: datetime | None = None
+    trouble: str = ""
+
+    def covers(self, entered: datetime) -> bool:
+        """Whether a deletion that was asked for at this time is released."""
+        return self.at is not None and entered <= self.at
+
+
+def release(text: str | None, now: datetime, where: str) -> Release:
+    """Read the annotation that stands on ``where``. A time far ahead is refused: it would switch the brake off in advance."""
+    if not text:
+        return Release()
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        at = None
+    given = f"The annotation {Annotation.BRAKE_RELEASED_AT} on {where} is {text[:40]!r}"
+    if at is None or at.tzinfo is None:
+        return Release(trouble=f"{given}, which is no time such as {rfc3339(now)}.")
+    if at > now + AHEAD:
+        return Release(trouble=f"{given}, which lies ahead: only what has entered deletion already can be released.")
+    return Release(at)
+
+
+def hold(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
+    """Why this one is held, or None. ``among``: all departures that are not released, by the time they were asked for."""
+    if not rule.on or departure.released or departure.passed:
+        return None
+    return _crowd(departure, among, rule) or (Hold() if departure.held else None)
+
+
+def _crowd(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
+    """The first window with this departure in it that holds too much."""
+    first = bisect_left(among, departure.entered - rule.window, key=_entered)
+    last = bisect_right(among, departure.entered, key=_entered)
+    end, price, unpriced = first, NOTHING, 0
+    for start in range(first, last):
+        while end < len(among) and among[end].entered <= among[start].entered + rule.window:
+            price += among[end].price or NOTHING
+            unpriced += among[end].price is None
+            end += 1
+        crossed = rule.crossed(end - start, price)
+        if crossed is not None:
+            return Hold(end - start, price, unpriced, rule.window, crossed)
+        price -= among[start].price or NOTHING
+        unpriced -= among[start].price is None
+    return None
+
+
+def _entered(departure: Departure) -> datetime:
+    return departure.entered
+
+
+def words(held: Hold, namespace: str, name: str) -> str:
+    """What happened, and the commands that end it."""
+    if held.crossed:
+        many = "1 VM" if held.vms == 1 else f"{held.vms} VMs"
+        why = (
+            f"{many} of {shown(held.price)} dollars an hour{unknown(held.unpriced)} entered deletion within "
+            f"{held.window.total_seconds():g} s, more than {held.crossed} lets pass."
+        )
+    else:
+        why = "It was held when too many VMs entered deletion at once, and nobody has released it."
+    said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={STAMP}"
+    return (
+        f"No call to destroy it is sent now: {why} {held.trouble}{' ' if held.trouble else ''}"
+        f"If that was meant, release all of this namespace: {said.format(f'namespace {namespace}')} -- or this one alone: "
+        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or keep the VM and let the object go: "
+        "set spec.deletion.policy: Retain."
+    )

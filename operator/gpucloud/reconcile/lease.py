@@ -1,0 +1,99 @@
+"""Who of several operators may act: the rules of a coordination.k8s.io Lease, as client-go's leader election has them.
+
+No clock but our own is believed. The times in a Lease are for people; whether its holder lives is told by whether the record
+changes. A holder that has not renewed for the deadline stops by itself; another takes over only after the longer duration,
+counted from when it first saw the record as it is. So two overlap only if their clocks' rates differ as much as those times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """Seconds. ``lease`` > ``renew_deadline`` > ``retry_period``; the first difference is what skew and delay may cost."""
+
+    lease: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a Lease says. Compared as a whole: any difference is a sign of life."""
+
+    holder: str = ""
+    duration: float = 0.0
+    renewed_at: str = ""
+    acquired_at: str = ""
+    transitions: int = 0
+
+
+class Step(StrEnum):
+    """What a candidate does next."""
+
+    WAIT = "Wait"
+    ACQUIRE = "Acquire"
+    RENEW = "Renew"
+    GIVE_UP = "GiveUp"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The step. WAIT lasts until ``until`` (mono seconds), unless something is seen before; the others are due now."""
+
+    step: Step
+    until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidacy:
+    """What one candidate knows. All times are mono seconds of its own."""
+
+    me: str
+    durations: Durations
+    record: Record | None = None  # as last seen; None: there is no Lease
+    since: float | None = None  # when it was first seen as it is; None: nobody has looked yet
+    renewed: float | None = None  # when the last write of ours that came through began; None: we do not lead
+
+    def saw(self, record: Record | None, at: float) -> Candidacy:
+        """A reading, whose answer came at this time."""
+        if self.since is not None and record == self.record:
+            return self
+        return replace(self, record=record, since=at)
+
+    def wrote(self, record: Record, began: float) -> Candidacy:
+        """Our own write came through: we lead, counted from before it was sent, since nobody can have seen it earlier."""
+        return replace(self, record=record, since=began, renewed=began)
+
+    def leads(self, now: float) -> bool:
+        """Whether we may act at this moment."""
+        return self.renewed is not None and self.ours and now < self.renewed + self.durations.renew_deadline
+
+    @property
+    def ours(self) -> bool:
+        """Whether the record, as last seen, names us."""
+        return self.record is not None and self.record.holder == self.me
+
+
+def decide(it: Candidacy, now: float) -> Verdict:
+    """What to do now. Once it is GIVE_UP it stays so: only a new process may become a candidate again."""
+    return _follow(it, now) if it.renewed is None else _hold(it, it.renewed, now)
+
+
+def _hold(it: Candidacy, renewed: float, now: float) -> Verdict:
+    if not it.ours or now >= renewed + it.durations.renew_deadline:  # a Lease that was deleted may be another's by now
+        return Verdict(Step.GIVE_UP)
+    due = renewed + it.durations.retry_period
+    return Verdict(Step.RENEW) if now >= due else Verdict(Step.WAIT, due)
+
+
+def _follow(it: Candidacy, now: float) -> Verdict:
+    if it.since is None:
+        return Verdict(Step.WAIT, now)
+    if it.record is None or it.record.holder in {"", it.me}:  # ours: the answer to our write was lost
+        return Verdict(Step.ACQUIRE)
+    lapses = it.since + (it.record.duration or it.durations.lease)
+    return Verdict(Step.ACQUIRE) if now >= lapses else Verdict(Step.WAIT, lapses)

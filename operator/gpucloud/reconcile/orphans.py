@@ -1,0 +1,222 @@
+"""What bears our mark and belongs to nobody: who is an orphan, and which one may be collected. docs/adr/0006 has the reasons.
+
+An orphan is reported. It is destroyed only when a person has allowed that, and when this process itself saw its object being
+abandoned: one that was retained on purpose looks just the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.common import DeletionPolicy
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import naming
+from gpucloud.reconcile.facts import AccountFacts, Present
+from gpucloud.reconcile.tenancy import believed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpucloud.cloud.models import SnapshotRecord, VmRecord
+    from gpucloud.reconcile.core.facts import CloudFacts
+
+FRESH_SECONDS = 60.0  # a list of all objects that is older says nothing about now
+RESEND_SECONDS = 300.0  # between two destroying calls for one orphan
+FEW, SHARE = 2, 0.1  # more orphans than both of these look like our own mistake
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A VM or snapshot under a name of this installation, as a believed listing shows it."""
+
+    kind: str  # of the object that it was made for
+    where: naming.Identity
+    mark: naming.Mark
+    record: VmRecord | SnapshotRecord
+    twins: bool = False  # more than one record under this identity, not to be told apart
+
+    @property
+    def made_for(self) -> str:
+        """The name, perhaps shortened, of the object that it was made for."""
+        return self.mark.base.removesuffix("-").rpartition("-")[0]
+
+    @property
+    def key(self) -> tuple[str, naming.Identity]:
+        """What stays the same of it from one listing to the next."""
+        return self.kind, self.where
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """An object that the apiserver lists, and what it stands for; without a place, whatever bears the mark of its UID."""
+
+    kind: str
+    uid: str
+    namespace: str = ""
+    name: str = ""
+    place: naming.Identity | None = None
+    refers: frozenset[tuple[str, str]] = frozenset()  # kind and name of the objects that it is still made from
+    uses: frozenset[str] = frozenset()  # names in the cloud that its spec gives
+
+
+class Owners:
+    """All objects that the apiserver lists. ``unread`` when some of them have not been seen whole."""
+
+    def __init__(self, owners: Iterable[Owner], tag: str) -> None:
+        self.unread = False
+        self._by_mark: dict[tuple[str, str], list[Owner]] = defaultdict(list)
+        self._by_name: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+        self._bases: set[tuple[str, str, str]] = set()
+        self._uses: set[str] = set()
+        for owner in owners:
+            self._by_mark[owner.kind, naming.fingerprint(owner.uid)].append(owner)
+            self._uses |= owner.uses
+            self.unread = self.unread or not owner.name
+            if owner.place is not None:
+                self._by_name[owner.kind, owner.place.cluster, owner.place.name].append(owner.place.vpc)
+            for kind, name in {(owner.kind, owner.name), *owner.refers}:
+                self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
+
+    def stand_for(self, thing: Thing) -> bool:
+        """Whether some object stands for this: it was made for it, or the object has chosen its very name."""
+        for owner in self._by_mark.get((thing.kind, thing.mark.fingerprint), ()):
+            if owner.place is None or (owner.place.name == thing.where.name and _same(owner.place.vpc, thing.where.vpc)):
+                return True
+        named = self._by_name.get((thing.kind, thing.where.cluster, thing.where.name), ())
+        return any(_same(vpc, thing.where.vpc) for vpc in named)
+
+    def want(self, thing: Thing, namespace: str) -> bool:
+        """Whether some object may be looking for this: of the same base name, or by a reference, or by its name."""
+        return (thing.kind, namespace, thing.mark.base) in self._bases or thing.where.name in self._uses
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What this process saw: an object that was to be destroyed with its thing went before we let it go."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    where: naming.Identity
+    tenancy: str | None
+    at: float  # mono
+
+
+class Hold(StrEnum):
+    """Why an orphan is not collected."""
+
+    OFF = "collection is off"
+    UNWITNESSED = "this process did not see its object being abandoned, so it may have been retained on purpose"
+    UNCLEAR = "not everything could be looked at"
+    STALE = "the list of objects is too old"
+    UNPLACED = "the cloud does not say in which VPC it is, or lists several of this name"
+    TENANT = "it is not certain that it belongs to the tenant of its object"
+    WANTED = "an object may be looking for it"
+    YOUNG = "it was abandoned only lately"
+    SEEN_ONCE = "it has not been seen often enough since"
+    SENT = "it was told to go already"
+    MANY = "too many look orphaned at once"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the administrator allows."""
+
+    collect: bool = False
+    age: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One orphan, and all that a decision to collect it may look at. Times are mono seconds."""
+
+    now: float
+    thing: Thing
+    witness: Witness | None
+    rules: Rules
+    seen: tuple[float, ...]  # when the last listings began, one after the other, that showed it as an orphan
+    listed: float  # when the list of all objects began, by which it is one
+    account: AccountFacts
+    began: float  # when the account's credential came into use
+    orphans: int  # in this account, this one included
+    ours: int  # things of ours in this account
+    clear: bool = False  # all objects are known, apiserver and cloud are well, every listing was believed
+    wanted: bool = True
+    sent: float | None = None  # when it was last told to go
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many orphans an account has, of how many things of ours."""
+
+    orphans: int
+    ours: int = field(default=0)
+
+    @property
+    def many(self) -> bool:
+        """Whether so many more likely mean that we are mistaken."""
+        return self.orphans > max(FEW, SHARE * self.ours)
+
+
+def orphans(things: Iterable[Thing], owners: Owners) -> tuple[Thing, ...]:
+    """Those that no object stands for."""
+    return tuple(thing for thing in things if not owners.stand_for(thing))
+
+
+def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
+    """What the end of an object proves, by its last view: None unless it should have taken its thing along, and could not."""
+    meta, here = f.meta, f.identity
+    abandoned = meta.deleting and meta.guarded and not f.memory.freed
+    meant = f.policy is DeletionPolicy.DELETE and not f.annotated(Annotation.PAUSED) and not f.limits.observe_only
+    by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
+    if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
+        return None
+    tenancy = f.status.tenancy
+    return Witness(f.subject.kind, meta.namespace, meta.name, meta.uid, here, tenancy, f.now.mono)
+
+
+def hold(case: Case) -> Hold | None:
+    """Why this orphan is not collected; None when it may be."""
+    if not case.rules.collect:
+        return Hold.OFF
+    if case.witness is None or not _speaks_of(case.witness, case.thing):
+        return Hold.UNWITNESSED
+    reasons = (
+        (Hold.UNCLEAR, not case.clear),
+        (Hold.STALE, case.now - case.listed > FRESH_SECONDS or not case.seen or case.listed < case.seen[-1]),
+        (Hold.UNPLACED, not case.thing.where.vpc or case.thing.twins),
+        (Hold.TENANT, not _of_its_tenant(case, case.witness)),
+        (Hold.WANTED, case.wanted),
+        (Hold.YOUNG, case.now - case.witness.at < case.rules.age),
+        (Hold.SEEN_ONCE, len(set(case.seen)) < 2 or sorted(case.seen)[-2] <= case.witness.at),
+        (Hold.SENT, case.sent is not None and case.now - case.sent < RESEND_SECONDS),
+        (Hold.MANY, Tally(case.orphans, case.ours).many),
+    )
+    return next((reason for reason, holds in reasons if holds), None)
+
+
+def _ordered(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether this process has sent an order that may have been carried out."""
+    attempt = f.attempt(f.subject.create)
+    return attempt is not None and (attempt.refusal is None or attempt.refusal.ambiguous)
+
+
+def _speaks_of(witness: Witness, thing: Thing) -> bool:
+    there, here = witness.where, thing.where
+    same = (witness.kind, there.cluster, there.name) == (thing.kind, here.cluster, here.name) and _same(there.vpc, here.vpc)
+    return same and thing.mark.fingerprint == naming.fingerprint(witness.uid)
+
+
+def _of_its_tenant(case: Case, witness: Witness) -> bool:
+    """As for any destroying call: the record, and the credential that shows it, are of the tenant that was recorded."""
+    seen: Present[Any] = Present(case.thing.record, case.seen[-1] if case.seen else case.began)
+    return isinstance(believed(seen, witness.tenancy, case.account, case.began), Present)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two VPCs may be the same; one that is not known may be any."""
+    return one == other or "" in {one, other}

@@ -1,0 +1,148 @@
+"""When an account is looked at again, and when a call about its Secret may be sent again."""
+
+from dataclasses import replace
+
+import pytest
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.facts import Asked, Limits, Memory, Verb
+from gpucloud.reconcile.gpucloudaccount import Contact, decide
+from support.accounts import (
+    ANSWERED,
+    DELETING,
+    SECRET,
+    V1,
+    a_flawed_secret,
+    a_secret,
+    account_facts,
+    an_account,
+    an_account_status,
+    tried_secret,
+)
+from support.builders import NOW
+
+HOLD = Verb.HOLD_SECRET
+PAUSED = {Annotation.PAUSED: "true"}
+
+
+def refused(*, ago=0.0, failures=1, retry_after=None, asked=None):
+    memory = tried_secret(HOLD, ago=ago, kind=ErrorKind.SERVER, failures=failures, asked=asked)
+    attempt = memory.attempts[HOLD]
+    return replace(memory, attempts={HOLD: replace(attempt, refusal=replace(attempt.refusal, retry_after=retry_after))})
+
+
+@pytest.mark.parametrize(
+    ("failures", "retry_after", "delay"),
+    [
+        (1, None, 5.0),
+        (2, None, 10.0),
+        (3, None, 20.0),
+        (4, None, 40.0),
+        (7, None, 300.0),  # the longest
+        (10_000, None, 300.0),  # and no number too large for a float
+        (1, 12.0, 12.0),  # who is asked to wait does
+        (3, 12.0, 20.0),  # and never shortens its own wait
+        (1, 0.0, 5.0),
+    ],
+)
+def test_a_refused_call_is_sent_again_after_its_delay_and_not_before(failures, retry_after, delay):
+    before = decide(account_facts(memory=refused(ago=delay - 0.5, failures=failures, retry_after=retry_after)))
+    assert before.action is None
+    assert before.wake_at == pytest.approx(NOW + 0.5)
+    assert decide(account_facts(memory=refused(ago=delay, failures=failures, retry_after=retry_after))).action is HOLD
+
+
+def test_a_person_who_asks_anew_does_not_wait():
+    assert decide(account_facts(memory=refused(asked=Asked(0)))).action is HOLD
+
+
+def test_the_sooner_of_two_reasons_to_look_again_counts():
+    """The Secret in use is read every 30 s, though its hold may be tried again only later."""
+    plan = decide(account_facts(memory=refused(failures=7)))
+    assert plan.wake_at == NOW + 30
+
+
+@pytest.mark.parametrize(
+    ("secret", "known_for", "soonest"),
+    [
+        (a_secret(held=True), 600, 30.0),
+        (None, 0, 1.0),
+        (None, 3.9, 1.0),
+        (None, 12, 3.0),
+        (None, 600, 5.0),
+        (a_flawed_secret(), 12, 3.0),
+        (None, -1, 1.0),  # read between two looks at the clock
+    ],
+)
+def test_a_secret_is_read_again(secret, known_for, soonest):
+    plan = decide(account_facts(secret=secret, memory=Memory(first_seen=NOW - known_for)))
+    assert plan.wake_at == NOW + soonest
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_without_our_finalizer_it_is_soon_seen_with_it_unless_it_goes(deleting):
+    assert decide(account_facts(meta=an_account(guarded=False, deleting=deleting))).pending is not deleting
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_paused_it_still_reads_its_secret(generation):
+    meta = an_account(annotations=PAUSED, generation=generation)
+    plan = decide(account_facts(meta=meta, status=an_account_status(), secret=a_secret(held=True)))
+    assert plan.wake_at == NOW + 30
+    assert {item.observed_generation for item in plan.status.conditions} == {generation}
+
+
+def test_a_paused_deletion_forgets_no_secret_that_is_held():
+    meta = an_account(annotations=PAUSED, **DELETING)
+    plan = decide(account_facts(meta=meta, status=an_account_status(held_secret=SECRET)))
+    assert plan.status.held_secret == SECRET
+
+
+def test_a_secret_that_is_not_there_is_not_recorded_as_held():
+    assert decide(account_facts(secret=None)).status.held_secret is None
+
+
+def test_after_a_restart_an_untried_account_is_soon_tried():
+    status = an_account_status(proven_secret=V1)
+    plan = decide(
+        account_facts(contact=Contact(), status=status, memory=Memory(first_seen=NOW - 50), secret=a_secret(held=True))
+    )
+    assert plan.status is None
+    assert (plan.wake_at, plan.pending) == (NOW + 10, True)
+
+
+def test_every_condition_speaks_of_the_generation_that_was_looked_at():
+    for changes in ({}, {"forbidden": {"GetServers": "no"}}, {"secret": None}, {"limits": Limits(observe_only=True)}):
+        plan = decide(account_facts(meta=an_account(generation=7), **changes))
+        assert {item.observed_generation for item in plan.status.conditions} == {7}
+
+
+@pytest.mark.parametrize(("remembered", "kept"), [(True, "ApiKey"), (False, None)])
+def test_the_kind_of_a_credential_that_is_still_in_use_stays_shown(remembered, kept):
+    plan = decide(account_facts(secret=None, remembered=remembered, status=an_account_status()))
+    assert plan.status.credential_kind == (an_account_status().credential_kind if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("users", "says"),
+    [
+        (("GpuVM 'train'",), ("The object that uses it belongs to tenant 'acme'",)),
+        (("GpuVM 'a'", "GpuVM 'b'"), ("The 2 objects that use it belong to tenant 'acme'",)),
+    ],
+)
+def test_a_mismatch_counts_whom_it_concerns(users, says):
+    plan = decide(account_facts(tenant="other", users=users, status=an_account_status(tenant="acme"), contact=ANSWERED))
+    ready = plan.status.conditions[0]
+    assert ready.reason == Reason.TENANT_MISMATCH
+    assert all(words in ready.message for words in says)
+
+
+@pytest.mark.parametrize(
+    ("users", "says"), [(1, "long as 1 object uses this account."), (2, "long as 2 objects use this account.")]
+)
+def test_a_lost_secret_counts_who_will_need_it_again(users, says):
+    names = tuple(f"GpuVM '{number}'" for number in range(users))
+    ready = decide(account_facts(secret=None, remembered=True, users=names)).status.conditions[0]
+    assert "stays in use until then." in ready.message
+    assert ready.message.endswith(says), ready.message

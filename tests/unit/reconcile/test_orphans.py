@@ -1,0 +1,267 @@
+"""Who is an orphan, what is proof that one was abandoned, and what keeps it from being collected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import DeletionPolicy
+from gpucloud.kinds.gpuvm import Deletion, GpuVMStatus
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, Limits, Memory, Refusal, Verb
+from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
+from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, Rules, Tally, hold, orphans, witness
+from support.builders import NOW, TAG, UID, a_spec, an_intent, an_object, facts, our_name, present
+from support.orphanfacts import GONE_AT, RULES, a_case, a_thing, a_witness, an_owner, owners
+
+OTHER = "99999999-2222-3333-4444-555555555555"
+HERE = a_thing().where
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "why"),
+    [
+        (external_name("train", UID, TAG), True, "as we give it"),
+        (external_name("a-very-long-name-with-a-tail-that-is-cut-off-somewhere", UID, TAG), True, "shortened"),
+        (external_name("team.train", UID, TAG), True, "with a dot made a dash"),
+        (external_name("train", UID, "other"), False, "another installation's"),
+        (external_name(f"train-{TAG}", UID, "other"), False, "our tag stands in the wrong place"),
+        (f"train-{TAG}-", False, "no fingerprint"),
+        (f"train-{TAG}-mzx7ntfkl1", False, "1 is no letter of a fingerprint"),
+        (f"train-{TAG}-mzx7ntfklmm", False, "too long for one"),
+        (f"-{TAG}-mzx7ntfklm", False, "no base"),
+        (f"train-{TAG}-mzx7ntfklm\n", False, "a line break is no part of a name"),
+        ("train", False, "a person's"),
+    ],
+)
+def test_a_mark_is_read_from_our_own_names_only(name, ours, why):
+    assert (read_mark(name, TAG) is not None) is ours, why
+
+
+@given(st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True), st.uuids().map(str))
+def test_every_name_that_we_give_is_read_again(name, uid):
+    mark = read_mark(external_name(name, uid, TAG), TAG)
+    assert mark is not None
+    assert mark.fingerprint == fingerprint(uid)
+    assert external_name(name, uid, TAG) == mark.base + mark.fingerprint
+
+
+# --- who is an orphan
+
+
+@pytest.mark.parametrize(
+    ("owner", "orphan", "why"),
+    [
+        (None, True, "no object at all"),
+        (an_owner(place=HERE), False, "its own object stands for it"),
+        (an_owner(place=replace(HERE, vpc="")), False, "in whichever VPC it is"),
+        (an_owner(place=None), False, "where its object belongs is not known yet"),
+        (an_owner(place=replace(HERE, vpc="elsewhere")), True, "its object stands for another of its name, in another VPC"),
+        (an_owner(uid=OTHER, place=None), True, "a namesake with another UID is another object"),
+        (an_owner(kind="GpuSnapshot", place=None), True, "the mark is of a GpuVM's UID; kinds do not mix"),
+        (an_owner("other", OTHER, place=HERE), False, "an object has chosen this very name"),
+        (an_owner("other", OTHER, place=replace(HERE, cluster="Msc2")), True, "chosen in another cluster"),
+        (an_owner("other", OTHER, place=replace(HERE, vpc="elsewhere")), True, "chosen in another VPC"),
+    ],
+)
+def test_an_orphan_is_what_no_object_stands_for(owner, orphan, why):
+    known = owners() if owner is None else owners(owner)
+    assert bool(orphans([a_thing()], known)) is orphan, why
+
+
+def test_a_record_that_names_no_vpc_may_be_its_objects():
+    assert not orphans([a_thing(vpc="")], owners(an_owner(place=HERE)))
+
+
+@pytest.mark.parametrize(
+    ("owner", "wants", "why"),
+    [
+        (an_owner("other", OTHER), False, "another base name"),
+        (an_owner("train", OTHER), True, "the same name again: PossibleDuplicate"),
+        (an_owner("train", OTHER, namespace="else"), False, "another namespace"),
+        (
+            an_owner("copy", OTHER, "GpuSnapshot", refers=frozenset({("GpuVM", "train")})),
+            True,
+            "a snapshot of it is to be taken",
+        ),
+        (an_owner("copy", OTHER, "GpuSnapshot", refers=frozenset({("GpuVM", "else")})), False, "a snapshot of another"),
+        (an_owner("copy", OTHER, "GpuSnapshot", namespace="x", uses=frozenset({HERE.name})), True, "named as the cloud does"),
+    ],
+)
+def test_an_object_may_be_looking_for_it(owner, wants, why):
+    assert owners(owner).want(a_thing(), "team") is wants, why
+
+
+def test_objects_that_were_not_seen_whole_are_counted():
+    assert owners(an_owner(name="", namespace="")).unread
+    assert not owners(an_owner()).unread
+
+
+# --- who was abandoned
+
+
+def parted(**changes):
+    """The last view of a GpuVM that went with its finalizer on, while its VM was there."""
+    fitting = {
+        "meta": an_object(deleting=True),
+        "status": GpuVMStatus(intent=an_intent(our_name()), vm_id=our_name(), tenancy="acme"),
+        "found": present(),
+    }
+    return facts(**fitting | changes)
+
+
+def ordered(refusal=None):
+    return Memory(first_seen=0.0, attempts={Verb.CREATE: Attempt(Verb.CREATE, NOW - 1, Asked(1), refusal)})
+
+
+NOTHING_THERE = Absent(NOW, NOW)
+LOST = Refusal(ErrorKind.OUTCOME_UNKNOWN, "no answer", ambiguous=True)
+REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "proof", "why"),
+    [
+        ({}, True, "it is there, was to go with its object, and we did not let that go"),
+        ({"found": NOTHING_THERE, "memory": ordered()}, True, "ordered, and not listed yet"),
+        ({"found": NOTHING_THERE, "memory": ordered(LOST)}, True, "perhaps ordered"),
+        ({"found": NOTHING_THERE, "memory": ordered(REFUSED)}, False, "never made"),
+        ({"found": NOTHING_THERE}, False, "not there, and not ordered by this process"),
+        ({"meta": an_object(deleting=False)}, False, "nobody asked for its deletion"),
+        ({"meta": an_object(deleting=True, guarded=False)}, False, "it went in order"),
+        ({"memory": Memory(first_seen=0.0, freed=True)}, False, "we let it go"),
+        ({"spec": a_spec(deletion=Deletion(policy=DeletionPolicy.RETAIN))}, False, "its owner wants to keep the VM"),
+        ({"meta": an_object(deleting=True, annotations={Annotation.PAUSED: "true"})}, False, "its owner held everything back"),
+        ({"limits": Limits(observe_only=True)}, False, "nothing is destroyed in this mode"),
+        ({"spec": a_spec(vmName="chosen"), "identity": Identity("Msc1", "acme", "chosen")}, False, "the name proves nothing"),
+        ({"identity": Identity("Msc1", "acme", external_name("train", UID, "other"))}, False, "a name with an earlier tag"),
+        ({"found": present(twins=True)}, False, "two that cannot be told apart"),
+        ({"owner": "'another'"}, False, "it is another object's"),
+        ({"owner": "'another'", "found": NOTHING_THERE, "memory": ordered()}, False, "another's, whatever was ordered"),
+    ],
+)
+def test_a_witness(changes, proof, why):
+    seen = witness(parted(**changes), TAG)
+    assert (seen is not None) is proof, why
+    if seen is not None:
+        assert (seen.kind, seen.namespace, seen.name, seen.uid, seen.at) == ("GpuVM", "team", "train", UID, NOW)
+        assert (seen.where.name, seen.tenancy) == (our_name(), "acme")
+
+
+# --- what may be collected
+
+AGAINST = {
+    "off": ({"rules": Rules()}, Hold.OFF),
+    "nobody saw it": ({"witness": None}, Hold.UNWITNESSED),
+    "seen of another name": ({"witness": a_witness(where=replace(HERE, name="else"))}, Hold.UNWITNESSED),
+    "seen of another UID": ({"witness": a_witness(uid=OTHER)}, Hold.UNWITNESSED),
+    "seen in another cluster": ({"witness": a_witness(where=replace(HERE, cluster="Msc2"))}, Hold.UNWITNESSED),
+    "seen of another kind": ({"witness": a_witness(kind="GpuSnapshot")}, Hold.UNWITNESSED),
+    "not all could be seen": ({"clear": False}, Hold.UNCLEAR),
+    "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, Hold.STALE),
+    "objects listed before the cloud": ({"listed": NOW - 11}, Hold.STALE),
+    "not listed": ({"seen": ()}, Hold.STALE),
+    "twins": ({"thing": a_thing(twins=True)}, Hold.UNPLACED),
+    "in no VPC": ({"thing": a_thing(vpc="")}, Hold.UNPLACED),
+    "another tenant's record": ({"thing": a_thing(tenant="globex")}, Hold.TENANT),
+    "another tenant's credential": (
+        {"thing": a_thing(tenant="globex"), "account": AccountFacts("a", frozenset({"globex"}))},
+        Hold.TENANT,
+    ),
+    "wanted": ({"wanted": True}, Hold.WANTED),
+    "young": ({"rules": Rules(collect=True, age=NOW - GONE_AT + 1)}, Hold.YOUNG),
+    "seen once": ({"seen": (NOW - 10,)}, Hold.SEEN_ONCE),
+    "the same listing twice": ({"seen": (NOW - 10, NOW - 10)}, Hold.SEEN_ONCE),
+    "seen only once since": ({"seen": (GONE_AT, NOW - 10)}, Hold.SEEN_ONCE),
+    "sent already": ({"sent": NOW - RESEND_SECONDS + 1}, Hold.SENT),
+    "three of few": ({"orphans": 3, "ours": 20}, Hold.MANY),
+    "over a tenth of many": ({"orphans": 11, "ours": 109}, Hold.MANY),
+}
+
+
+@pytest.mark.parametrize(("changes", "why"), AGAINST.values(), ids=AGAINST)
+def test_each_doubt_alone_keeps_it(changes, why):
+    assert hold(a_case(**changes)) is why
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, "nothing speaks against it"),
+        ({"orphans": 2, "ours": 2}, "two are few, of however many"),
+        ({"orphans": 10, "ours": 100}, "a tenth"),
+        ({"sent": NOW - RESEND_SECONDS}, "it was asked for long ago"),
+        ({"witness": a_witness(tenancy=None)}, "no tenant was recorded"),
+        ({"witness": a_witness(where=replace(HERE, vpc=""))}, "its VPC was not known then"),
+        ({"rules": Rules(collect=True, age=0.0)}, "an age of nothing"),
+    ],
+)
+def test_without_doubt_it_goes(changes, why):
+    assert hold(a_case(**changes)) is None, why
+
+
+def near(moment):
+    return st.sampled_from([moment - 5000.0, moment - 100.0, moment - 1.0, moment, moment + 1.0])
+
+
+CASES = st.builds(
+    a_case,
+    rules=st.sampled_from([RULES, Rules(), Rules(collect=True, age=0.0)]),
+    thing=st.sampled_from([a_thing(), a_thing(vpc=""), a_thing(twins=True), a_thing(uid=OTHER), a_thing(tenant="globex")]),
+    witness=st.one_of(st.none(), st.builds(a_witness, at=near(NOW), uid=st.sampled_from([UID, OTHER]))),
+    seen=st.lists(near(NOW - 10), max_size=2).map(sorted).map(tuple),
+    listed=near(NOW),
+    orphans=st.integers(1, 30),
+    ours=st.integers(1, 200),
+    clear=st.booleans(),
+    wanted=st.booleans(),
+    sent=st.one_of(st.none(), near(NOW)),
+)
+
+
+@given(CASES)
+def test_nothing_is_collected_unless_everything_speaks_for_it(case):
+    """The conditions of docs/adr/0006, written here once more."""
+    if hold(case) is not None:
+        return
+    seen = case.witness
+    assert case.rules.collect
+    assert case.clear
+    assert not case.wanted
+    assert seen is not None
+    assert case.thing.where.name == seen.where.name == external_name(seen.name, seen.uid, TAG)
+    assert case.now - seen.at >= case.rules.age
+    assert len([at for at in set(case.seen) if at > seen.at]) == 2
+    assert case.listed >= max(case.seen)
+    assert not case.thing.twins
+    assert case.thing.where.vpc
+    assert case.thing.record.tenancy_name == "acme"
+    assert case.orphans <= max(2, case.ours / 10)
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000))
+def test_many_is_more_than_two_and_more_than_a_tenth(found, ours):
+    assert Tally(found, ours).many is (found > 2 and 10 * found > ours)
+
+
+# --- a list of objects that cannot be relied on
+
+
+@pytest.mark.parametrize("listed", [(), (an_owner(uid=OTHER, name="", namespace=""),)], ids=["empty", "cold"])
+def test_an_empty_or_cold_list_of_objects_kills_nothing(listed):
+    """The apiserver shows nothing (a lost cluster), or what nobody has read yet: all look orphaned, and all stay."""
+    things = [a_thing(f"vm-{number}", f"uid-{number}") for number in range(20)]
+    known = owners(*listed)
+    lost = orphans(things, known)
+    assert len(lost) == 20
+    for number, thing in enumerate(lost):
+        seen = a_witness(thing, name=f"vm-{number}", uid=f"uid-{number}")
+        assert hold(a_case(thing=thing, witness=seen, orphans=20, ours=20, clear=not known.unread)) is not None
+        assert hold(a_case(thing=thing, witness=None, orphans=20, ours=20)) is Hold.UNWITNESSED

@@ -1,0 +1,58 @@
+"""Whether what one credential shows may be believed of an object that belongs to a tenant."""
+
+import pytest
+
+from gpucloud.reconcile.facts import Absent, AccountFacts, Blindness, Present, Unknown
+from gpucloud.reconcile.tenancy import believed
+from support.builders import NOW, a_record
+
+SINCE = NOW - 7
+BLIND = Unknown(NOW - 3, Blindness.FORBIDDEN, "403")
+GONE = Absent(NOW, NOW - 60, NOW - 30)
+
+
+def seen(tenant):
+    return Present(a_record().model_copy(update={"tenancy_name": tenant}), NOW)
+
+
+def judged(found, tenancy, *tenants):
+    return believed(found, tenancy, AccountFacts("default", frozenset(tenants)), SINCE)
+
+
+@pytest.mark.parametrize(
+    ("found", "tenancy", "tenants"),
+    [
+        (GONE, None, ()),  # no tenant is recorded: there is nothing to compare with
+        (GONE, None, ("other",)),
+        (seen("other"), None, ("other",)),
+        (BLIND, "acme", ("other",)),  # blindness keeps its own cause
+        (BLIND, "acme", ()),
+        (seen("acme"), "acme", ()),  # the record itself is the proof
+        (seen("acme"), "acme", ("acme",)),
+        (seen("acme"), "acme", ("other",)),
+        (seen(None), "acme", ()),  # every field of an answer may be null
+        (seen(None), "acme", ("other",)),
+        (GONE, "acme", ("acme",)),
+        (GONE, "acme", ("acme", "other")),
+    ],
+)
+def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
+    assert judged(found, tenancy, *tenants) is found
+
+
+@pytest.mark.parametrize(
+    ("found", "tenants", "says"),
+    [
+        (GONE, ("other",), ("account 'default'", "of tenant 'other',", "to tenant 'acme'", "put the right credential back")),
+        (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
+        (seen("other"), ("other",), ("of tenant 'other',", "put the right credential back")),
+        (seen("other"), ("acme",), ("belongs to tenant 'other'", "this object to tenant 'acme'", "delete this object")),
+        (seen("other"), (), ("belongs to tenant 'other'",)),
+        (GONE, (), ("account 'default'", "has shown nothing yet of tenant 'acme'")),
+    ],
+)
+def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
+    judgement = judged(found, "acme", *tenants)
+    assert (judgement.since, judgement.cause) == (SINCE, Blindness.TENANT)
+    assert all(words in judgement.detail for words in says), judgement.detail
+    assert judgement.detail.endswith(".")
