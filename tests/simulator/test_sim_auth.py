@@ -5,7 +5,7 @@ import pytest
 from simulator.test_sim_client import KEY, OPERATIONS, Cloud
 
 DAY = 86_400
-LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-password"}
+LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-p4ssphrase"}
 PROTECTED = sorted(set(OPERATIONS) - {"Authenticate", "RefreshToken"})
 
 

@@ -141,7 +141,7 @@ async def test_sim_new_users_and_tenants():
 
 async def test_sim_users_can_be_given_a_second_factor_or_a_reset():
     cloud = Cloud()
-    login = {"userNameOrEmailAddress": "ann", "password": "made-up-password"}
+    login = {"userNameOrEmailAddress": "ann", "password": "made-up-p4ssphrase"}
     await cloud.control("users", {"name": "ann", "two_factor_code": "123456"})
     assert (await cloud.call("Authenticate", None, **login)).data["result"]["requiresTwoFactorVerification"] is True
     await cloud.control("users", {"name": "ann", "must_reset_password": True})

@@ -15,6 +15,9 @@ from simulator.test_sim_client import KEY, VM_TYPE, Cloud, at
 
 SERVERS = "/api/v1/servers/virtual/GetServers"
 CREATE = "/api/v1/servers/virtual/CreateServer"
+IMPATIENT = httpx.Timeout(
+    30, read=0.3
+)  # for calls that are never answered; the others may take as long as a busy machine takes
 SERVER = {"name": "new", "vpc": "acme", "configuration": VM_TYPE, "cluster": "Msc1", "ssh_keys": ["k"]}
 
 
@@ -28,14 +31,14 @@ class Wire:
     def fault(self, kind, **more):
         self.sim.state.faults.add(Fault(kind=kind, **more))
 
-    async def list(self):
-        return await self.client.get(SERVERS)
+    async def list(self, **more):
+        return await self.client.get(SERVERS, **more)
 
     async def names(self):
         return [item["id"] for item in (await self.list()).json()["items"]]
 
-    async def create(self):
-        return await self.client.post(CREATE, json=SERVER)
+    async def create(self, **more):
+        return await self.client.post(CREATE, json=SERVER, **more)
 
     async def until_there(self, name):
         for _ in range(100):
@@ -56,7 +59,7 @@ async def wire(request):
         transport, url = SimTransport(sim), "http://sim.invalid"
         if request.param == "socket":
             url, transport = await stack.enter_async_context(serving(sim.handle)), httpx.AsyncHTTPTransport()
-        client = httpx.AsyncClient(transport=transport, base_url=url, headers=headers, timeout=0.3)
+        client = httpx.AsyncClient(transport=transport, base_url=url, headers=headers, timeout=30)
         wire = Wire(sim, await stack.enter_async_context(client))
         for name in "abc":
             assert (await client.post(CREATE, json=SERVER | {"name": name})).status_code == 202
@@ -72,7 +75,7 @@ async def test_sim_no_fault(wire):
 async def test_sim_delay_past_the_caller_s_patience_still_commits(wire):
     wire.fault("delay", operation="CreateServer", seconds=0.4)
     with pytest.raises(httpx.ReadTimeout):
-        await wire.create()
+        await wire.create(timeout=IMPATIENT)
     wire.sim.state.faults.clear()
     await wire.until_there("new")
     assert wire.entry("CreateServer")["committed"] is not None
@@ -146,7 +149,7 @@ async def test_sim_lost_answer_after_commit(wire):
 async def test_sim_silence_until_the_caller_gives_up(wire, kind, exists):
     wire.fault(kind, operation="CreateServer", seconds=60)
     with pytest.raises(httpx.ReadTimeout):
-        await wire.create()
+        await wire.create(timeout=IMPATIENT)
     assert ("new" in await wire.names()) is exists
     assert wire.entry("CreateServer")["ending"] == "silence"
 
@@ -228,7 +231,7 @@ async def test_sim_a_body_that_drips_arrives_whole(wire):
 async def test_sim_a_body_that_drips_too_slowly(wire):
     wire.fault("drip", seconds=30)
     with pytest.raises(httpx.ReadTimeout):
-        await wire.list()
+        await wire.list(timeout=IMPATIENT)
 
 
 async def test_sim_stale_listing(wire):

@@ -310,7 +310,7 @@ async def test_sim_login_failure_status_and_refresh_failure_status(status):
 @pytest.mark.parametrize(("choice", "works"), [("POST", {"POST"}), ("GET", {"GET"}), ("both", {"GET", "POST"})])
 async def test_sim_refresh_method(choice, works):
     cloud = Cloud(refresh_method=choice)
-    login = await cloud.call("Authenticate", None, **LOGIN | {"password": "made-up-password"})
+    login = await cloud.call("Authenticate", None, **LOGIN | {"password": "made-up-p4ssphrase"})
     query = {"refreshToken": login.data["result"]["refreshToken"]}
     for method in ("GET", "POST"):
         answer = await cloud.send(method, "/api/TokenAuth/RefreshToken", query=query)
@@ -319,7 +319,7 @@ async def test_sim_refresh_method(choice, works):
 
 async def test_sim_login_token_seconds_and_refresh_token_seconds():
     cloud = Cloud(login_token_seconds=10, refresh_token_seconds=20)
-    login = (await cloud.call("Authenticate", None, **LOGIN | {"password": "made-up-password"})).data["result"]
+    login = (await cloud.call("Authenticate", None, **LOGIN | {"password": "made-up-p4ssphrase"})).data["result"]
     assert (login["expireInSeconds"], login["refreshTokenExpireInSeconds"]) == (10, 20)
     cloud.clock.advance(10)
     assert (await cloud.call("GetAll", f"Bearer {login['accessToken']}")).status == 401

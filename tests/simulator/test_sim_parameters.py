@@ -228,7 +228,7 @@ async def test_sim_ids_are_unique_within_a_cluster(choice):
 
 @pytest.mark.proves("RefreshToken", "RefreshToken.refreshToken")
 async def test_sim_a_refresh_token_goes_in_the_query(cloud):
-    login = await cloud.call("Authenticate", None, userNameOrEmailAddress="ann", password="made-up-password")
+    login = await cloud.call("Authenticate", None, userNameOrEmailAddress="ann", password="made-up-p4ssphrase")
     token = login.data["result"]["refreshToken"]
     assert (await cloud.call("RefreshToken", None, refreshToken=token)).status == 200
     assert (await cloud.call("RefreshToken", None, refreshToken=f"{token}x")).status == 401

@@ -39,7 +39,7 @@ SERVER = {"vpc": "acme", "configuration": VM_TYPE, "cluster": "Msc1", "ssh_keys"
 SNAPSHOT = {"name": "s", "namespace": "acme", "cluster": "Msc1", "sourceVMName": "vm"}
 HOST = {"Id": "bm-128", "Cluster": "Msc1"}
 POOL = {"cluster": "Msc1", "resourcePool": "reserved-acme"}
-LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-password"}
+LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-p4ssphrase"}
 
 # operation, parameters, status, record, whether it stands in a list named items
 ANSWERS = [

@@ -5,12 +5,12 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
+import product
 from gpucloud.cli.main import main
 from simulator.test_sim_client import KEY, VM_TYPE, Cloud
 
@@ -19,7 +19,7 @@ class Process:
     """``gpucloud sim`` on a free port, its lines as they come."""
 
     def __init__(self, *flags, **env):
-        command = [sys.executable, "-m", "gpucloud", "sim", "--port", "0", *flags]
+        command = [*product.command("sim"), "--port", "0", *flags]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("GPUCLOUD_")}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=clean | env, text=True)  # noqa: S603
         self.lines = []
@@ -30,16 +30,16 @@ class Process:
         self.url = self.lines[-1].removeprefix("gpucloud sim listening on ")
 
     def get(self, path, key=KEY):
-        with httpx.Client(trust_env=False, base_url=self.url) as client:
+        with httpx.Client(trust_env=False, base_url=self.url, timeout=60) as client:
             return client.get(path, headers={"Authorization": f"ApiKey {key}"})
 
     def post(self, path, body):
-        with httpx.Client(trust_env=False, base_url=self.url) as client:
+        with httpx.Client(trust_env=False, base_url=self.url, timeout=60) as client:
             return client.post(path, json=body, headers={"Authorization": f"ApiKey {KEY}"})
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=60)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from simulator.test_sim_client import IN_QUERY, KEY, VM_TYPE, Cloud, at, of
 SERVER = {"vpc": "acme", "configuration": VM_TYPE, "cluster": "Msc1", "ssh_keys": ["ssh-ed25519 A"]}
 SNAPSHOT = {"namespace": "acme", "cluster": "Msc1", "sourceVMName": "vm"}
 HOST = {"id": "bm-128", "cluster": "Msc1"}
-LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-password"}
+LOGIN = {"userNameOrEmailAddress": "ann", "password": "made-up-p4ssphrase"}
 NEW_VPC = {"name": "acme-x", "cluster": "Msc1"}
 TEXTS_OF_A_SERVER = (
     "rpool",

@@ -3,17 +3,19 @@
 Pure: no I/O, no clock. It trusts nothing in an answer, and never lets a secret pass from an answer into an error text.
 """
 
+import html
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, is_false, is_true, kind_of, one_line, read_complaint
 
 T = TypeVar("T")
 Redact = Callable[[str], str]
+_BLOT = "[redacted]"
 _SHORTEST_SECRET = 4  # shorter ones would turn every message into stars
 
 
@@ -28,16 +30,34 @@ class Answer:
 
 
 def redactor(secrets: tuple[str, ...]) -> Redact:
-    """Make the function that blots secrets out of a text, plain and percent-encoded, longest first."""
-    forms = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in (secret, quote(secret, safe=""))}
+    """Make the function that blots secrets out of a text, in every spelling that a service may echo, longest first."""
+    forms = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
     ordered = sorted(forms, key=len, reverse=True)
 
     def redact(text: str) -> str:
         for form in ordered:
-            text = text.replace(form, "[redacted]")
-        return text
+            text = text.replace(form, _BLOT)
+        return _without_beginning(text, ordered)
 
     return redact
+
+
+def _spellings(secret: str) -> set[str]:
+    """A secret as it is, in JSON, in URLs and forms, and each of these in HTML."""
+    in_json = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    written = {secret, *in_json, quote(secret, safe=""), quote(secret), quote_plus(secret)}
+    return written | {html.escape(form) for form in written}
+
+
+def _without_beginning(text: str, forms: list[str]) -> str:
+    """The text without the first part of a secret at its end: an answer may be cut off within one."""
+    lengths = {
+        length
+        for form in forms
+        for length in range(_SHORTEST_SECRET, min(len(form), len(text) + 1))
+        if text.endswith(form[:length])
+    }
+    return text[: -max(lengths)] + _BLOT if lengths else text
 
 
 def read(call: Call[T], answer: Answer, redact: Redact) -> T:

@@ -5,6 +5,7 @@ The flows plug into httpx. They know no operation but the login, which the clien
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,7 +20,14 @@ _REFUSAL_HOLD = 60.0
 _PASSING_HOLD = 5.0
 _EARLIEST_RENEWAL = 300.0
 _PASSING = frozenset(
-    {ErrorKind.NOT_SENT, ErrorKind.OUTCOME_UNKNOWN, ErrorKind.UNAVAILABLE, ErrorKind.THROTTLED, ErrorKind.MALFORMED}
+    {
+        ErrorKind.NOT_SENT,
+        ErrorKind.WITHDRAWN,
+        ErrorKind.OUTCOME_UNKNOWN,
+        ErrorKind.UNAVAILABLE,
+        ErrorKind.THROTTLED,
+        ErrorKind.MALFORMED,
+    }
 )
 
 Authenticate = Callable[[], Awaitable[LoginResult]]
@@ -177,7 +185,9 @@ class Session:
 
     def _begin(self) -> asyncio.Task[_Token | CloudError]:
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._attempt(), name="gpucloud login")
+            # In a context of its own: it serves all, whatever the call carries along for which it is begun.
+            task = asyncio.get_running_loop().create_task(self._attempt(), name="gpucloud login", context=Context())
+            self._task = task
         return self._task
 
     async def _attempt(self) -> _Token | CloudError:
@@ -210,9 +220,9 @@ class Session:
 
 
 def _token_of(result: LoginResult, started: float) -> _Token:
-    lifetime = float(result.expire_in_seconds or 0)
-    if not 0 < lifetime <= USUAL_LIFETIME * 366:
-        lifetime = USUAL_LIFETIME  # the service's documented value; a 401 corrects it
+    told = result.expire_in_seconds or 0  # of any size: no float need hold it
+    # Where it makes no sense, the service's documented value; a 401 corrects it.
+    lifetime = float(told) if 0 < told <= USUAL_LIFETIME * 366 else USUAL_LIFETIME
     early = min(lifetime / 10, _EARLIEST_RENEWAL)
     return _Token(result.access_token or "", renew_at=started + lifetime - early, expires_at=started + lifetime)
 

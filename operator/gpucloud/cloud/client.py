@@ -6,6 +6,7 @@ this project.
 # ruff: noqa: A002 - "id" is the API's own name for it
 
 import logging
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -38,6 +39,7 @@ class CloudClient:
         options: ClientOptions = ClientOptions(),  # noqa: B008 - frozen
         transport: httpx.AsyncBaseTransport | None = None,
         on_call: OnCall | None = None,
+        may_change: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a client; nothing is sent yet.
 
@@ -47,15 +49,18 @@ class CloudClient:
             options: limits, deadlines, trust.
             transport: what carries requests instead of the network; for tests and simulators.
             on_call: called after every attempt of every call, for metrics.
+            may_change: asked right before a request other than GET leaves; False takes it back (WITHDRAWN).
 
         Raises:
             ValueError: when the base URL or the CA file cannot be used.
         """
+        self._bucket = TokenBucket(options.qps, options.burst)
         guarded = GuardedTransport(
             transport or real_transport(options),
-            TokenBucket(options.qps, options.burst),
+            self._bucket,
             options,
             wall_clock,
+            may_change,
         )
         self._http = httpx.AsyncClient(
             base_url=_checked(base_url),
@@ -89,6 +94,11 @@ class CloudClient:
         """Stop a login under way and close all connections. Calls made later fail with NOT_SENT."""
         await self._auth.aclose()
         await self._http.aclose()
+
+    @property
+    def budget_left(self) -> float:
+        """Return how many requests could be sent at once now, out of ``burst``."""
+        return self._bucket.left
 
     def token_expires_in(self) -> float | None:
         """Return the seconds for which the login token in use is still valid; None with an API key, or before a login."""

@@ -40,6 +40,8 @@ class ErrorKind(StrEnum):
     """The transport failed after sending may have begun, or the answer was 408."""
     NOT_SENT = "NotSent"
     """Nothing was sent: no connection, no trust, no budget, no time. Surely not carried out."""
+    WITHDRAWN = "Withdrawn"
+    """Nothing was sent: the caller took it back before it left."""
     MALFORMED = "Malformed"
     """A 2xx answer that cannot be understood."""
     TOO_LARGE = "TooLarge"

@@ -48,6 +48,15 @@ class TokenBucket:
                 await asyncio.sleep(delay)
             self._tokens -= 1
 
+    @property
+    def left(self) -> float:
+        """How many requests could go out at once now; none during a pause. Loop time is read."""
+        now = asyncio.get_running_loop().time()
+        if now < self._paused_until:
+            return 0.0
+        gained = 0.0 if self._filled_at is None else (now - self._filled_at) * self._qps
+        return max(0.0, min(self._burst, self._tokens + gained))
+
     def pause(self, seconds: float) -> None:
         """Let nothing out for that long, because the cloud said so. Pauses do not add up; the longest holds."""
         now = asyncio.get_running_loop().time()

@@ -141,7 +141,7 @@ class Sender:
         seconds = asyncio.get_running_loop().time() - progress.started
         try:
             kind, words = (None, "") if failure is None else (failure.kind, failure.message)
-            sent = kind is not ErrorKind.NOT_SENT and not isinstance(failure, LoginError)
+            sent = kind not in {ErrorKind.NOT_SENT, ErrorKind.WITHDRAWN} and not isinstance(failure, LoginError)
             self._on_call(CallReport(call.operation, call.method, status, kind, seconds, progress.attempt, words, sent))
         except Exception:  # noqa: BLE001 - metrics must never change what became of a call
             _log.exception("the on_call function failed for %s; the call itself is not affected", call.operation)

@@ -19,24 +19,44 @@ from gpucloud.cloud.limits import TokenBucket, parse_http_date, parse_retry_afte
 from gpucloud.cloud.options import ClientOptions
 
 PROGRESS = "gpucloud.progress"
+_PIECE = 64 * 1024  # bytes that are inflated at once: a bomb costs no more beside what is kept
+_LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words are all that is ever shown
 _MAX_CONNECTIONS = 100
 _DROPPED_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass
 class Progress:
-    """How far a call has come. ``sending`` is True while the request on its way may have reached the cloud."""
+    """How far a call has come. ``sending`` is True while the request on its way may have reached the cloud.
+
+    ``may_send`` is asked right before a request begins to leave, when all waiting and connecting is over.
+    """
 
     deadline: float
     attempt: int = 0
     started: float = 0.0
     sending: bool = False
     retry_after: float | None = None
+    may_send: Callable[[], bool] = _always
 
     async def trace(self, event: str, _info: Any) -> None:
         """Listen to the connection: only here is it known that a request really begins to leave."""
         if event.endswith("send_request_headers.started"):
+            self.check()
             self.sending = True
+
+    def check(self) -> None:
+        """Refuse to send what may not be sent any more.
+
+        Raises:
+            CloudError: WITHDRAWN.
+        """
+        if not self.may_send():
+            raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back before it left; nothing was sent")
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
@@ -48,11 +68,13 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         bucket: TokenBucket,
         options: ClientOptions,
         now: Callable[[], datetime],
+        may_change: Callable[[], bool] = _always,
     ) -> None:
         self._inner = inner
         self._bucket = bucket
         self._options = options
         self._now = now
+        self._may_change = may_change
         # Only the real transport reports its steps; of any other, sending is assumed as soon as it is asked.
         self._traced = isinstance(inner, httpx.AsyncHTTPTransport)
 
@@ -61,8 +83,10 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         progress: Progress = request.extensions[PROGRESS]
         progress.sending = False
         progress.retry_after = None
+        progress.may_send = _always if request.method == "GET" else self._may_change
         await self._bucket.acquire(progress.deadline)
         request.extensions["timeout"] = self._timeouts(progress)
+        progress.check()
         progress.sending = not self._traced
         response = await self._inner.handle_async_request(request)
         try:
@@ -122,7 +146,8 @@ async def _read_body(response: httpx.Response, limit: int) -> bytes:
         CloudError: TOO_LARGE, or MALFORMED when the encoding is unknown or broken; for 2xx only.
     """
     tolerant = response.status_code >= 300
-    body = _BodyReader(response.headers.get("Content-Encoding", ""), limit)
+    most = min(limit, _LONGEST_ERROR) if tolerant else limit
+    body = _BodyReader(response.headers.get("Content-Encoding", ""), most)
     try:
         async for chunk in response.stream:  # type: ignore[union-attr] # an async transport answers with an async stream
             body.feed(chunk)
@@ -155,7 +180,7 @@ class _BodyReader:
         while chunk and not self._inflater.eof:
             room = self._limit - len(self.content) + 1
             try:
-                self._keep(self._inflater.decompress(chunk, room))
+                self._keep(self._inflater.decompress(chunk, min(room, _PIECE)))
             except zlib.error:
                 raise CloudError(ErrorKind.MALFORMED, "the answer's compression is broken") from None
             chunk = self._inflater.unconsumed_tail

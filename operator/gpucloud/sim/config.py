@@ -42,7 +42,7 @@ class Account(BaseModel):
     name: str
     tenant: str = "acme"
     plain: bool = False
-    password: SecretStr = SecretStr("made-up-password")
+    password: SecretStr = SecretStr("made-up-p4ssphrase")
     two_factor_code: SecretStr = SecretStr("")
     must_reset_password: bool = False
 

@@ -180,7 +180,8 @@ async def test_of_an_error_too_large_to_read_the_status_decides():
     assert (error.kind, error.ambiguous) == (ErrorKind.FORBIDDEN, False)
 
 
-async def test_a_gzip_bomb_is_not_inflated():
+@pytest.mark.parametrize("limit_mib", [1, 8])
+async def test_a_gzip_bomb_is_not_inflated(limit_mib):
     squeeze = zlib.compressobj(wbits=31)
     bomb = b"".join(squeeze.compress(bytes(1 << 20)) for _ in range(200)) + squeeze.flush()  # 200 MiB in 200 kB
 
@@ -188,7 +189,7 @@ async def test_a_gzip_bomb_is_not_inflated():
         writer.write(HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)
         await writer.drain()
 
-    async with raw_server(serve) as url, over(url, max_body_bytes=1 << 20) as client:
+    async with raw_server(serve) as url, over(url, max_body_bytes=limit_mib << 20) as client:
         tracemalloc.start()
         try:
             error = await failure(client.get_all_clusters())
@@ -196,7 +197,7 @@ async def test_a_gzip_bomb_is_not_inflated():
         finally:
             tracemalloc.stop()
     assert error.kind is ErrorKind.TOO_LARGE
-    assert peak < 6 << 20
+    assert peak < (2 * limit_mib + 4) << 20, "what is kept, as it grows, and little beside it"
 
 
 # --- real sockets -----------------------------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ async def test_a_slow_loris_ends_at_the_deadline(head):
         writer.write(head)
         await drip(writer, b"HTTP/1.1 200 OK\r\nX: " + b"x" * 1000)
 
-    async with raw_server(serve) as url, over(url, total_deadline_seconds=0.3) as client:
+    async with raw_server(serve) as url, over(url, total_deadline_seconds=3) as client:
         error = await failure(client.create_server(NEW_VM))
     assert (error.kind, error.ambiguous) == (ErrorKind.OUTCOME_UNKNOWN, True)
 
@@ -257,7 +258,7 @@ async def test_a_refused_connection_sent_nothing():
 async def test_a_failed_or_endless_tls_handshake_sent_nothing():
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts in the kernel, never says a word
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
-        async with over(url, total_deadline_seconds=0.3) as client:
+        async with over(url, total_deadline_seconds=3) as client:
             assert (await failure(client.create_server(NEW_VM))).kind is ErrorKind.NOT_SENT
 
     async def babble(_reader, writer):
