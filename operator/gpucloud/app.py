@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import logging
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import kopf
 import structlog
 
 from gpucloud.engine.clock import SystemClock
+from gpucloud.engine.console import Console
 from gpucloud.engine.engine import Engine
 from gpucloud.engine.health import Endpoints
 from gpucloud.handlers import accounts, lifecycle, objects
@@ -31,39 +34,68 @@ def run(settings: Settings) -> int:
     configure_logging(settings)
     gc.set_threshold(*GC_THRESHOLDS)
     try:
-        asyncio.run(_serve(settings))
+        return asyncio.run(_serve(settings))
     except KeyboardInterrupt:  # only before kopf listens to signals: nothing has been started yet
         return 130
     except (kopf.LoginError, OSError, SettingsError) as error:
         log.error("cannot start", error=str(error))  # noqa: TRY400 - the text says it; a traceback would not help
         return 1
-    return 0
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
-    engine = Engine(settings, lifecycle.connect, SystemClock())
-    endpoints = Endpoints(engine)
+    engine = Engine(_placed(settings), lifecycle.connect, SystemClock())
+    endpoints, console = Endpoints(engine), Console(engine.kube, engine.known)
     metrics_port, health_port = await endpoints.start(settings)
     log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)
-    registry = kopf.OperatorRegistry()
-    lifecycle.register(registry, lifecycle.connect)
-    objects.register(registry, engine, guard=not settings.observe_only)
-    if not settings.observe_only:  # kopf adds a finalizer for its timers
-        accounts.register(registry, engine)
+    if settings.console:
+        log.info("serving the console", port=await console.start(settings.console_port))
     try:
         await engine.start()
-        await kopf.operator(
-            registry=registry,
-            settings=lifecycle.settings(),
-            standalone=True,
-            clusterwide=not settings.namespace,
-            namespaces=settings.namespace,
-        )
+        if not engine.leading:
+            await _watch(engine, settings, acting=False)
+        if not engine.ending.is_set():
+            await _watch(engine, settings, acting=not settings.observe_only)
     finally:
         await engine.stop(DRAIN_SECONDS)
+        await console.stop()
         await endpoints.stop()
         log.info("stopped")
+    return 1 if engine.broken else 0
+
+
+async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
+    """Run kopf, with handlers that write only if it is acting; while the engine stands by, until its turn comes."""
+    registry = kopf.OperatorRegistry()
+    lifecycle.register(registry, lifecycle.connect, engine.leads if settings.leader_elect else None)
+    objects.register(registry, engine, guard=acting)
+    if acting:  # kopf adds a finalizer for its timers
+        accounts.register(registry, engine)
+    tasks = await kopf.spawn_tasks(
+        registry=registry,
+        settings=lifecycle.settings(idle=not acting),
+        standalone=True,
+        clusterwide=not settings.namespace,
+        namespaces=settings.namespace,
+        stop_flag=engine.ending if engine.leading else engine.turn,
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):  # in place of kopf's handler, which fails when a signal is repeated
+        asyncio.get_running_loop().add_signal_handler(number, engine.end)
+    await lifecycle.run(tasks)
+
+
+def _placed(settings: Settings) -> Settings:
+    """With the namespace of the Lease: in a pod its own, else that of the kubeconfig's context.
+
+    Raises:
+        SettingsError: nothing says which.
+    """
+    if not settings.leader_elect or settings.lease_namespace:
+        return settings
+    found = lifecycle.connect().default_namespace
+    if not found:
+        raise SettingsError("--lease-namespace: outside a pod, say in which namespace the Lease is to be")
+    return dataclasses.replace(settings, lease_namespace=found)
 
 
 def configure_logging(settings: Settings) -> None:
@@ -80,9 +112,9 @@ def configure_logging(settings: Settings) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings.log_level.upper())),
         cache_logger_on_first_use=True,
     )
-    renderer = (
-        structlog.processors.JSONRenderer() if settings.log_format == "json" else structlog.dev.ConsoleRenderer(colors=False)
-    )
+    # As text every word is quoted: a name may hold what a terminal obeys.
+    as_text = structlog.dev.ConsoleRenderer(colors=False, repr_native_str=True)
+    renderer = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

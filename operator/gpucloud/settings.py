@@ -17,11 +17,24 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 ENV_PREFIX = "GPUCLOUD_"
-POSITIVE = ("poll_pending_seconds", "poll_steady_seconds", "cloud_qps", "cloud_burst", "cloud_timeout_seconds", "workers")
+POSITIVE = (
+    *("poll_pending_seconds", "poll_steady_seconds", "cloud_qps", "cloud_burst", "cloud_timeout_seconds", "workers"),
+    "brake_window_seconds",
+    *("lease_duration_seconds", "lease_renew_deadline_seconds", "lease_retry_period_seconds"),
+)
+NOT_NEGATIVE = (
+    *("create_grace_seconds", "blind_after_seconds", "brake_vms", "brake_price_per_hour", "max_vms_per_account"),
+    "orphan_scan_seconds",
+    "orphan_age_seconds",
+    *("max_vms_per_namespace", "max_price_per_hour_per_account", "max_price_per_hour_per_namespace"),
+)
 CHOICES = {"log_level": ("debug", "info", "warning", "error"), "log_format": ("json", "text")}
+# Scheme, host, port, path; letters beyond ASCII (xn-- says them), spaces, user names and queries have no place in it.
+_BASE_URL = re.compile(r"(?i:https?)://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _TAG = re.compile(r"[a-z0-9]{3,8}")
 
 
@@ -51,6 +64,8 @@ class Settings:
     metrics_port: int = _setting(9090, "port of the Prometheus metrics")
     health_port: int = _setting(8081, "port of /healthz (alive) and /readyz (serving)")
     bind_address: str = _setting("127.0.0.1", "address that metrics and health listen on; in a pod 0.0.0.0")
+    console: bool = _setting(False, "answer kubectl gpucloud where a user may not read the account's Secret; see docs/adr/0011")
+    console_port: int = _setting(8082, "port of the console; it listens on 127.0.0.1 only and is reached by port-forward")
     poll_pending_seconds: float = _setting(2.0, "interval of listings while something is pending")
     poll_steady_seconds: float = _setting(60.0, "interval of listings while nothing is pending")
     blind_after_seconds: float = _setting(180.0, "how long the cloud may be invisible before a VM's Ready turns Unknown")
@@ -65,7 +80,29 @@ class Settings:
         (), "namespace that may use the operator's own account, repeatable; all when absent"
     )
     no_secret_finalizer: bool = _setting(False, "do not hold the Secrets of accounts in use by a finalizer")
+    brake_vms: int = _setting(0, "VMs that may enter deletion within the window before destruction pauses; 0: any number")
+    brake_price_per_hour: float = _setting(0.0, "dollars an hour of the VMs that may do so; 0: any price")
+    brake_window_seconds: float = _setting(600.0, "length of that window")
+    max_vms_per_account: int = _setting(0, "GpuVMs that one account may have ordered; 0: no limit")
+    max_vms_per_namespace: int = _setting(0, "GpuVMs that one namespace may have ordered; 0: no limit")
+    max_price_per_hour_per_account: float = _setting(0.0, "dollars an hour that one account may spend on VMs; 0: no limit")
+    max_price_per_hour_per_namespace: float = _setting(0.0, "dollars an hour that one namespace may spend on VMs; 0: no limit")
+    orphan_scan_seconds: float = _setting(
+        600.0, "interval of looks for orphans, 0 for none; with --namespace only if --install-tag is set too"
+    )
+    collect_orphans: bool = _setting(False, "destroy orphans that this process saw being abandoned, see docs/how-to/orphans.md")
+    orphan_age_seconds: float = _setting(3600.0, "how long an orphan must have been abandoned before it is collected")
     workers: int = _setting(50, "objects worked on at the same time")
+    leader_elect: bool = _setting(False, "act only while holding a Lease, so that several replicas may run")
+    lease_name: str = _setting(
+        "gpucloud-operator", "name of that Lease; operators that serve different namespaces need different ones"
+    )
+    lease_namespace: str = _setting("", "namespace of that Lease; the pod's own when empty")
+    lease_duration_seconds: float = _setting(
+        15.0, "how long a Lease must go without renewal before another operator takes it over"
+    )
+    lease_renew_deadline_seconds: float = _setting(10.0, "how long a leader that cannot renew goes on acting")
+    lease_retry_period_seconds: float = _setting(2.0, "interval of renewals, and of looks by those that stand by")
     observe_only: bool = _setting(False, "say what would be done, and do nothing")
     log_level: str = _setting("info", "debug, info, warning or error")
     log_format: str = _setting("json", "json or text")
@@ -81,15 +118,22 @@ class Settings:
         """Base URL of the endpoint that the operator's own account uses: the first declared."""
         return next(iter(self.endpoints.values()))
 
+    @property
+    def looks_for_orphans(self) -> bool:
+        """Whether to look for them: in some namespaces only, an own tag must tell our names from those of the others."""
+        return self.orphan_scan_seconds > 0 and (not self.namespace or bool(self.install_tag))
+
 
 def flags() -> list[dataclasses.Field[Any]]:
     """Every setting that has a flag; what the reference page must list."""
     return [item for item in dataclasses.fields(Settings) if "help" in item.metadata]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give the parser one flag a setting. Nothing is validated here: the environment has not been read yet."""
+def add_arguments(parser: argparse.ArgumentParser, only: Collection[str] = ()) -> None:
+    """Give the parser one flag a setting, or ``only`` these. Nothing is validated here: the environment is read later."""
     for item in flags():
+        if only and item.name not in only:
+            continue
         name = "--" + item.name.replace("_", "-")
         text = f"{item.metadata['help']} (default {_shown(item.default)}; {ENV_PREFIX}{item.name.upper()})"
         if isinstance(item.default, bool):
@@ -177,11 +221,17 @@ def _secret(name: str, environ: Mapping[str, str]) -> str | None:
 
 def _validate(settings: Settings) -> None:
     _validate_endpoints(settings)
+    _validate_lease(settings)
     for name in POSITIVE:
         if getattr(settings, name) <= 0:
             raise SettingsError(f"--{name.replace('_', '-')}: must be greater than zero")
-    if settings.create_grace_seconds < 0 or settings.blind_after_seconds < 0:
-        raise SettingsError("--create-grace-seconds, --blind-after-seconds: must not be negative")
+    for name in NOT_NEGATIVE:
+        if getattr(settings, name) < 0:
+            raise SettingsError(f"--{name.replace('_', '-')}: must not be negative")
+    if settings.collect_orphans and not settings.looks_for_orphans:
+        raise SettingsError(
+            "--collect-orphans: needs a look for orphans (--orphan-scan-seconds above 0) and, with --namespace, --install-tag"
+        )
     if settings.install_tag and not _TAG.fullmatch(settings.install_tag):
         raise SettingsError("--install-tag: 3 to 8 lower-case letters and digits")
     for name, choices in CHOICES.items():
@@ -189,18 +239,44 @@ def _validate(settings: Settings) -> None:
             raise SettingsError(f"--{name.replace('_', '-')}: one of {', '.join(choices)}")
 
 
+def _validate_lease(settings: Settings) -> None:
+    if not _NAME.fullmatch(settings.lease_name):
+        raise SettingsError("--lease-name: use lower-case letters, digits, '-' and '.', as names in Kubernetes have them")
+    if not _NAME.fullmatch(settings.lease_namespace or "any"):
+        raise SettingsError("--lease-namespace: use lower-case letters, digits and '-', as namespaces in Kubernetes have them")
+    if not settings.lease_duration_seconds > settings.lease_renew_deadline_seconds:
+        raise SettingsError("--lease-renew-deadline-seconds: must be less than --lease-duration-seconds")
+    if not settings.lease_renew_deadline_seconds > settings.lease_retry_period_seconds:
+        raise SettingsError("--lease-retry-period-seconds: must be less than --lease-renew-deadline-seconds")
+
+
 def _validate_endpoints(settings: Settings) -> None:
     if not settings.endpoint:
         raise SettingsError("--endpoint: name at least one cloud API, for example --endpoint default=https://cloud.example")
     for item in settings.endpoint:
         name, _, url = item.partition("=")
-        parts = urlsplit(url)
-        if not name or parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query:
+        if not name or not _is_base_url(url):
             raise SettingsError(f"--endpoint: expected NAME=https://HOST[:PORT][/PATH], not {_without_userinfo(item)!r}")
     if len(settings.endpoints) != len(settings.endpoint):
         raise SettingsError("--endpoint: two endpoints bear the same name")
 
 
+def _is_base_url(url: str) -> bool:
+    """Whether this is an address that every reader takes for the same one, with nothing in it but an address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # brackets that hold no address, or a port that is no number
+        return False
+    host = parts.hostname or ""
+    return (
+        _BASE_URL.fullmatch(url) is not None
+        and parts.scheme in {"http", "https"}
+        and port != 0
+        and (":" in host or all(host.removesuffix(".").split(".")))
+    )
+
+
 def _without_userinfo(text: str) -> str:
-    """A password or a key in a URL must not be repeated in an error."""
-    return re.sub(r"[?#].*", "…", re.sub(r"//[^/@]*@", "//…@", text))
+    """A password or a key in a URL must not be repeated in an error, whatever characters it is made of."""
+    return re.sub(r"[?#].*", "…", re.sub(r"//.*@", "//…@", text, flags=re.DOTALL), flags=re.DOTALL)

@@ -154,6 +154,7 @@ def test_the_modules_pin_the_versions_named_in_code(binary):
     pins = {
         "etcd": f"go.etcd.io/etcd/server/v3 v{versions.ETCD}",
         "kubernetes": f"k8s.io/kubernetes v{versions.KUBERNETES}",
+        "helm": f"helm.sh/helm/v4 v{versions.HELM}",
     }
     module = gobuild.MODULES / gobuild.TARGETS[binary].module
     text = (module / "go.mod").read_text()

@@ -62,13 +62,14 @@ def impersonating(config: dict[str, Any], user: str, groups: tuple[str, ...]) ->
 
 
 def audit_policy() -> dict[str, Any]:
-    """Record who did what to our resources, events and secrets, and all that the operator does; never the content."""
+    """Record who did what to our resources, events and secrets, and all that operators and pods do; never the content."""
     return {
         "apiVersion": "audit.k8s.io/v1",
         "kind": "Policy",
         "omitStages": ["RequestReceived", "ResponseStarted"],
         "rules": [
             {"level": "Metadata", "users": [OPERATOR]},
+            {"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
             {
                 "level": "Metadata",
                 "resources": [

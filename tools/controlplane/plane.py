@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from controlplane import access
 from controlplane.borrowed import kind_cluster, self_contained
-from controlplane.choice import Surroundings, Way
+from controlplane.choice import Way
 from controlplane.errors import ControlPlaneError
 from controlplane.local import LocalCluster
 from controlplane.obtain import choose, needed_binaries, obtain_binaries, obtain_kubectl, say
@@ -16,6 +16,8 @@ from controlplane.supervised import Supervised
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from controlplane.obtain import Obtained
 
 
 class ControlPlane:
@@ -40,12 +42,19 @@ class ControlPlane:
         self.kubeconfig = self.folder / "admin.kubeconfig"
 
     @classmethod
-    def start(cls, *, controller_manager: bool = False, audit: bool = False) -> Self:
+    def start(cls, *, controller_manager: bool = False, workloads: bool = False, audit: bool = False) -> Self:
         """Obtain and start a control plane and wait until it serves.
+
+        Args:
+            controller_manager: let it empty deleted namespaces and collect garbage.
+            workloads: with a controller manager that also makes pods of Deployments and Jobs, service accounts and the
+                aggregated roles. Nothing runs these pods: there is neither a scheduler nor a kubelet.
+            audit: write an audit log.
 
         Raises:
             ControlPlaneError: none can be had; the text says what was tried.
         """
+        controller_manager = controller_manager or workloads
         facts, order = choose(os.environ, controller_manager=controller_manager)
         if order[0] == Way.EXISTING:
             return cls._existing()
@@ -56,16 +65,16 @@ class ControlPlane:
                 if len(order) == 1:  # it was asked for by name
                     raise
                 say(f"{error} Trying the next way.")
-        return cls._own(facts, order, controller_manager=controller_manager, audit=audit)
-
-    @classmethod
-    def _own(cls, facts: Surroundings, order: tuple[Way, ...], *, controller_manager: bool, audit: bool) -> Self:
         ways = tuple(way for way in order if way != Way.KIND)
         obtained = obtain_binaries(facts, ways, needed_binaries(controller_manager=controller_manager), os.environ)
+        return cls._own(obtained, controller_manager=controller_manager, workloads=workloads, audit=audit)
+
+    @classmethod
+    def _own(cls, obtained: Obtained, *, controller_manager: bool, workloads: bool, audit: bool) -> Self:
         supervised = Supervised()
         try:
             plane = cls(supervised, obtained.binaries["kubectl"], obtained.how)
-            plane._local = LocalCluster(obtained.binaries, supervised, audit=audit)
+            plane._local = LocalCluster(obtained.binaries, supervised, audit=audit, workloads=workloads)
             plane._local.start(controller_manager=controller_manager)
             plane.kubeconfig = plane._local.kubeconfig_for(access.ADMIN)
         except BaseException:

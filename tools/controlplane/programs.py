@@ -12,6 +12,18 @@ ETCD = "etcd"
 APISERVER = "kube-apiserver"
 CONTROLLER_MANAGER = "kube-controller-manager"
 _LOOPBACK = "127.0.0.1"
+_TIDYING = ("namespace-controller", "garbage-collector-controller", "resourcequota-controller")
+# What makes pods of Deployments and Jobs, and lets them speak to the apiserver. Not what fills EndpointSlices: the apiserver
+# refuses loopback addresses in them.
+_WORKLOADS = (
+    "deployment-controller",
+    "replicaset-controller",
+    "job-controller",
+    "disruption-controller",
+    "serviceaccount-controller",
+    "root-ca-certificate-publisher-controller",
+    "clusterrole-aggregation-controller",
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ def etcd(program: Path, layout: Layout) -> list[str]:
     ]
 
 
-def apiserver(program: Path, layout: Layout, *, audit: bool) -> list[str]:
+def apiserver(program: Path, layout: Layout, *, audit: bool, workloads: bool = False) -> list[str]:
     """Run with RBAC and static tokens.
 
     The key that signs service account tokens is the one kube-apiserver makes for its own certificate: it writes it
@@ -85,9 +97,10 @@ def apiserver(program: Path, layout: Layout, *, audit: bool) -> list[str]:
         f"--service-account-key-file={key}",
         f"--service-account-signing-key-file={key}",
         "--service-cluster-ip-range=10.0.0.0/24",
-        "--disable-admission-plugins=ServiceAccount",  # it needs controllers that do not run here
         "--endpoint-reconciler-type=none",  # a loopback address cannot be an endpoint
     ]
+    if not workloads:
+        command.append("--disable-admission-plugins=ServiceAccount")  # it needs controllers that do not run then
     if audit:
         command += [
             f"--audit-policy-file={layout.audit_policy}",
@@ -97,12 +110,13 @@ def apiserver(program: Path, layout: Layout, *, audit: bool) -> list[str]:
     return command
 
 
-def controller_manager(program: Path, kubeconfig: Path) -> list[str]:
-    """Run only what empties namespaces and collects garbage; it serves nothing."""
+def controller_manager(program: Path, kubeconfig: Path, layout: Layout, *, workloads: bool = False) -> list[str]:
+    """Run only what empties namespaces and collects garbage and, on request, what makes pods; it serves nothing."""
     return [
         str(program),
         f"--kubeconfig={kubeconfig}",
-        "--controllers=namespace-controller,garbage-collector-controller",
+        f"--controllers={','.join([*_TIDYING, *(_WORKLOADS if workloads else ())])}",
+        f"--root-ca-file={layout.certificate}",  # what pods are told to trust
         "--leader-elect=false",
         "--secure-port=0",
     ]

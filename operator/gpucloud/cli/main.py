@@ -15,8 +15,12 @@ import gpucloud
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ABOUT = "A Kubernetes operator for GPU clouds."
 COMMANDS = {
     "operator": "run the operator against the cluster of KUBECONFIG or the pod's own",
+    "orphans": "list what this installation made in the cloud and no object stands for any more",
+    "check": "see whether an operator with these settings could work here",
+    "uninstall": "guard an uninstall: refuse while objects live, or let go of them first",
     "sim": "run the simulated cloud",
     "crds": "print, write or check the custom resource definitions",
 }
@@ -25,7 +29,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code; argparse exits with 2 on bad usage."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    parser = argparse.ArgumentParser(prog="gpucloud", description="A Kubernetes operator for GPU clouds.")
+    parser = argparse.ArgumentParser(prog="gpucloud", description=ABOUT)
     parser.add_argument("--version", action="version", version=f"gpucloud {gpucloud.__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chosen = next((word for word in argv if not word.startswith("-")), None)

@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     settings.add_arguments(parser)
     parser.epilog = (
         "The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file. "
-        "The cluster: KUBECONFIG, or the service account of the pod."
+        "The cluster: KUBECONFIG, or the service account of the pod. "
+        "Exit code: 0 it was told to stop, 1 it cannot start, or only a new one can go on (it lost the Lease, or etcd was "
+        "restored), 2 the settings cannot be used, 130 Ctrl-C before it had started."
     )
 
 

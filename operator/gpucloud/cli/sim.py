@@ -69,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         variable = f"{_ENV}{name.upper()}"
         on = os.environ.get(variable, "").lower() in _TRUE
         parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", default=on, help=f"{text}; also {variable}")
+    parser.epilog = (
+        "Exit code: 0 it was told to stop, 1 an address or file cannot be used while it starts, 2 the settings cannot be used."
+    )
 
 
 def run(args: argparse.Namespace) -> int:

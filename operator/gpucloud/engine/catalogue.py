@@ -10,12 +10,17 @@ import structlog
 from gpucloud.cloud.errors import CloudError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gpucloud.cloud.client import CloudClient
+    from gpucloud.cloud.models import ConfigurationRecord
     from gpucloud.engine.clock import Clock
 
 log = structlog.get_logger("gpucloud.catalogue")
 
 REFRESH_SECONDS = 3600.0
+ABSURD_PRICE = 1e9  # no price, and more digits than a status has room for
+RETRY_SECONDS = 60.0  # after a failure: limits of price may wait for it
 
 
 class Catalogue:
@@ -25,16 +30,22 @@ class Catalogue:
         self._client = client
         self._clock = clock
         self._prices: dict[str, str] = {}
-        self._asked_at: float | None = None
+        self._ask_at: float | None = None
         self._task: asyncio.Task[None] | None = None
 
     def price_per_hour(self, configuration: str) -> str | None:
         """Dollars an hour for the whole VM, as text; starts a refresh when the last is an hour old."""
         now = self._clock.mono()
-        if self._asked_at is None or now - self._asked_at >= REFRESH_SECONDS:
-            self._asked_at = now
+        if self._ask_at is None or now >= self._ask_at:
+            self._ask_at = now + REFRESH_SECONDS
             self._task = asyncio.create_task(self._refresh(), name="catalogue")
         return self._prices.get(configuration)
+
+    async def learned(self) -> None:
+        """Wait until the prices are known, or known to be out of reach."""
+        self.price_per_hour("")
+        if self._task is not None:
+            await asyncio.wait([self._task])
 
     async def aclose(self) -> None:
         """Stop a refresh that is under way."""
@@ -47,7 +58,15 @@ class Catalogue:
             listing = await self._client.get_configurations()
         except CloudError as error:
             log.info("no prices: the configurations cannot be listed", error=str(error))
+            self._ask_at = self._clock.mono() + RETRY_SECONDS
             return
-        self._prices = {
-            item.name: f"{item.price:.2f}" for item in listing.items if item.name is not None and item.price is not None
-        }
+        self._prices = prices(listing.items)
+
+
+def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:
+    """Dollars an hour by configuration, as text; what has no name, or no price that can be one, is left out."""
+    return {
+        item.name: f"{item.price:.2f}"
+        for item in configurations
+        if item.name is not None and item.price is not None and 0 <= item.price < ABSURD_PRICE
+    }

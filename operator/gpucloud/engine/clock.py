@@ -18,6 +18,9 @@ class Clock(Protocol):
     def mono(self) -> float:
         """Seconds that never jump."""
 
+    def instant(self) -> datetime:
+        """UTC, to the microsecond: what a Lease tells people."""
+
 
 class SystemClock:
     """The machine's clocks."""
@@ -25,6 +28,10 @@ class SystemClock:
     def wall(self) -> datetime:
         """UTC, to the second."""
         return datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - the one place
+
+    def instant(self) -> datetime:
+        """UTC, to the microsecond: what a Lease tells people."""
+        return datetime.now(UTC)  # noqa: TID251 - the one place
 
     def mono(self) -> float:
         """Seconds since some fixed moment."""

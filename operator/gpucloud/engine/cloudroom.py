@@ -110,8 +110,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
         """The kind's decision."""
 
     @abstractmethod
-    async def send(self, session: Session, facts: F, verb: Verb, targets: tuple[str, ...]) -> None:
-        """Send one call.
+    async def send(self, session: Session, facts: F, verb: Verb, targets: tuple[str, ...]) -> str | None:
+        """Send one call; answers the id that the cloud gave to what it made, where that tells it from others of its name.
 
         Raises:
             CloudError: it failed, or its outcome is unknown.
@@ -163,7 +163,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Happening | None:
         """Send the plan's call for this object, remember how it went, and say what to tell.
 
-        None: the account uses another credential since, and what one has shown is nothing for the other to act upon.
+        None: nothing was sent, as the object says something else by now, or its account uses another credential: what one
+        has shown is nothing for the other to act upon.
         """
         verb = plan.action
         if isinstance(facts, Unreadable) or verb is None:
@@ -173,8 +174,12 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return None
         refusal = None
         try:
-            await self.send(session, facts, verb, plan.targets)
+            made = await self.send(session, facts, verb, plan.targets)
+            if made is not None:
+                self._memories.saw_id(facts.meta.uid, made)
         except CloudError as error:
+            if error.kind is ErrorKind.WITHDRAWN:
+                return None
             if not (verb in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         self._memories.called(facts.meta.uid, verb, facts.asked, refusal)
@@ -196,6 +201,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
             self._memories.settled(uid)
+        if plan.release is not None:
+            self._memories.frees(uid)
         now = self._tools.clock.mono()
         if plan.look_after is None or plan.look_after > now:
             return None
@@ -204,6 +211,19 @@ class CloudRoom(ABC, Generic[P, S, F]):
         for inventory in behind:
             inventory.look(uid, plan.look_after)
         return None if behind else now + LEAST_SPACING_SECONDS
+
+    def parting(self, body: Mapping[str, Any]) -> F | None:
+        """The facts of an object that the watch calls gone, as it was at the last; None when its spec cannot be read."""
+        self.store.put(body)
+        stored = self.store.get(body["metadata"]["uid"])
+        if stored is None or stored.spec is None:
+            return None
+        seat = self._seat(stored, stored.spec)
+        return self.facts(stored, stored.spec, seat, self._common(stored, stored.spec, seat))
+
+    def lets_pass(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a brake
+        """Whether no brake holds what this object's end destroys, which is from here on counted as begun."""
+        return True
 
     def forget(self, key: Key) -> None:
         """The object is gone."""

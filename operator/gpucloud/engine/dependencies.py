@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.objects import ObjectStore, Stored
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
     from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 
@@ -150,12 +150,15 @@ class Objects:
                 yield _called(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
-        """Snapshots of this VM that are being taken right now."""
+        """Snapshots of this VM that are being taken right now, by whichever of the two ways they name it."""
+        here = None if vm.spec is None else self.vm_identity(vm, vm.spec)
         for snapshot in self.snapshots:
             spec = snapshot.spec
-            if spec is None or spec.vm_ref is None or not _same(snapshot, vm, spec.vm_ref.name):
+            if spec is None or not _under_way(snapshot):
                 continue
-            if _under_way(snapshot):
+            refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
+            names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
+            if refers or (names and self._together(snapshot, vm)):
                 yield _called(gpusnapshot.KIND, snapshot, vm)
 
     def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
@@ -273,6 +276,11 @@ def _cluster(snapshot: Snapshot | None) -> str | None:
 
 def _same(dependent: Stored[Any, Any], target: Stored[Any, Any], name: str) -> bool:
     return dependent.meta.namespace == target.meta.namespace and name == target.meta.name
+
+
+def _leads_to(there: SnapshotSource, here: Identity) -> bool:
+    """Whether a place that somebody wrote may be this one, whose VPC need not be known."""
+    return (there.cluster, there.name) == (here.cluster, here.name) and here.vpc in {"", there.vpc}
 
 
 def _intended_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:

@@ -4,42 +4,51 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from gpucloud.cloud.options import ApiKey, ClientOptions, Login
 from gpucloud.engine.accounts import Account, Accounts, Sessions
+from gpucloud.engine.brake import Brake, rule_of
 from gpucloud.engine.cloudroom import CloudRoom, Tools
+from gpucloud.engine.configuration import budget, client_options, credential, intervals, limits
+from gpucloud.engine.console import Known
+from gpucloud.engine.departed import Departed
 from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.events import EventRecorder, Happening
+from gpucloud.engine.gauges import Gauges
 from gpucloud.engine.gpucloudaccount import AccountTools, GpuCloudAccountRoom
 from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
 from gpucloud.engine.gpuvm import GpuVMRoom
 from gpucloud.engine.gpuvpc import GpuVpcRoom
-from gpucloud.engine.inventory import Intervals
 from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.lease import elector
 from gpucloud.engine.loop import Loop, stop, work
 from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.orphans import Orphans, OrphanTools
+from gpucloud.engine.patience import persist
+from gpucloud.engine.purchases import Purchases, quotas_of
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.engine.references import References
+from gpucloud.engine.rollcall import RollCall
 from gpucloud.engine.session import Surroundings
+from gpucloud.engine.survey import PLURALS
+from gpucloud.engine.watchlag import WatchLag
 from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus, RequestBudget
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
-from gpucloud.kinds.meta import ConditionType
-from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Limits
 from gpucloud.reconcile.naming import installation_tag
+from gpucloud.reconcile.orphans import Rules
 from gpucloud.settings import Credentials, SettingsError, read_credentials
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.kube import Connection
@@ -47,13 +56,11 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
-T = TypeVar("T")
 log = structlog.get_logger("gpucloud.engine")
 
 FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
 SYNC_CHECK_SECONDS = 0.2
 SYNC_RELIST_SECONDS = 10.0
-START_RETRY_SECONDS = 2.0
 CREDENTIALS_SECONDS = 30.0  # between two looks at the operator's own credential
 
 
@@ -65,42 +72,91 @@ class Engine:
         self._clock = clock
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
-        self.kube = KubeClient(login)
+        self.election = elector(settings, KubeClient(login), clock)
+        self.kube = KubeClient(login, self.leads)
         self.events = EventRecorder(self.kube, clock)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
-        around = Surroundings(client_options(settings), intervals(settings), self.metrics, clock)
+        around = Surroundings(client_options(settings), intervals(settings), self.metrics, clock, self.leads)
         self.sessions = Sessions(around, self._attach)
         self.references = References()
         self._cloud_rooms: list[CloudRoom[Any, Any, Any]] = []
         self._account_room: GpuCloudAccountRoom | None = None
+        self._orphans: Orphans | None = None
         self._loops: dict[str, Loop[Any, Any, Any]] = {}
         self._rooms: dict[str, Any] = {}
+        self._roll: RollCall | None = None
+        self.lag = WatchLag((item.kind for item in DEFINITIONS), clock.mono)
+        self._departed = Departed(clock)
         self._tasks: list[asyncio.Task[None]] = []
         self._workers: list[asyncio.Task[None]] = []
+        self._objects: Objects | None = None
         self.synced = False
+        self.leading = False  # what the watch shows is worked on; else it is only remembered
+        self.turn = asyncio.Event()  # standing by is over: to lead, or to end
+        self.ending = asyncio.Event()  # the process is to end
+        self.broken = False  # because only a new one can go on
+        self._lost = False  # the Lease: nothing may be finished either
 
     async def start(self) -> None:
-        """Learn whose objects are ours, then start the workers. Waits for the apiserver, and for the CRDs to be installed."""
-        tag = self._settings.install_tag or installation_tag(await self._persist(self.kube.cluster_uid))
-        self._furnish(tag)
+        """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
+        tag = self._settings.install_tag or installation_tag(await persist(self.kube.cluster_uid))
+        brake = self._furnish(tag)
         for room in self._rooms.values():
-            await self._persist(partial(self.kube.uids, room.plural, self._settings.namespace))
+            await persist(partial(self.kube.uids, room.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         self._use_own(self._settings.credentials)
-        self.metrics.export_objects(self._census)
-        self.metrics.export_staleness(self._staleness)
+        Gauges(self._rooms, self._loops, lambda: self.leading).export(self.metrics, self.sessions)
+        self.metrics.export_held(brake.census)
+        self.metrics.export_watch_age(self.lag.ages)
+        if self._orphans is not None:
+            self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
+        sync = asyncio.create_task(self._sync(), name="sync")
+        self._tasks = [sync, asyncio.create_task(self._follow_own(), name="own-account")]
+        self.election.on_lead, self.election.on_loss = partial(self._lead, brake, sync), self._lose
+        if self._settings.leader_elect:
+            self.metrics.export_leadership(self._settings.lease_name, self.leads)
+        self.election.start()
+
+    def _lead(self, brake: Brake, sync: asyncio.Task[None]) -> None:
+        """Start the workers, and give them what the watch has shown so far."""
+        if self.ending.is_set():
+            return
+        self.leading = True
         self._workers = [
             asyncio.create_task(work(self.queue, self._loops), name=f"worker-{number}")
             for number in range(self._settings.workers)
         ]
-        self._tasks = [
-            asyncio.create_task(self.events.run(), name="events"),
-            asyncio.create_task(self._sync(), name="sync"),
-            asyncio.create_task(self._follow_own(), name="own-account"),
-        ]
+        self._tasks.append(asyncio.create_task(self.events.run(), name="events"))
+        if brake.on:
+            self._tasks.append(asyncio.create_task(brake.watch(), name="brake"))
+        if self._orphans is not None:
+            self._tasks.append(asyncio.create_task(self._orphans.run(sync), name="orphans"))
+        elif self._settings.orphan_scan_seconds > 0:
+            log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
+        for kind, room in reversed(self._rooms.items()):  # accounts first: the others are seen through them
+            for stored in room.store:
+                room.noticed(stored)
+                self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, stored.meta.uid))
+        self.turn.set()
 
-    def _furnish(self, tag: str) -> None:
-        """Make the rooms, one a kind, which share what they see."""
+    def _lose(self) -> None:
+        """Another may lead from now on: whatever is under way is cut off, and only a new process can go on."""
+        self._lost, self.leading = True, False
+        for task in (*self._workers, *self._tasks):
+            task.cancel()
+        self._break()
+
+    def leads(self) -> bool:
+        """Whether this process may act at this very moment; asked right before each write and each change of the cloud."""
+        return self.election.leads()
+
+    def end(self) -> None:
+        """The process is to end."""
+        self.ending.set()
+        self.turn.set()
+
+    def _furnish(self, tag: str) -> Brake:
+        """Make the rooms, one a kind, which share what they see; answers the brake, which spans all accounts."""
         objects = Objects(
             vms=ObjectStore(GpuVMSpec, GpuVMStatus, FROZEN),
             vpcs=ObjectStore(GpuVpcSpec, GpuVpcStatus, FROZEN),
@@ -109,13 +165,15 @@ class Engine:
             tag=tag,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
         )
-        bounds = limits(self._settings)
+        self._objects = objects
+        bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
+        brake = Brake(rule_of(self._settings), namespaces, self._clock, self._wake)
         tools = Tools(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
             kube=self.kube,
-            namespaces=Namespaces(self.kube, self._clock),
+            namespaces=namespaces,
             clock=self._clock,
             limits=bounds,
             synced=lambda: self.synced,
@@ -123,7 +181,7 @@ class Engine:
             queue=self._queue,
         )
         self._cloud_rooms = [
-            GpuVMRoom(tools, objects.vms),
+            GpuVMRoom(tools, objects.vms, brake, Purchases(quotas_of(self._settings))),
             GpuVpcRoom(tools, objects.vpcs),
             GpuSnapshotRoom(tools, objects.snapshots),
         ]
@@ -143,31 +201,43 @@ class Engine:
                 tell=self._tell,
             )
         )
+        self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None
         self._rooms = {room.kind: room for room in self._cloud_rooms} | {self._account_room.kind: self._account_room}
         self._loops = {
             kind: Loop(room, queue=self.queue, kube=self.kube, events=self.events, metrics=self.metrics, clock=self._clock)
             for kind, room in self._rooms.items()
         }
+        for loop in self._loops.values():
+            loop.may_act = self.leads
+        self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
+        return brake
 
-    async def _persist(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask until answered: an operator that starts before its apiserver or its CRDs just waits, and says for what."""
-        while True:
-            try:
-                return await ask()
-            except KubeError as error:
-                hint = (
-                    "are the CRDs installed (kubectl apply -f crds/)?"
-                    if error.gone
-                    else "is the apiserver up, and may we read?"
-                )
-                log.warning("cannot start yet", error=str(error), hint=hint)
-                await asyncio.sleep(START_RETRY_SECONDS)
+    def _break(self) -> None:
+        self.broken = True
+        self.end()
+
+    def _orphanage(self, objects: Objects) -> Orphans:
+        """The look for what bears our mark and belongs to nobody."""
+        settings = self._settings
+        return Orphans(
+            OrphanTools(
+                sessions=self.sessions,
+                objects=objects,
+                kube=self.kube,
+                clock=self._clock,
+                synced=lambda: self.synced,
+                tell=self._tell_account,
+                namespaces=settings.namespace,
+                rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
+                interval=settings.orphan_scan_seconds,
+            )
+        )
 
     async def stop(self, grace: float) -> None:
-        """Finish what is under way, for at most ``grace`` seconds, and close everything."""
-        await stop(self._workers, self.queue, grace)
+        """Finish what is under way, for at most ``grace`` seconds, close everything, and let the Lease go last."""
+        await stop(self._workers, self.queue, 0.0 if self._lost else grace)
         try:
-            async with asyncio.timeout(2.0):
+            async with asyncio.timeout(0.0 if self._lost else 2.0):
                 await self.events.drain()
         except TimeoutError:
             log.info("events were left untold")
@@ -176,12 +246,25 @@ class Engine:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.sessions.aclose()
         await self.kube.aclose()
+        await self.election.stop()
 
     def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
         room, meta = self._rooms[kind], body["metadata"]
         key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
+        self.lag.brought(kind, key.uid)
+        if event is None and self.synced and self._roll is not None:
+            self._roll.relisted()
         if event == "DELETED":
+            self._departed.add(key.uid)
+        elif key.uid in self._departed:
+            return
+        if not self.leading:
+            self._remember(room, event, body)
+            return
+        if event == "DELETED":
+            if self._orphans is not None:
+                self._orphans.parted(room, body)
             self._loops[kind].forget(key)
             return
         if not room.store.put(body):
@@ -191,15 +274,32 @@ class Engine:
             room.noticed(stored)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
+    def known(self) -> Known | None:
+        """What there is to look things up in, for the console; None while not every object is known, or another leads."""
+        if self._objects is None or not (self.leading and self.synced):
+            return None
+        return Known(self._objects, self.accounts)
+
+    @staticmethod
+    def _remember(room: Any, event: str | None, body: Mapping[str, Any]) -> None:
+        """While standing by nobody is told, so nothing is looked for, claimed or called."""
+        if event == "DELETED":
+            room.store.drop(body["metadata"]["uid"])
+        else:
+            room.store.put(body)
+
     def check_account(self, namespace: str, name: str) -> None:
         """It is time to see whether an account still works. Cheap: the call is made in the background."""
         if self._account_room is not None:
             self._account_room.check(namespace, name)
 
     def _queue(self, key: Key) -> None:
-        self.queue.add(key, Lane.PEOPLE)
+        if self.leading:
+            self.queue.add(key, Lane.PEOPLE)
 
     def _wake(self, uid: str) -> None:
+        if not self.leading:
+            return
         for kind, room in self._rooms.items():
             stored = room.store.get(uid)
             if stored is not None:
@@ -208,6 +308,15 @@ class Engine:
 
     def _tell(self, meta: ObjectFacts, happening: Happening) -> None:
         self.events.tell(gpucloudaccount.KIND, meta, happening)
+
+    def _tell_account(self, label: str, kind: str, happening: Happening) -> None:
+        """Tell of an account; the operator's own has no object, so there the definition of the kind concerned must do."""
+        if label == OWN_ACCOUNT or self._account_room is None:
+            self.events.tell_of_kind(PLURALS[kind], happening)
+            return
+        stored = self._account_room.store.named(*label.split("/", 1))
+        if stored is not None:
+            self._tell(stored.meta, happening)
 
     def _attach(self, session: Session) -> None:
         """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
@@ -277,66 +386,9 @@ class Engine:
             while self._clock.mono() < deadline and not self.synced:
                 self.synced = all(self._rooms[kind].store.has_all(uids) for kind, uids in missing.items())
                 await asyncio.sleep(0 if self.synced else SYNC_CHECK_SECONDS)
+        if self._roll is not None:
+            self._tasks.append(asyncio.create_task(self._roll.run(), name="roll-call"))
         log.info("synced", objects={kind: len(room.store) for kind, room in self._rooms.items()})
         for room in self._rooms.values():
             for stored in room.store:
                 self._wake(stored.meta.uid)
-
-    def _staleness(self) -> dict[tuple[str, str, str], float]:
-        return {
-            (label, kind, cluster): seconds
-            for label, session in self.sessions
-            for kind, inventory in session.inventories.items()
-            for cluster, seconds in inventory.staleness().items()
-        }
-
-    def _census(self) -> Iterator[tuple[str, str, str]]:
-        for kind, room in self._rooms.items():
-            for stored in room.store:
-                ready = find(stored.status.conditions, ConditionType.READY)
-                yield (kind, ready.status, ready.reason) if ready is not None else (kind, "Unknown", "Pending")
-
-
-def limits(settings: Settings) -> Limits:
-    """The settings that decisions depend on."""
-    return Limits(
-        grace=settings.create_grace_seconds,
-        blind_after=max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds),
-        pending_interval=settings.poll_pending_seconds,
-        observe_only=settings.observe_only,
-    )
-
-
-def intervals(settings: Settings) -> Intervals:
-    """How often is listed."""
-    return Intervals(settings.poll_pending_seconds, settings.poll_steady_seconds)
-
-
-def budget(settings: Settings) -> RequestBudget:
-    """How many requests one credential may cost, as an account shows it."""
-    return RequestBudget(requests_per_second=f"{settings.cloud_qps:g}", burst=settings.cloud_burst)
-
-
-def credential(found: Credentials) -> ApiKey | Login | None:
-    """What the client needs of the operator's own account; None when it has none.
-
-    Raises:
-        SettingsError: the key cannot be sent in a header.
-    """
-    if found.api_key:
-        try:
-            return ApiKey(found.api_key)
-        except ValueError as error:
-            raise SettingsError(f"GPUCLOUD_API_KEY: {error}") from None
-    return Login(found.username, found.password) if found.username and found.password else None
-
-
-def client_options(settings: Settings) -> ClientOptions:
-    """How every client behaves."""
-    return ClientOptions(
-        qps=settings.cloud_qps,
-        burst=settings.cloud_burst,
-        total_deadline_seconds=settings.cloud_timeout_seconds,
-        ca_file=settings.ca_file or None,
-        proxy=settings.proxy or None,
-    )

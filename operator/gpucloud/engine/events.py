@@ -32,6 +32,7 @@ log = structlog.get_logger("gpucloud.events")
 REPEAT_AFTER_SECONDS = 600.0
 LONGEST_NOTE = 1024  # the API's own limit
 BACKLOG = 2000
+NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,18 @@ class EventRecorder:
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         """Tell this; what is no mutation, not again about the same object within ten minutes."""
+        regarding = {"apiVersion": API_VERSION, "kind": kind, "namespace": meta.namespace, "name": meta.name, "uid": meta.uid}
         now, what = self._clock.mono(), (happening.reason, happening.note)
         told = {key: at for key, at in self._told.get(meta.uid, {}).items() if now - at < REPEAT_AFTER_SECONDS}
         if what in told and not happening.always:
             return
         self._told[meta.uid] = told | {what: now}
-        try:
-            self._backlog.put_nowait((meta.namespace, self._document(kind, meta, happening)))
-        except asyncio.QueueFull:
-            log.warning("event dropped: the backlog is full", namespace=meta.namespace, name=meta.name, reason=happening.reason)
+        self._post(meta.namespace, regarding, happening)
+
+    def tell_of_kind(self, plural: str, happening: Happening) -> None:
+        """Tell what concerns no object of a kind: it is told of the kind's definition, in the namespace ``default``."""
+        regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
+        self._post(NO_NAMESPACE, regarding, happening)
 
     def forget(self, uid: str) -> None:
         """The object is gone; its successor of the same name is told everything anew."""
@@ -98,13 +102,21 @@ class EventRecorder:
         """Wait until everything told is posted."""
         await self._backlog.join()
 
-    def _document(self, kind: str, meta: ObjectFacts, happening: Happening) -> dict[str, Any]:
+    def _post(self, namespace: str, regarding: dict[str, str], happening: Happening) -> None:
+        try:
+            self._backlog.put_nowait((namespace, self._document(namespace, regarding, happening)))
+        except asyncio.QueueFull:
+            name = regarding["name"]
+            log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=happening.reason)
+
+    def _document(self, namespace: str, regarding: dict[str, str], happening: Happening) -> dict[str, Any]:
         moment = self._clock.wall()
-        unique = hashlib.sha256(f"{meta.uid}{happening}{self._clock.mono()}".encode()).hexdigest()[:16]
+        told_of = regarding.get("uid", regarding["name"])
+        unique = hashlib.sha256(f"{told_of}{happening}{self._clock.mono()}".encode()).hexdigest()[:16]
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{meta.name[:200]}.{unique}", "namespace": meta.namespace},
+            "metadata": {"name": f"{regarding['name'][:200].rstrip('-.')}.{unique}", "namespace": namespace},
             "eventTime": moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
             "reportingController": f"{GROUP}/operator",
             "reportingInstance": self._instance,
@@ -112,11 +124,5 @@ class EventRecorder:
             "reason": happening.reason,
             "note": happening.note[:LONGEST_NOTE],
             "type": "Warning" if happening.warning else "Normal",
-            "regarding": {
-                "apiVersion": API_VERSION,
-                "kind": kind,
-                "namespace": meta.namespace,
-                "name": meta.name,
-                "uid": meta.uid,
-            },
+            "regarding": regarding,
         }

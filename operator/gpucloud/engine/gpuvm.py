@@ -10,14 +10,18 @@ from gpucloud.cloud.models import CreateServer
 from gpucloud.engine import sshkeys
 from gpucloud.engine.claims import Claim
 from gpucloud.engine.clock import reading
-from gpucloud.engine.cloudroom import CloudRoom
+from gpucloud.engine.cloudroom import DESTROYS, CloudRoom
 from gpucloud.engine.inventory import EVERYTHING
-from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
-from gpucloud.kinds.meta import Reason
+from gpucloud.engine.purchases import Purchase
+from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +29,18 @@ if TYPE_CHECKING:
     from gpucloud.cloud.client import CloudClient
     from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.engine.accounts import Seat
-    from gpucloud.engine.objects import Stored
+    from gpucloud.engine.brake import Brake
+    from gpucloud.engine.cloudroom import Tools
+    from gpucloud.engine.events import Happening
+    from gpucloud.engine.objects import ObjectStore, Stored
+    from gpucloud.engine.purchases import Purchases
+    from gpucloud.engine.queue import Key
     from gpucloud.engine.session import Session
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.plan import Plan
+    from gpucloud.reconcile.quota import Usage
+    from gpucloud.reconcile.unreadable import Unreadable
 
     GpuVM = Stored[GpuVMSpec, GpuVMStatus]
 
@@ -55,6 +66,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
     }
+
+    def __init__(self, tools: Tools, store: ObjectStore[GpuVMSpec, GpuVMStatus], brake: Brake, purchases: Purchases) -> None:
+        super().__init__(tools, store)
+        self._brake = brake
+        self._purchases = purchases
 
     def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """Where to look for the VM."""
@@ -95,9 +111,62 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             lookalikes=self._lookalikes(facts, seat),
         )
 
+    def noticed(self, stored: GpuVM) -> None:
+        """A new view: who is leaving, and what may be bought, is counted before anybody decides."""
+        super().noticed(stored)
+        self._book(stored)
+        self._count_departure(stored)
+
+    def forget(self, key: Key) -> None:
+        """The object is gone."""
+        super().forget(key)
+        self._purchases.drop(key.uid)
+        self._brake.drop(key.uid)
+
+    def intends(self, uid: str, status: GpuVMStatus, at: float) -> None:
+        """From here on it may be bought."""
+        super().intends(uid, status, at)
+        stored = self.store.get(uid)
+        if stored is not None:
+            self._book(replace(stored, status=status))
+
+    async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
+        """As for every kind; what is held may have been released meanwhile."""
+        await self._brake.look(stored.meta.uid)
+        return await super().gather(stored)
+
+    def lets_pass(self, facts: VmFacts) -> bool:
+        """As the destroying call itself: counted, and judged, in the same breath."""
+        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
+        if stored is not None:
+            self._count_departure(stored, facts.is_present)
+        if self._brake.hold(uid) is not None:
+            return False
+        self._brake.passes(uid)
+        return True
+
     def decided(self, facts: VmFacts) -> Plan[GpuVMStatus]:
-        """The GpuVM's chain."""
+        """The GpuVM's chain, on counts that are as young as the decision."""
+        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
+        if facts.meta.deleting and self._brake.on and stored is not None:
+            self._count_departure(stored, facts.is_present)
+            facts = replace(facts, hold=self._brake.hold(uid))
+        elif self._purchases.on and not facts.meta.deleting:
+            facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
+
+    async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Happening | None:
+        """Send the plan's call. What destroys passes the brake in the same breath as it is counted."""
+        uid = facts.meta.uid
+        if plan.action in DESTROYS:
+            if self._brake.hold(uid) is not None:
+                return None
+            self._brake.passes(uid)
+        happening = await super().act(facts, plan)
+        stored = self.store.get(uid)
+        if stored is not None:
+            self._book(stored)
+        return happening
 
     async def send(self, session: Session, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> None:
         """Send one call for this VM."""
@@ -113,12 +182,45 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.DESTROY:
                 await client.destroy_server(id=here.name, **where, delete_snapshots=with_snapshots(facts) or None)
             case Verb.DELETE_SNAPSHOT:
-                for name in targets:
-                    await _delete_snapshot(client, name, where)
+                await _delete_snapshots(client, targets, where)
 
     def was_seen(self, status: GpuVMStatus) -> bool:
         """Whether the VM's id is recorded."""
         return status.vm_id is not None
+
+    def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
+        """Tell the brake whether this object's deletion destroys a VM."""
+        meta, spec, status = stored.meta, stored.spec, stored.status
+        if not self._brake.on or not meta.deleting:
+            return
+        ordered = present or status.vm_id is not None or self._memories.of(meta.uid).unclear
+        goes = spec is not None and meta.guarded and spec.deletion.policy is not DeletionPolicy.RETAIN
+        if spec is None or not goes or not ordered or self._owner(meta.uid) is not None:
+            self._brake.drop(meta.uid)
+            return
+        price = dollars(status.price_per_hour)
+        session = self._seat(stored, spec).session
+        if price is None and self._brake.rule.price and session is not None:
+            price = dollars(session.catalogue.price_per_hour(spec.configuration))
+        self._brake.put(meta, price, held=status.deletion_held_at is not None)
+
+    def _book(self, stored: GpuVM) -> None:
+        """Count this object's VM if it is, or may be, bought, and is not known to be lost."""
+        meta, spec, status, memory = stored.meta, stored.spec, stored.status, self._memories.of(stored.meta.uid)
+        if not self._purchases.on:
+            return
+        unsent = memory.intent_id is not None and Verb.CREATE not in memory.attempts
+        lost = _reason(status) == Reason.VM_LOST and find(status.conditions, ConditionType.STALLED) is not None
+        if spec is None or lost or (status.intent is None and not memory.unclear and not unsent):
+            self._purchases.drop(meta.uid)
+            return
+        account = self._tools.accounts.name_for(meta, spec, status)
+        self._purchases.put(meta.uid, Purchase(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
+
+    def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
+        seat = self._tools.accounts.seat(f.meta, f.spec, f.status)
+        price_of = (lambda _name: None) if seat.session is None else seat.session.catalogue.price_per_hour
+        return self._purchases.usage(f.meta.uid, f.meta.namespace, f.account.name, price_of)
 
     def _order(self, facts: VmFacts) -> CreateServer:
         seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
@@ -151,12 +253,22 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         )
 
 
-async def _delete_snapshot(client: CloudClient, name: str, where: dict[str, str]) -> None:
-    try:
-        await client.delete_snapshot(id=name, **where)
-    except CloudError as error:
-        if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
-            raise
+def _reason(status: GpuVMStatus) -> str | None:
+    ready = find(status.conditions, ConditionType.READY)
+    return None if ready is None else ready.reason
+
+
+async def _delete_snapshots(client: CloudClient, names: tuple[str, ...], where: dict[str, str]) -> None:
+    """One after the other; a failure says which went before it."""
+    gone: list[str] = []
+    for name in names:
+        try:
+            await client.delete_snapshot(id=name, **where)
+        except CloudError as error:
+            if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
+                error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
+                raise
+        gone.append(name)
 
 
 def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:

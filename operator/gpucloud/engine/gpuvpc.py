@@ -80,22 +80,24 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """The GpuVpc's chain."""
         return decide(facts)
 
-    async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> None:  # noqa: ARG002
+    async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> str | None:  # noqa: ARG002
         """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
         client, here, spec = session.client, facts.identity, facts.spec
         match verb:
             case Verb.CREATE_VPC:
-                await client.create_vpc(
+                made = await client.create_vpc(
                     name=here.name,
                     cluster=here.cluster,
                     block_intra_vpc_comms=spec.block_intra_vpc_comms,
                     is_default=spec.is_default,
                 )
+                return made.id
             case Verb.DESTROY_VPC:
                 seen = facts.found.record.id if isinstance(facts.found, Present) else None
                 if seen is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
                 await client.destroy_vpc(id=seen, cluster=here.cluster)
+        return None
 
     def was_seen(self, status: GpuVpcStatus) -> bool:
         """Whether the VPC's id is recorded."""

@@ -1,7 +1,7 @@
 """Metrics, liveness and readiness over HTTP, outside kopf, since a standby must be alive too.
 
-Alive means that work moves: no pass has run for minutes, no key has waited for minutes. An outage of the cloud or of the
-apiserver is no reason to be restarted, so neither counts.
+Alive means that work moves: no pass has run for minutes, no key has waited for minutes, and the watch has brought what lists
+have shown for minutes. An outage of the cloud or of the apiserver is no reason to be restarted, so neither counts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_PASS_SECONDS = 180.0  # far above the deadlines of all calls that one pass can make
 LONGEST_WAIT_SECONDS = 300.0
+LONGEST_LAG_SECONDS = 240.0  # less than between two roll calls, so that the second one decides
 
 
 class Endpoints:
@@ -63,6 +64,9 @@ class Endpoints:
             return web.Response(status=500, text=f"a pass has been running for {worked:.0f} s\n")
         if waited > LONGEST_WAIT_SECONDS:
             return web.Response(status=500, text=f"an object has been waiting for a worker for {waited:.0f} s\n")
+        kind, lag = self._engine.lag.stuck()
+        if lag > LONGEST_LAG_SECONDS:
+            return web.Response(status=500, text=f"the watch of {kind} has not brought for {lag:.0f} s what lists show\n")
         return web.Response(text="ok\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -19,7 +20,7 @@ from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Un
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.clock import Clock
@@ -33,6 +34,7 @@ IMPLAUSIBLE_COUNT = 3  # design: at least 3 and over 30 % of the known objects v
 IMPLAUSIBLE_SHARE = 0.3
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many ask for a look
 LONGEST_BACKOFF_SECONDS = 30.0
+REJECTED_BACKOFF_SECONDS = 300.0  # the cloud knows no such cluster: a spec's mistake, which must not eat everybody's budget
 
 _CAUSES = {
     ErrorKind.UNAUTHORIZED: Blindness.REFUSED,
@@ -45,7 +47,7 @@ _CAUSES = {
 class ListingMeter(Protocol):
     """What the inventory tells about itself; the metrics implement it."""
 
-    def listed(self, cluster: str, count: int, *, plausible: bool) -> None:
+    def listed(self, cluster: str, *, plausible: bool) -> None:
         """A listing came."""
 
     def failed(self, cluster: str, kind: str) -> None:
@@ -64,6 +66,7 @@ class Intervals:
 class _View(Generic[R]):
     """One cluster, as last seen. Times are mono seconds at which a listing began."""
 
+    opened: float  # since when somebody needs it
     records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
     as_of: float | None = None
     blind: Unknown | None = None
@@ -76,6 +79,28 @@ class _View(Generic[R]):
     kick: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     took: float = 0.0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the cloud knows no such cluster, and never did."""
+        return self.as_of is None and self.blind is not None and self.blind.cause is Blindness.REJECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One cluster in use, as metrics tell of it."""
+
+    age: float  # seconds since the last good listing began; while there was none, since somebody needs one
+    count: int | None  # of records in it
+    doubted: bool  # whether it is not believed
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[R]):
+    """All records of a cluster, by a listing that began at ``as_of`` (mono) and is believed."""
+
+    records: Mapping[Identity, tuple[R, ...]]
+    as_of: float
 
 
 class Inventory(Generic[R]):
@@ -111,7 +136,7 @@ class Inventory(Generic[R]):
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
         if identity.cluster not in self._pollers:
-            self._views[identity.cluster] = _View()
+            self._views[identity.cluster] = _View(self._clock.mono())
             self._pollers[identity.cluster] = asyncio.create_task(self._poll(identity.cluster), name=f"poll-{identity.cluster}")
 
     def unwatch(self, uid: str) -> None:
@@ -161,6 +186,33 @@ class Inventory(Generic[R]):
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
         return _find(view.records, Identity(cluster, vpc, EVERYTHING)), view.as_of or 0.0
 
+    @property
+    def clusters(self) -> frozenset[str]:
+        """The clusters in use, which are listed all the time."""
+        return frozenset(self._views)
+
+    async def listing(self, cluster: str, not_before: float = -math.inf) -> Listed[R] | Unknown:
+        """All records of any cluster, in use or not, by a believed listing that began no earlier than this.
+
+        The last one is taken where it will do. One that is asked for changes nothing of what is known.
+        """
+        standing = self._standing(cluster)
+        if isinstance(standing, Unknown) or (standing is not None and standing.as_of >= not_before):
+            return standing
+        began = self._clock.mono()
+        try:
+            answer = await self._fetch(cluster)
+        except CloudError as error:
+            return Unknown(began, _CAUSES.get(error.kind, Blindness.UNREACHABLE), error.message)
+        if not answer.complete:
+            return Unknown(began, Blindness.UNREACHABLE, "the listing holds entries without an id")
+        records, standing, view = self._by_identity(answer.items, cluster), self._standing(cluster), self._views.get(cluster)
+        if isinstance(standing, Unknown):
+            return standing
+        if view is not None and _crossed(*self._vanished(view, cluster, records)):
+            return Unknown(began, Blindness.IMPLAUSIBLE)
+        return Listed(records, began)
+
     def has_looked(self, uid: str, not_before: float) -> bool:
         """Whether a good listing that began at or after this mono time has come for this object."""
         identity = self._watched.get(uid)
@@ -194,10 +246,15 @@ class Inventory(Generic[R]):
         if first:
             self._views[identity.cluster].kick.set()
 
-    def staleness(self) -> dict[str, float]:
-        """Seconds since the last good listing began, by cluster; for metrics and the liveness probe."""
-        now = self._clock.mono()
-        return {cluster: now - view.as_of for cluster, view in self._views.items() if view.as_of is not None}
+    def sights(self) -> dict[str, Sight]:
+        """Each cluster in use, for metrics; but not what a spec only calls a cluster, or anybody could raise an alarm."""
+        return {cluster: self._sight(view) for cluster, view in self._views.items() if not view.rejected}
+
+    def _sight(self, view: _View[R]) -> Sight:
+        now, doubted = self._clock.mono(), view.doubted_since is not None
+        if view.as_of is None:
+            return Sight(now - view.opened, None, doubted)
+        return Sight(now - view.as_of, len(view.records), doubted)
 
     async def aclose(self) -> None:
         """Stop polling."""
@@ -221,7 +278,8 @@ class Inventory(Generic[R]):
 
     async def _rest(self, cluster: str, view: _View[R], began: float) -> None:
         """Until the next listing is due, or somebody needs a look; never less than the least spacing."""
-        await asyncio.sleep(max(LEAST_SPACING_SECONDS, view.took))
+        # A slow cloud is not asked all the time; but a listing that took long may also be one during which we were asleep.
+        await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(view.took, LONGEST_BACKOFF_SECONDS)))
         while True:
             remaining = began + self._interval(cluster, view) - self._clock.mono()
             if remaining <= 0 or (view.failures == 0 and any(at <= self._clock.mono() for at in view.waiting.values())):
@@ -232,7 +290,8 @@ class Inventory(Generic[R]):
 
     def _interval(self, cluster: str, view: _View[R]) -> float:
         if view.failures:
-            return min(self._intervals.pending * 2.0 ** min(view.failures, 10), LONGEST_BACKOFF_SECONDS)
+            longest = REJECTED_BACKOFF_SECONDS if view.rejected else LONGEST_BACKOFF_SECONDS
+            return min(self._intervals.pending * 2.0 ** min(view.failures, 10), longest)
         return self._intervals.pending if self._is_pending(cluster) or view.waiting else self._intervals.steady
 
     async def _list(self, cluster: str, view: _View[R], began: float) -> Iterable[str]:
@@ -261,16 +320,12 @@ class Inventory(Generic[R]):
         return self._in(cluster) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, view: _View[R], began: float, items: Iterable[R]) -> Iterable[str]:
-        records: dict[Identity, tuple[R, ...]] = {}
-        for item in items:
-            identity = self._identify(item, cluster)
-            if identity is not None:
-                records[identity] = (*records.get(identity, ()), item)
+        records = self._by_identity(items, cluster)
         was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
-        expected = set(self.expected(cluster)) - view.believed_gone
-        vanished = {identity for identity in expected if not _find(records, identity)}
-        crossed = len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
-        doubted = crossed or (view.doubted_since is not None and bool(vanished))  # until each is back, or accepted
+        vanished, expected = self._vanished(view, cluster, records)
+        doubted = _crossed(vanished, expected) or (
+            view.doubted_since is not None and bool(vanished)
+        )  # until each is back, or accepted
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
@@ -278,7 +333,7 @@ class Inventory(Generic[R]):
         view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
         if not doubted:
             view.believed_gone = frozenset(missing)
-        self._meter.listed(cluster, len(records), plausible=not doubted)
+        self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
         served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
@@ -289,8 +344,39 @@ class Inventory(Generic[R]):
         changed = (uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid]))
         return {*served, *changed}
 
+    def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
+        records: dict[Identity, tuple[R, ...]] = {}
+        for item in items:
+            identity = self._identify(item, cluster)
+            if identity is not None:
+                records[identity] = (*records.get(identity, ()), item)
+        return records
+
+    def _standing(self, cluster: str) -> Listed[R] | Unknown | None:
+        """What the last listing of a cluster in use showed; None when there was none yet."""
+        view = self._views.get(cluster)
+        if view is None:
+            return None
+        if view.blind is not None:
+            return view.blind
+        if view.doubted_since is not None:
+            return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
+        return None if view.as_of is None else Listed(view.records, view.as_of)
+
+    def _vanished(
+        self, view: _View[R], cluster: str, records: dict[Identity, tuple[R, ...]]
+    ) -> tuple[set[Identity], set[Identity]]:
+        """What these records lack of what was expected, and all that was expected."""
+        expected = set(self.expected(cluster)) - view.believed_gone
+        return {identity for identity in expected if not _find(records, identity)}, expected
+
     def _in(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
+
+
+def _crossed(vanished: set[Identity], expected: set[Identity]) -> bool:
+    """Whether too much vanished at once to be believed."""
+    return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
 
 
 def _find(records: dict[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:

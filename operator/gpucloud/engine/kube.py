@@ -1,4 +1,4 @@
-"""The few calls that we make to the Kubernetes API ourselves: status, finalizer, Secrets by name, Events.
+"""The few calls that we make to the Kubernetes API ourselves: status, finalizer, Secrets by name, Events, the Lease.
 
 kopf watches; this writes. The connection (server, TLS, token) is whatever kopf's login found, handed in as a function so
 that a rotated token is picked up.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
 CALL_SECONDS = 30.0
+LONGEST_PAUSE = 60.0
 PAGE = 500
+LEASES = "/apis/coordination.k8s.io/v1/namespaces"
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Who is there, by consistent lists: UIDs, each with its version; 0 where the apiserver does not say."""
+
+    versions: Mapping[str, int]
 
 
 class Connection(Protocol):
@@ -61,14 +72,16 @@ class KubeError(Exception):
 
 
 class KubeClient:
-    """Typed calls over one aiohttp session."""
+    """Typed calls over one aiohttp session. ``may_write`` is asked right before each write is sent."""
 
-    def __init__(self, login: Callable[[], Connection]) -> None:
+    def __init__(self, login: Callable[[], Connection], may_write: Callable[[], bool] = lambda: True) -> None:
         self._login = login
+        self._may_write = may_write
         self._connection: Connection | None = None
         self._authorization: dict[str, str] | None = None
         self._session: aiohttp.ClientSession | None = None
         self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
+        self._quiet_until = 0.0
 
     async def aclose(self) -> None:
         """Close the session."""
@@ -92,6 +105,19 @@ class KubeClient:
         path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}&force=true"
         answer: dict[str, Any] = await self._call("PATCH", path, body, content_type="application/apply-patch+yaml")
         return answer
+
+    async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
+        """One of our objects as it is now, by a list of its name alone: so no right is needed beside those of the watch.
+
+        Raises:
+            KubeError: it is gone, another bears its name, or the apiserver did not answer.
+        """
+        (path,) = _lists(plural, (owner["namespace"],))
+        answer = await self._call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
+        found = [item for item in answer.get("items") or () if item["metadata"]["uid"] == owner["uid"]]
+        if not found:
+            raise KubeError(404, "NotFound", "the object is gone")
+        return dict(found[0])
 
     async def release(self, plural: str, owner: Mapping[str, Any]) -> None:
         """Remove our finalizer, guarded by resourceVersion; everybody else's stays.
@@ -159,15 +185,20 @@ class KubeClient:
         path = _in_namespace(namespace, "secrets", name)
         await self._call("PATCH", path, patch, content_type="application/merge-patch+json")
 
-    async def namespace_terminating(self, namespace: str) -> bool:
-        """Whether the namespace is being deleted, or is gone."""
+    async def namespace(self, namespace: str) -> dict[str, Any] | None:
+        """The namespace's metadata; None when it is gone.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
         try:
             found = await self._call("GET", f"/api/v1/namespaces/{namespace}")
         except KubeError as error:
             if error.status == 404:
-                return True
+                return None
             raise
-        return bool(found["metadata"].get("deletionTimestamp"))
+        meta: dict[str, Any] = found["metadata"]
+        return meta
 
     async def cluster_uid(self) -> str:
         """The identity of the Kubernetes cluster: the UID of its kube-system namespace."""
@@ -175,25 +206,85 @@ class KubeClient:
         return str(found["metadata"]["uid"])
 
     async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
-        """UIDs of all our objects of a kind that exist now, by paged metadata-only lists."""
-        scopes = [f"/namespaces/{namespace}" for namespace in namespaces] or [""]
-        found: set[str] = set()
-        for scope in scopes:
-            async for item in self._pages(f"/apis/{GROUP}/{VERSION}{scope}/{plural}"):
-                found.add(str(item["metadata"]["uid"]))
-        return found
+        """UIDs of all our objects of a kind that exist now, as ``roll``."""
+        return set((await self.roll(plural, namespaces)).versions)
+
+    async def roll(self, plural: str, namespaces: tuple[str, ...]) -> Roll:
+        """Who is there now, of all our objects of a kind, by paged metadata-only lists.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        versions: dict[str, int] = {}
+        for path in _lists(plural, namespaces):
+            async for page in self._pages(path, accept=METADATA_ONLY):
+                for item in page.get("items") or ():  # null when it is empty
+                    version = str(item["metadata"].get("resourceVersion", ""))
+                    versions[str(item["metadata"]["uid"])] = int(version) if version.isdecimal() else 0
+        return Roll(versions)
+
+    async def resources(self, plural: str, namespaces: tuple[str, ...]) -> AsyncIterator[dict[str, Any]]:
+        """All our objects of a kind that exist now, whole, page by page.
+
+        Raises:
+            KubeError: as ``roll``.
+        """
+        for path in _lists(plural, namespaces):
+            async for page in self._pages(path, accept="application/json"):
+                for item in page.get("items") or ():
+                    yield item
+
+    async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """What the apiserver says of a user or of their rights: the status of a review, which is stored nowhere.
+
+        Raises:
+            KubeError: it did not answer, or does not let us ask.
+        """
+        body = {"apiVersion": f"{group}/v1", "kind": kind, "spec": spec}
+        answer = await self._call("POST", f"/apis/{group}/v1/{resource}", body)
+        status: dict[str, Any] = answer.get("status") or {}
+        return status
 
     async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
         """Create one events.k8s.io/v1 Event."""
         await self._call("POST", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events", event)
 
-    async def _pages(self, path: str) -> AsyncIterator[dict[str, Any]]:
+    async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """A Lease; None when there is no such object.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        try:
+            return _versioned(await self._call("GET", f"{LEASES}/{quote(namespace, safe='')}/leases/{quote(name, safe='')}"))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def create_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Create a Lease.
+
+        Raises:
+            KubeError: ``conflict`` when there is one of this name.
+        """
+        return _versioned(await self._call("POST", f"{LEASES}/{quote(lease['metadata']['namespace'], safe='')}/leases", lease))
+
+    async def replace_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace a Lease, guarded by the resourceVersion that it was read with.
+
+        Raises:
+            KubeError: as ``apply_status``.
+        """
+        meta = lease["metadata"]
+        path = f"{LEASES}/{quote(meta['namespace'], safe='')}/leases/{quote(meta['name'], safe='')}"
+        return _versioned(await self._call("PUT", path, lease))
+
+    async def _pages(self, path: str, *, accept: str) -> AsyncIterator[dict[str, Any]]:
         token = ""
         while True:
-            accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
             page = await self._call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
-            for item in page.get("items") or ():  # null when the list is empty
-                yield item
+            yield page
             following = page["metadata"].get("continue")
             if not following:
                 return
@@ -216,7 +307,7 @@ class KubeClient:
                 renewed = self._log_in() if self._authorization is authorization else self._authorization
                 status, text = await self._send(method, path, body, sent | (renewed or {}))
         document = _parsed(text)
-        if status >= 400:
+        if not 200 <= status < 300:  # a redirect is followed nowhere, and its empty answer is no object
             raise KubeError(status, str(document.get("reason", "")), str(document.get("message", text[:200])))
         return document
 
@@ -234,14 +325,24 @@ class KubeClient:
             raise KubeError(0, "NotConnected", "the client is closed")
         data = None if body is None else json.dumps(body, separators=(",", ":"))
         url = self._connection.server.rstrip("/") + path
+        await asyncio.sleep(max(0.0, self._quiet_until - _now()))
+        if method != "GET" and not self._may_write():
+            raise KubeError(0, "NotLeading", "this operator does not hold the Lease; nothing was written")
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 async with self._session.request(
                     method, url, data=data, headers=headers, proxy=self._connection.proxy_url, allow_redirects=False
                 ) as answer:
+                    if answer.status == 429:  # it means all of us, not this call alone
+                        self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
                     return answer.status, await answer.text()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise KubeError(0, type(error).__name__, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
+
+
+def _lists(plural: str, namespaces: tuple[str, ...]) -> list[str]:
+    scopes = [f"/namespaces/{namespace}" for namespace in namespaces] or [""]
+    return [f"/apis/{GROUP}/{VERSION}{scope}/{plural}" for scope in scopes]
 
 
 def _resource(plural: str, owner: Mapping[str, Any]) -> str:
@@ -251,6 +352,22 @@ def _resource(plural: str, owner: Mapping[str, Any]) -> str:
 def _in_namespace(namespace: str, resource: str, name: str) -> str:
     """A name comes from a spec: quoted, so that no slash in it can lead to another resource."""
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
+
+
+def _versioned(found: dict[str, Any]) -> dict[str, Any]:
+    """An object that can be written back guarded by its version; an answer that is none proves nothing."""
+    if not (found.get("metadata") or {}).get("resourceVersion"):
+        raise KubeError(0, "Malformed", "the answer is no object")
+    return found
+
+
+def _asked_pause(retry_after: str) -> float:
+    """Seconds to keep quiet after a 429; the apiserver sends whole seconds, others may send anything."""
+    return min(float(retry_after), LONGEST_PAUSE) if retry_after.isdecimal() else 1.0
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -6,24 +6,29 @@ The same few lines serve every kind. A kind's room brings its facts, its decisio
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
 
+from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening, verdict_change
 from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.metrics import Passed, Wrote
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.metrics import Metrics
     from gpucloud.engine.objects import ObjectStore, Stored
     from gpucloud.reconcile.facts import Now
-    from gpucloud.reconcile.plan import Plan
+    from gpucloud.reconcile.plan import Plan, Release
 
 P = TypeVar("P", bound=Model)
 S = TypeVar("S", bound=Model)
@@ -34,7 +39,15 @@ LASTING_SECONDS = 5.0  # a change that is only informative is written once it ha
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY})
 # Fields of a status that are records or answers, not information: written at once.
-RECORDS = ("observed_generation", "intent", "held_secret", "restarting", "last_handled_restart_at", "last_handled_reconcile_at")
+RECORDS = (
+    "observed_generation",
+    "intent",
+    "held_secret",
+    "restarting",
+    "last_handled_restart_at",
+    "last_handled_reconcile_at",
+    "deletion_held_at",
+)
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
@@ -102,29 +115,44 @@ class Loop(Generic[P, S, F]):
         self._events = events
         self._metrics = metrics
         self._clock = clock
+        self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
         self._differs_since: dict[str, float] = {}
         self._failures: dict[Key, int] = {}
+        self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
+        self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
+        self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
+        self._withheld_told: dict[str, str] = {}
 
     async def run_once(self, key: Key) -> None:
         """One pass. Never raises: what fails is counted, logged, and tried again later."""
         began = self._clock.mono()
-        result = "success"
+        result = Passed.SUCCESS
         try:
             await self._pass(key)
             self._failures.pop(key, None)
         except KubeError as error:
-            result = "requeue" if error.conflict or error.gone else "error"
+            result = Passed.REQUEUE if error.conflict or error.gone else Passed.ERROR
             self._after_kube_error(key, error)
         except Exception:
-            result = "error"
+            result = Passed.ERROR
             log.exception("pass failed", **_names(key))
             self._retry_later(key)
         if self._room.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.forget(key)
         self._metrics.reconciles.labels(key.kind, result).inc()
-        if result == "error":
+        if result is Passed.ERROR:
             self._metrics.reconcile_errors.labels(key.kind).inc()
         self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+
+    @property
+    def plural(self) -> str:
+        """As in URLs."""
+        return self._room.plural
+
+    @property
+    def store(self) -> ObjectStore[P, S]:
+        """The objects as last seen."""
+        return self._room.store
 
     def forget(self, key: Key) -> None:
         """The object is gone: drop all that is remembered of it."""
@@ -134,13 +162,18 @@ class Loop(Generic[P, S, F]):
         self._events.forget(key.uid)
         self._differs_since.pop(key.uid, None)
         self._failures.pop(key, None)
+        self._confirmed.pop(key.uid, None)
+        self._released.pop(key.uid, None)
+        self.withheld.pop(key.uid, None)
+        self._withheld_told.pop(key.uid, None)
 
     async def _pass(self, key: Key) -> None:
         stored = self._room.store.get(key.uid)
-        if stored is None:
-            return
+        if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
+            return  # gone, or about to be: the watch tells
         facts = await self._room.gather(stored)
         plan = self._room.decide(facts)
+        self._note_withheld(key, plan)
         again = self._room.attend(key.uid, plan)
         due = self._status_due(stored, plan)
         now = self._clock.mono()
@@ -148,11 +181,28 @@ class Loop(Generic[P, S, F]):
         if plan.status is not None and due is not None and due <= now:
             await self._write(key, stored, plan)
         elif plan.release is not None:
-            await self._kube.release(self._room.plural, stored.raw_meta)
-            self._events.tell(key.kind, stored.meta, Happening(plan.release.reason, plan.release.note, "Release"))
-            log.info("released", reason=plan.release.reason, **_names(key))
+            await self._release(key, stored, plan.release)
         elif plan.action is not None:
             await self._act(key, stored, facts, plan)
+
+    async def _release(self, key: Key, stored: Stored[P, S], release: Release) -> None:
+        await self._kube.release(self._room.plural, stored.raw_meta)
+        self._released[key.uid] = stored.raw_meta["resourceVersion"]
+        self._events.tell(key.kind, stored.meta, Happening(release.reason, release.note, "Release"))
+        if stored.meta.deleted_at is not None:
+            self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
+        log.info("released", reason=release.reason, **_names(key))
+
+    def _note_withheld(self, key: Key, plan: Plan[S]) -> None:
+        """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
+        if plan.withheld is None:
+            if plan.status is not None:  # else it says nothing new: it only waits for a younger look
+                self.withheld.pop(key.uid, None)
+            return
+        self.withheld[key.uid] = plan.withheld
+        if self._withheld_told.get(key.uid) != plan.withheld:
+            self._withheld_told[key.uid] = plan.withheld
+            log.info("withheld", would=plan.withheld, **_names(key))
 
     def _status_due(self, stored: Stored[P, S], plan: Plan[S]) -> float | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
@@ -175,9 +225,10 @@ class Loop(Generic[P, S, F]):
         try:
             answer = await self._kube.apply_status(self._room.plural, self._room.kind, stored.raw_meta, document)
         except KubeError as error:
-            self._metrics.status_writes.labels(key.kind, "conflict" if error.conflict else "error").inc()
+            self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
             raise
-        self._metrics.status_writes.labels(key.kind, "written").inc()
+        self._metrics.status_writes.labels(key.kind, Wrote.WRITTEN).inc()
+        self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._room.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
             self._room.store.put(answer)
@@ -190,6 +241,7 @@ class Loop(Generic[P, S, F]):
 
     def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
         before, after = _conditions(stored.status), _conditions(status)
+        self._metrics.changed(key.kind, before, after)
         happening = verdict_change(before, after)
         if happening is not None:
             self._events.tell(key.kind, stored.meta, happening)
@@ -200,17 +252,52 @@ class Loop(Generic[P, S, F]):
                 self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
             log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
 
+    async def _stands(self, key: Key, stored: Stored[P, S]) -> bool:
+        """Whether the apiserver has shown us lately that the object is still as we know it.
+
+        A process that was asleep knows what it knew; its owner may have taken the object back since, and the watch tells that
+        only when it is read. The write that announces a call is such a proof, while it is young; else one is asked for.
+
+        Raises:
+            KubeError: the apiserver did not answer, or the object is gone.
+        """
+        before = self._clock.mono()
+        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:
+            return True
+        fresh = await self._kube.read(self._room.plural, stored.raw_meta)
+        self._confirmed[key.uid] = before
+        if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
+            return True
+        self._room.store.put(fresh)
+        newer = self._room.store.get(key.uid)
+        if newer is not None:
+            self._room.noticed(newer)
+        return False
+
+    def _is_meant(self, stored: Stored[P, S]) -> bool:
+        """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
+        latest = self._room.store.get(stored.meta.uid)
+        return latest is not None and latest.says_as(stored)
+
     async def _act(self, key: Key, stored: Stored[P, S], facts: F, plan: Plan[S]) -> None:
-        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
+        stands = await self._stands(key, stored) and self._is_meant(stored)
+        if not stands or self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
             return
-        happening = await self._room.act(facts, plan)
+        if not self.may_act():  # the Lease is lost, and this process about to end
+            return
+        reason = find(_conditions(plan.status or stored.status), ConditionType.READY)
+        asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
+        # Before it is sent: after a crash this line is all that tells what was on its way, and why.
+        log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
+        with meant.while_it_holds(lambda: self._is_meant(stored)):
+            happening = await self._room.act(facts, plan)
         if happening is None:
             self._queue.add(key, Lane.PEOPLE)
             return
         self._events.tell(key.kind, stored.meta, happening)
         level = log.warning if happening.warning else log.info
-        level("call", verb=plan.action, outcome=happening.reason, note=happening.note, **_names(key))
+        level("call", outcome=happening.reason, note=happening.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
@@ -225,7 +312,7 @@ class Loop(Generic[P, S, F]):
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
-        self._metrics.retries.labels("gpucloud").inc()
+        self._metrics.retries.inc()
         self._queue.wake_at(key, self._clock.mono() + delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
 
 

@@ -64,6 +64,10 @@ class Memories:
             memory, attempts={**memory.attempts, verb: attempt}, unclear=memory.unclear or may_be_there
         )
 
+    def frees(self, uid: str) -> None:
+        """It is about to be let go by us: its end is nobody else's doing."""
+        self._memories[uid] = replace(self.of(uid), freed=True)
+
     def settled(self, uid: str) -> None:
         """What was asked for is there: how the power calls towards it went says nothing about the next."""
         memory = self.of(uid)

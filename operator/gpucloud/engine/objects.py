@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
+from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import ObjectFacts
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ class Stored(Generic[P, S]):
     status: S
     flaw: str = ""
     amended: bool = False
+
+    def says_as(self, other: Stored[P, S]) -> bool:
+        """Whether the two are the same in all that a decision depends on."""
+        return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
 
     @property
     def version(self) -> int:
@@ -80,7 +86,7 @@ class ObjectStore(Generic[P, S]):
         self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
         if known is None or fresh.amended:
             return True
-        return (known.meta, known.spec, known.status) != (fresh.meta, fresh.spec, fresh.status)
+        return not fresh.says_as(known)
 
     def drop(self, uid: str) -> None:
         """The object is gone."""
@@ -125,5 +131,7 @@ def _facts(meta: Mapping[str, Any]) -> ObjectFacts:
         generation=int(meta.get("generation", 0)),
         deleting="deletionTimestamp" in meta,
         guarded=FINALIZER in meta.get("finalizers", ()),
-        annotations={name: value for name, value in annotations.items() if name.startswith(GROUP + "/")},
+        # Cut to what a status can repeat: an answer to one that cannot be written would hold up everything.
+        annotations={name: value[:MAX_TEXT] for name, value in annotations.items() if name.startswith(GROUP + "/")},
+        deleted_at=datetime.fromisoformat(meta["deletionTimestamp"]) if "deletionTimestamp" in meta else None,
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.clock import Clock
 
 
+SHORTEST_SECONDS = 0.001
 EARLY_SECONDS = 1e-6  # a loop's timer may ring this much too early; it must not be set again for the same moment
 
 
@@ -151,7 +152,8 @@ class WorkQueue:
             self._timer.cancel()
             self._timer = None
         if self._heap:
-            delay = max(0.0, self._heap[0][0] - self._clock.mono())
+            # Never at once: a pass that finds itself a hair too early, and says so, must not be made again at the same instant.
+            delay = max(SHORTEST_SECONDS, self._heap[0][0] - self._clock.mono())
             self._timer = asyncio.get_running_loop().call_later(delay, self._ring)
 
     def _ring(self) -> None:

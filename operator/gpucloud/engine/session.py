@@ -14,10 +14,11 @@ import structlog
 
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine import listings
+from gpucloud.engine import listings, meant
 from gpucloud.engine.catalogue import Catalogue
 from gpucloud.engine.inventory import Intervals, Inventory
 from gpucloud.reconcile.facts import Blindness, Unknown
+from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -37,6 +38,7 @@ _REFUSED = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.LOGIN})
 _SILENT = frozenset(
     {
         ErrorKind.NOT_SENT,
+        ErrorKind.WITHDRAWN,
         ErrorKind.OUTCOME_UNKNOWN,
         ErrorKind.SERVER,
         ErrorKind.UNAVAILABLE,
@@ -65,6 +67,7 @@ class Surroundings:
     intervals: Intervals
     metrics: Metrics
     clock: Clock
+    may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
 
 
 @dataclass(slots=True)
@@ -91,7 +94,7 @@ class Session:
         self.url = url
         self.began = around.clock.mono()
         self.learned = Learned()
-        self.client = CloudClient(url, credential, options=around.options, on_call=self._called)
+        self.client = CloudClient(url, credential, options=around.options, on_call=self._called, may_change=self._may_change)
         self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, around)
         self.snapshots: Inventory[SnapshotRecord] = self._inventory(
             "snapshots", listings.snapshots, listings.snapshot_identity, label, around
@@ -181,11 +184,15 @@ class Session:
 
     def _noted(self, records: Iterable[Tenanted]) -> None:
         """Whose records these are tells whose the credential is."""
-        seen = {record.tenancy_name for record in records if record.tenancy_name}
+        seen = {tenant for record in records if (tenant := tenant_of(record)) is not None}
         if not seen <= self.learned.tenants:
             self.learned.tenants |= seen
             self.on_change()
             self.on_tenant()
+
+    def _may_change(self) -> bool:
+        """Whether this process may change the cloud, and the call that is about to leave is still meant."""
+        return self._around.may_change() and meant.still()
 
     def _called(self, report: CallReport) -> None:
         """Learn from every answer: what is allowed, what is forbidden, whether the cloud is there."""

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.kube import KubeClient
     from gpucloud.kinds.gpuvm import GpuVMSpec, SSHKeySource
 
-_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ \S.*")  # as loose as the CRD's rule for spec.sshKeys
+# As the CRD's rule for spec.sshKeys. Every public key begins with the length of its type, which is AAAA in base64.
+LONGEST_KEY = 8192  # as in the CRD
+MOST_KEYS = 256
+_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ AAAA.*")
 
 
 class KeyProblemError(Exception):
@@ -37,7 +40,11 @@ async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
             lines += await _read(kube, namespace, source)
     except KeyProblemError as problem:
         return problem.keys
-    return SSHKeys(tuple(dict.fromkeys(lines)))
+    keys = tuple(dict.fromkeys(lines))
+    if len(keys) > MOST_KEYS:  # Secrets may hold megabytes, and each order would carry them
+        detail = f"spec.sshKeys and spec.sshKeysFrom give {len(keys)} keys; {MOST_KEYS} are the most."
+        return SSHKeys(trouble=KeyTrouble.INVALID, detail=detail)
+    return SSHKeys(keys)
 
 
 async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[str]:
@@ -86,4 +93,7 @@ def parse(text: str, where: str) -> list[str]:
     wrong = next((number for number, line in enumerate(lines, 1) if not _PUBLIC.fullmatch(line)), None)
     if wrong is not None:
         raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {wrong} is not an OpenSSH public key.")
+    long = next((number for number, line in enumerate(lines, 1) if len(line) > LONGEST_KEY), None)
+    if long is not None:
+        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {long} is longer than {LONGEST_KEY} characters.")
     return lines

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import kopf
 
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 
 log = logging.getLogger("gpucloud.login")
+
+
+NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
 
 
 class NoDiffBase(kopf.DiffBaseStorage):
@@ -39,12 +44,47 @@ class PatientBackoff:
             delay = min(delay * 2, 60.0)
 
 
-def register(registry: kopf.OperatorRegistry, connect: Callable[[], kopf.ConnectionInfo]) -> None:
-    """Let kopf log in as we do, so that one rotated token serves both."""
+def register(
+    registry: kopf.OperatorRegistry, connect: Callable[[], kopf.ConnectionInfo], may_write: Callable[[], bool] | None = None
+) -> None:
+    """Let kopf log in as we do, so that one rotated token serves both. ``may_write``, if given, is asked before each write."""
 
     @kopf.on.login(registry=registry, id="login")
-    def login(**_: Any) -> kopf.ConnectionInfo:
-        return connect()
+    async def login(**_: Any) -> kopf.ConnectionInfo | kopf.AiohttpSession:
+        return connect() if may_write is None else gated(connect(), may_write)
+
+
+def gated(found: kopf.ConnectionInfo, may_write: Callable[[], bool]) -> kopf.AiohttpSession:
+    """The connection that kopf would make itself, over which no write leaves while it may not: kopf repeats writes for ever."""
+
+    async def gate(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+        if request.method != "GET" and not may_write():
+            raise aiohttp.ClientConnectionError("this operator does not hold the Lease; nothing was written")
+        return await send(request)
+
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ssl=found.as_ssl_context()),
+        headers=found.as_http_headers(),
+        proxy=found.proxy_url,
+        trust_env=found.trust_env,
+        middlewares=(gate,),
+    )
+    return kopf.AiohttpSession(aiohttp_session=session, server=found.server, default_namespace=found.default_namespace)
+
+
+async def run(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Run kopf's tasks until one ends, and end the others.
+
+    ``kopf.run_tasks`` would then cancel whatever else runs in this loop, too: the engine that has yet to finish, and its Lease.
+    """
+    ended, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    stopped = await asyncio.gather(*others, return_exceptions=True)
+    failures = [task.exception() for task in ended if not task.cancelled()]
+    for failure in (*failures, *stopped):
+        if isinstance(failure, Exception):
+            raise failure
 
 
 def connect() -> kopf.ConnectionInfo:
@@ -62,12 +102,13 @@ def connect() -> kopf.ConnectionInfo:
     return found
 
 
-def settings() -> kopf.OperatorSettings:
-    """How kopf is to behave under us; what is not named keeps kopf's default."""
+def settings(*, idle: bool = False) -> kopf.OperatorSettings:
+    """How kopf is to behave under us; what is not named keeps kopf's default. ``idle``: it only looks, and writes nothing."""
     chosen = kopf.OperatorSettings()
     # Not ours: kopf removes its finalizer from every object that no kopf handler needs it for, so sharing the name would
     # unguard every VM. None of our handlers makes kopf add this one.
-    chosen.persistence.finalizer = f"{GROUP}/kopf"
+    # One that only looks has no timers, and would take off the finalizer that stands for another's.
+    chosen.persistence.finalizer = f"{GROUP}/kopf-idle" if idle else f"{GROUP}/kopf"
     chosen.persistence.diffbase_storage = NoDiffBase()
     chosen.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP, v1=False)
     chosen.posting.enabled = False  # events are the engine's: with action, and told once

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Intent, Reference
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
-from gpucloud.kinds.meta import Model
+from gpucloud.kinds.meta import Model, Time
 from gpucloud.kinds.schema import INT32_MAX
 
 __all__ = [
@@ -50,8 +50,9 @@ PublicKey = Annotated[
         reason="FieldValueForbidden",
     ),
     CEL(
-        "['ssh-', 'ecdsa-', 'sk-ssh-', 'sk-ecdsa-'].exists(start, self.startsWith(start))",
-        "This is no OpenSSH public key: it must start with its type (ssh-, ecdsa-, sk-ssh- or sk-ecdsa-), as in a .pub file.",
+        "self.matches('^(ssh|ecdsa|sk-ssh|sk-ecdsa)-[^ ]+ AAAA')",
+        "This is no OpenSSH public key: it must start with its type (ssh-, ecdsa-, sk-ssh- or sk-ecdsa-), followed by AAAA, "
+        "as in a .pub file.",
         reason="FieldValueForbidden",
     ),
 ]
@@ -86,6 +87,7 @@ class KeySelector(Model):
             "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')",
             "This is no name of a Secret or ConfigMap: use lower-case letters, digits, '-' and '.', and start and end "
             "with a letter or digit. Other namespaces cannot be named.",
+            reason="FieldValueForbidden",
         ),
     ]
     key: Annotated[
@@ -94,6 +96,7 @@ class KeySelector(Model):
         CEL(
             "self.matches('^[A-Za-z0-9._-]+$')",
             "This is no key of a Secret or ConfigMap: use letters, digits, '-', '_' and '.'.",
+            reason="FieldValueForbidden",  # which keeps the apiserver from repeating what may be a key pasted here
         ),
     ]
 
@@ -297,4 +300,8 @@ class GpuVMStatus(CloudStatus):
     last_handled_restart_at: Annotated[
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/restart-requested-at that was answered last."),
+    ] = None
+    deletion_held_at: Annotated[
+        Time | None,
+        Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),
     ] = None

@@ -5,6 +5,7 @@ The reasons are part of the public contract: people write alerts on them. One en
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -18,6 +19,7 @@ API_VERSION = f"{GROUP}/{VERSION}"
 FINALIZER = f"{GROUP}/finalizer"
 SECRET_FINALIZER = f"{GROUP}/credentials-in-use"  # on a Secret that a GpuCloudAccount reads, while that is in use
 FIELD_MANAGER = "gpucloud-operator"
+PART_OF = ("app.kubernetes.io/part-of", "gpucloud-operator")  # the label by which what belongs to an operator is found
 
 
 class Annotation(StrEnum):
@@ -28,7 +30,10 @@ class Annotation(StrEnum):
     RECONCILE_REQUESTED_AT = f"{GROUP}/reconcile-requested-at"
     BUY_ANYWAY = f"{GROUP}/buy-anyway"
     ACCEPT_ABSENCE = f"{GROUP}/accept-absence"
+    BRAKE_RELEASED_AT = f"{GROUP}/brake-released-at"  # on a GpuVM, or on its Namespace for all in it
 
+
+MAX_MESSAGE = 32768  # metav1.Condition
 
 # Kubernetes' character classes (metav1.Condition).
 _CONDITION_TYPE = (
@@ -39,7 +44,9 @@ _CONDITION_REASON = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 
 def rfc3339(moment: datetime) -> str:
     """The form of all times in our objects: UTC, whole seconds (cut, not rounded), ``2026-01-02T03:04:05Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with suppress(OverflowError):  # within a day of the calendar's end, which people can write into a status
+        moment = moment.astimezone(UTC)
+    return moment.replace(microsecond=0, tzinfo=None).isoformat() + "Z"  # strftime writes the year 999 with three digits
 
 
 # A moment with a zone. In JSON it has whole seconds, as Kubernetes' own times have.
@@ -114,6 +121,8 @@ class Reason(StrEnum):
     API_ERROR = "ApiError"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     DELETION_BLOCKED = "DeletionBlocked"
+    DELETION_HELD = "DeletionHeld"
+    LIMIT_REACHED = "LimitReached"
     NO_ACCOUNT = "NoAccount"
     INVALID_REFERENCE = "InvalidReference"
     TENANT_MISMATCH = "TenantMismatch"
@@ -138,6 +147,10 @@ class Reason(StrEnum):
     GONE = "Gone"
     ADOPTED = "Adopted"
     CREDENTIAL_CHANGED = "CredentialChanged"
+    ORPHAN = "Orphan"
+    ORPHAN_COLLECTED = "OrphanCollected"
+    ORPHAN_COLLECTION_FAILED = "OrphanCollectionFailed"
+    ORPHAN_COLLECTION_REFUSED = "OrphanCollectionRefused"
     SECRET_HELD = "SecretHeld"  # noqa: S105 - a word, no secret
     SECRET_FREED = "SecretFreed"  # noqa: S105 - a word, no secret
     SECRET_FAILED = "SecretFailed"  # noqa: S105 - a word, no secret
@@ -166,4 +179,6 @@ class Condition(Model):
             description="A stable CamelCase word for machines.",
         ),
     ]
-    message: Annotated[str, Field(max_length=32768, description="A sentence for people: what happened and what to do next.")]
+    message: Annotated[
+        str, Field(max_length=MAX_MESSAGE, description="A sentence for people: what happened and what to do next.")
+    ]

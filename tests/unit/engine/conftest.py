@@ -4,8 +4,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from gpucloud.cloud import client as client_module
+from gpucloud.cloud.models import VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.accounts import Account, Accounts
+from gpucloud.engine.brake import Brake
 from gpucloud.engine.cloudroom import Tools
 from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
@@ -15,6 +17,7 @@ from gpucloud.engine.inventory import EVERYTHING, Intervals
 from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.purchases import Purchases
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import References
 from gpucloud.engine.session import Learned, Surroundings
@@ -23,12 +26,15 @@ from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountS
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+from gpucloud.reconcile.brake import Rule
 from gpucloud.reconcile.facts import Absent, Limits
+from gpucloud.reconcile.quota import Quota
 from support.builders import TAG
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
 
 NOW = 1000.0
 URL = "https://cloud.example"
+OFF, NO_QUOTAS = Rule(), (Quota("account"), Quota("namespace"))
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +84,7 @@ class FakeClient:
 
     def __init__(self):
         self.calls, self.fails = [], []
+        self.answers = {"create_vpc": VpcRecord(id="7")}
 
     def __getattr__(self, name):
         async def call(*body, **where):
@@ -86,6 +93,7 @@ class FakeClient:
             error = self.fails.pop(0) if self.fails else None
             if error is not None:
                 raise error
+            return self.answers.get(name)
 
         return call
 
@@ -114,7 +122,7 @@ class FakeSession:
 class Rooms:
     """The three rooms with real accounts, claims and references round fakes of cloud and apiserver."""
 
-    def __init__(self, own=None, own_namespaces=(), *, synced=True):
+    def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS):
         self.clock, self.kube = HandClock(NOW), FakeKube()
         self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
         self.objects = Objects(
@@ -138,7 +146,8 @@ class Rooms:
             wake=self.woken.append,
             queue=self.queued.append,
         )
-        self.vms = GpuVMRoom(self.tools, self.objects.vms)
+        self.brake = Brake(rule, self.tools.namespaces, self.clock, self.woken.append)
+        self.vms = GpuVMRoom(self.tools, self.objects.vms, self.brake, Purchases(quotas))
         self.vpcs = GpuVpcRoom(self.tools, self.objects.vpcs)
         self.snapshots = GpuSnapshotRoom(self.tools, self.objects.snapshots)
         self.by_kind = {room.kind: room for room in (self.vms, self.vpcs, self.snapshots)}

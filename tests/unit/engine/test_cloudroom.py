@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.inventory import EVERYTHING, LEAST_SPACING_SECONDS
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
@@ -77,6 +78,15 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert await rooms.vms.act(facts, Plan(action=Verb.CREATE)) is None
     assert (old.client.calls, new.client.calls) == ([], [])
     assert (await rooms.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
+
+
+async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(rooms):
+    """The object says something else by now: what to do about that is decided anew, as if nothing had been tried."""
+    rooms.put("GpuVM", status=bought(ours().name))
+    facts = await rooms.facts("GpuVM")
+    rooms.session.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
+    assert await rooms.vms.act(facts, Plan(action=Verb.CREATE)) is None
+    assert (await rooms.facts("GpuVM")).attempt(Verb.CREATE) is None
 
 
 async def test_users_of_a_session_are_those_who_watch_through_it(rooms):

@@ -79,7 +79,10 @@ def test_what_cannot_be_used_is_told_by_the_names_of_keys_only(data, says, why):
     assert len(str(caught.value)) < 200
 
 
-@given(st.dictionaries(st.sampled_from(["apikey", "username", "password"]), st.text(min_size=8) | st.binary().map(b64)))
+VALUES = st.text(min_size=8).filter(lambda text: text not in {"username", "password"})  # the names of keys are told
+
+
+@given(st.dictionaries(st.sampled_from(["apikey", "username", "password"]), VALUES | st.binary().map(b64)))
 def test_whatever_a_secret_holds_nothing_of_it_is_told(data):
     try:
         found, told = parse(data), ""

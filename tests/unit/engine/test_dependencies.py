@@ -267,6 +267,26 @@ async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
 
 
 @pytest.mark.parametrize(
+    ("place", "more", "named", "why"),
+    [
+        ({}, {}, "GpuSnapshot 'copy'", "the destroying call may take it along, retained or not"),
+        ({}, {"meta": {"namespace": "others"}}, "a GpuSnapshot in another namespace", "there it cannot be named otherwise"),
+        ({"cluster": "Msc2"}, {}, None, "a VM of that name elsewhere"),
+        ({"vpc": "lab"}, {}, None, "a VM of that name in another VPC"),
+        ({"name": "another"}, {}, None, "another VM"),
+        ({}, {"status": status("Completed", "True", None, intent="x")}, None, "it is taken"),
+        ({}, {"status": status("Creating", intent="x", tenancy="else")}, None, "of another tenant's VM"),
+    ],
+)
+async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place, more, named, why):
+    vm = rooms.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, intent="x", tenancy="acme"))
+    here = {"cluster": "Msc1", "vpc": "acme", "name": rooms.vms.identity(vm, vm.spec).name}
+    given = {"status": status("Creating", intent="x")} | more
+    rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": here | place}, **given)
+    assert (await rooms.facts("GpuVM", "train")).dependents == (() if named is None else (named,)), why
+
+
+@pytest.mark.parametrize(
     ("vm", "waits"),
     [
         ({"status": status("Creating", intent="x")}, True),

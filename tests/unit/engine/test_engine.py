@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine, credential
+from gpucloud.engine.configuration import credential
+from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine
 from gpucloud.engine.events import EventRecorder
 from gpucloud.engine.session import EVIDENCE_SECONDS
 from gpucloud.kinds.common import OWN_ACCOUNT
@@ -40,6 +41,7 @@ class Rig:
         self.kube.version += 1
         uid = more.pop("uid", f"u-{name}")
         body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
+        self.uids[PLURALS[kind]].add(uid)
         self.engine.observe(kind, event, body)
 
     async def release(self, plural, owner):
@@ -121,6 +123,52 @@ async def test_stop_leaves_no_task(cloud):
     await it.engine.stop(1.0)
     await asyncio.sleep(0)
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+# --- what the watch did not see
+
+
+async def test_what_vanished_unseen_is_forgotten(rig):
+    """The watch lists anew after a long break, and a list says nothing of what is not in it."""
+    it = await rig()
+    for name in ("first", "second"):
+        it.show("GpuVM", name, spec={"vmName": "shared"})
+    await asyncio.sleep(20)
+    assert it.ready("second") == "Conflict"
+    it.uids["gpuvms"].remove("u-first")
+    it.engine.observe("GpuVM", None, it.kube.bodies["u-second"])
+    await asyncio.sleep(10)
+    assert it.ready("second") != "Conflict", "nobody else claims the name any more"
+
+
+async def test_a_watch_that_does_not_bring_what_lists_show_is_noticed_and_forgiven(rig):
+    it = await rig()
+    it.show("GpuVM")
+    await asyncio.sleep(10)
+    it.uids["gpuvms"].add("u-unseen")
+    it.engine.observe("GpuVM", None, it.kube.bodies["u-train"])  # a new list: the roll is called
+    await asyncio.sleep(5)
+    assert it.engine.lag.stuck()[0] == "GpuVM"
+    value = it.engine.metrics.registry.get_sample_value
+    ages = {kind: value("gpucloud_watch_age_seconds", {"kind": kind}) for kind in PLURALS}
+    assert [kind for kind, age in ages.items() if age > 10] == ["GpuVM"]
+    it.show("GpuVM", "unseen")
+    assert it.engine.lag.stuck()[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("later", "known", "why"),
+    [(1.0, False, "an event that its last one overtook"), (90.0, True, "etcd was restored, and it is back")],
+)
+async def test_what_is_gone_is_not_brought_back_by_a_late_event(rig, later, known, why):
+    it = await rig()
+    it.show("GpuVM")
+    await asyncio.sleep(10)
+    it.engine.observe("GpuVM", "DELETED", it.kube.bodies["u-train"])
+    await asyncio.sleep(later)
+    it.show("GpuVM", event="MODIFIED")
+    await asyncio.sleep(20)
+    assert (it.ready() is not None) is known, why
 
 
 # --- many eyes, one pace

@@ -9,6 +9,7 @@ from gpucloud.engine.events import EventRecorder, Happening, verdict_change
 from support.builders import a_status, an_object
 from support.fakes import DOWN, FakeKube, HandClock
 
+pytestmark = pytest.mark.looptime
 NOTE = Happening("Created", "The VM 'x' was ordered.", "CreateServer")
 
 
@@ -44,6 +45,14 @@ async def test_an_event_says_who_what_and_about_whom(recorder, kube):
     assert event["eventTime"].endswith(".000000Z")
     assert event["reportingInstance"]
     assert event["reportingController"]
+
+
+async def test_what_concerns_no_object_is_told_of_the_kind(recorder, kube):
+    recorder.tell_of_kind("gpuvms", NOTE)
+    (event,) = await posted(recorder, kube)
+    assert event["regarding"]["kind"] == "CustomResourceDefinition"
+    assert event["metadata"]["name"].startswith("gpuvms.gpucloud.dev.")
+    assert event["metadata"]["namespace"] == "default", "the only one that the API takes for what lives in none"
 
 
 async def test_the_same_is_told_once_in_ten_minutes(recorder, kube, clock):

@@ -5,6 +5,7 @@ import pytest
 
 from gpucloud.engine.health import Endpoints
 from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.watchlag import WatchLag
 from gpucloud.settings import Settings
 from support.fakes import HandClock
 
@@ -19,6 +20,7 @@ class Queue:
 class Engine:
     def __init__(self):
         self.queue, self.metrics, self.synced, self.clock = Queue(), Metrics(), False, HandClock()
+        self.lag = WatchLag(["GpuVM"], self.clock.mono)
 
 
 @pytest.fixture
@@ -52,6 +54,25 @@ async def test_alive_while_work_moves(rig, waited, worked, status):
     assert (await get("/healthz"))[0] == status
 
 
+@pytest.mark.parametrize(
+    ("seconds", "known", "status", "why"),
+    [
+        (300, 5, 500, "two lists in a row showed what the watch has not brought"),
+        (60, 5, 200, "after a new list the next roll call comes soon: it may still be on its way"),
+        (300, 9, 200, "it came"),
+    ],
+)
+async def test_alive_while_the_watch_brings_what_there_is(rig, seconds, known, status, why):
+    engine, get = rig
+    engine.lag.compare("GpuVM", {"u": 9}, {"u": 5})
+    engine.clock.now += seconds
+    assert (await get("/healthz"))[0] == 200, "no list has shown it again"
+    engine.lag.compare("GpuVM", {"u": 9}, {"u": known})
+    told = await get("/healthz")
+    assert told[0] == status, why
+    assert ("the watch of GpuVM" in told[1]) is (status == 500)
+
+
 async def test_alive_says_nothing_of_outages(rig):
     """Neither the cloud nor the apiserver is asked, so that their outage restarts nobody."""
     assert (await rig[1]("/healthz"))[0] == 200
@@ -67,12 +88,13 @@ async def test_ready_once_everything_is_known(rig):
 async def test_metrics_are_served(rig):
     engine, get = rig
     engine.metrics.added(3)
-    engine.metrics.listings("team/default", "vms").listed("Msc1", 7, plausible=False)
+    engine.metrics.listings("team/default", "vms").listed("Msc1", plausible=False)
     engine.metrics.export_objects(lambda: [("GpuVM", "True", "Running")] * 2)
     status, text = await get("/metrics")
     assert status == 200
     assert 'workqueue_depth{name="gpucloud"} 3.0' in text
-    assert 'gpucloud_cloud_listing_implausible{account="team/default",cluster="Msc1",kind="vms"} 1.0' in text
+    counted = 'gpucloud_cloud_listings_total{account="team/default",cluster="Msc1",kind="vms",outcome="implausible"} 1.0'
+    assert counted in text
     assert 'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 2.0' in text
 
 

@@ -1,12 +1,21 @@
 """One listing for everybody, and what may be concluded from it. Time is the loop's, which looptime moves."""
 
 import asyncio
+import itertools
 
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
-from gpucloud.engine.inventory import ANYWHERE, EVERYTHING, LEAST_SPACING_SECONDS, Intervals, Inventory
+from gpucloud.engine.inventory import (
+    ANYWHERE,
+    EVERYTHING,
+    LEAST_SPACING_SECONDS,
+    LONGEST_BACKOFF_SECONDS,
+    REJECTED_BACKOFF_SECONDS,
+    Intervals,
+    Inventory,
+)
 from gpucloud.engine.listings import vm_identity
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 from gpucloud.reconcile.naming import Identity
@@ -135,6 +144,14 @@ async def test_looks_that_come_one_after_the_other_are_spaced(rig):
     assert it.count > 15
 
 
+async def test_after_a_long_sleep_of_the_process_the_cloud_is_soon_looked_at(rig):
+    it = rig([record()], takes=900.0)  # suspended for a quarter of an hour while a listing was on its way
+    it.inventory.watch("a", here())
+    it.inventory.expect_change("a", True)
+    await asyncio.sleep(900.0 + LONGEST_BACKOFF_SECONDS + 1)
+    assert it.count == 2
+
+
 async def test_a_look_that_a_past_listing_serves_wakes_at_once_and_lists_nothing(rig):
     it = rig([record()])
     it.inventory.watch("a", here())
@@ -173,6 +190,18 @@ async def test_an_object_is_woken_only_when_its_own_record_changes(rig):
     assert it.woken == ["b"]
 
 
+async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back(rig):
+    it = rig([record("x"), record("y")], [record("y")], [record("y")], [record("x"), record("y")])
+    it.inventory.watch("a", here("x"))
+    it.inventory.watch("b", here("y"))
+    await asyncio.sleep(1)
+    it.woken.clear()
+    await asyncio.sleep(SLOW)
+    assert it.woken == ["a"]
+    await asyncio.sleep(2 * SLOW)
+    assert it.woken == ["a", "a"]
+
+
 async def test_as_of_is_the_beginning_of_the_listing(rig):
     it = rig([record()], takes=3.0)
     it.inventory.watch("a", here())
@@ -206,6 +235,7 @@ async def test_absent_since_the_first_listing_that_lacks_it_and_confirmed_by_the
         (broken(ErrorKind.LOGIN), Blindness.REFUSED),
         (broken(ErrorKind.FORBIDDEN), Blindness.FORBIDDEN),
         (Listing((), complete=False), Blindness.UNREACHABLE),
+        (Listing((record("another"),), complete=False), Blindness.UNREACHABLE),  # of which some entries could be read
         (RuntimeError("a defect of ours"), Blindness.UNREACHABLE),
     ],
 )
@@ -250,6 +280,23 @@ async def test_failing_listings_back_off_and_sight_returns(rig):
     assert it.woken[-1] == "a"
 
 
+@pytest.mark.parametrize(
+    ("seen_before", "longest", "why"),
+    [
+        (False, REJECTED_BACKOFF_SECONDS, "a name that somebody made up must not eat the budget of all"),
+        (True, LONGEST_BACKOFF_SECONDS, "a cluster that there is, and an answer that will pass"),
+    ],
+)
+async def test_how_long_a_cluster_that_the_cloud_rejects_is_left_alone(rig, seen_before, longest, why):
+    rejected = broken(ErrorKind.INVALID)
+    it = rig(*([[record()]] if seen_before else []), rejected)
+    it.inventory.watch("a", here())
+    await asyncio.sleep(SLOW + 20 * REJECTED_BACKOFF_SECONDS)
+    gaps = [round(later - sooner) for sooner, later in itertools.pairwise(it.fetch.began[seen_before:])]
+    assert max(gaps) == longest, why
+    assert gaps[:3] == [4, 8, 16]
+
+
 async def test_nobody_can_make_a_failing_cloud_be_asked_faster(rig):
     it = rig(broken(ErrorKind.SERVER))
     it.inventory.watch("a", here())
@@ -287,7 +334,8 @@ async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
     if not believed:
         assert seen.cause is Blindness.IMPLAUSIBLE
         assert isinstance(it.sees("vm0", accept_absence=True), Absent)
-    assert it.meter.listings[-1][2] is believed
+    assert it.meter.listings[-1] == ("Msc1", believed)
+    assert it.inventory.sights()["Msc1"].doubted is not believed
     if vanish < known:
         assert isinstance(it.sees(f"vm{vanish}"), Present), "what is there is seen all the same"
 
@@ -396,11 +444,56 @@ async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
     assert isinstance(it.sees(), Present)
 
 
-async def test_staleness_is_told(rig):
-    it = rig([record()], broken(ErrorKind.SERVER))
+@pytest.mark.parametrize(
+    ("answers", "age", "count", "why"),
+    [
+        (([record()], broken(ErrorKind.SERVER)), 200, 1, "since the last good listing"),
+        (
+            (broken(ErrorKind.SERVER),),
+            200,
+            None,
+            "never seen: since it is needed, or a restart in an outage would end an alert",
+        ),
+        ((broken(ErrorKind.UNAUTHORIZED),), 200, None, "a wrong key from the start"),
+        ((broken(ErrorKind.FORBIDDEN),), 200, None, "and a right that is missing"),
+        (([], broken(ErrorKind.INVALID)), 200, 0, "refused, but once it was seen"),
+        (([record(), record("y")],), 20, 2, "seen every 60 s"),
+    ],
+)
+async def test_how_old_and_how_much_is_told_of_what_is_seen(rig, answers, age, count, why):
+    it = rig(*answers)
     it.inventory.watch("a", here())
-    await asyncio.sleep(100)
-    assert round(it.inventory.staleness()["Msc1"]) == 100
+    await asyncio.sleep(200.5)
+    sight = it.inventory.sights()["Msc1"]
+    assert (round(sight.age, -1), sight.count, sight.doubted) == (age, count, False), why
+
+
+async def test_what_was_just_opened_is_young(rig):
+    it = rig(broken(ErrorKind.SERVER))
+    await asyncio.sleep(1000)
+    it.inventory.watch("a", here())
+    assert it.inventory.sights()["Msc1"].age == 0
+    await asyncio.sleep(5)
+    assert it.inventory.sights()["Msc1"].age == pytest.approx(5)
+
+
+async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
+    """Its name is free text: else anybody could raise a critical alert. The object says InvalidSpec."""
+    it = rig(broken(ErrorKind.INVALID))
+    it.inventory.watch("a", here(cluster="a-typo"))
+    await asyncio.sleep(1000)
+    assert it.inventory.sights() == {}
+
+
+async def test_nothing_is_told_of_what_nobody_needs_any_more(rig):
+    everything = [record(f"vm{number}") for number in range(3)]
+    it = rig(everything, [])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
+    it.inventory.watch("a", here("vm0"))
+    await asyncio.sleep(SLOW + 5)
+    assert it.inventory.sights()["Msc1"].doubted
+    it.inventory.unwatch("a")
+    assert it.inventory.sights() == {}
 
 
 # --- a whole VPC, and any VPC

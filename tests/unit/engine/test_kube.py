@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 
 import pytest
 from aiohttp import web
@@ -214,6 +215,13 @@ async def test_all_pages_are_read(server, kube):
     assert "PartialObjectMetadataList" in server.seen[0]["accept"]
 
 
+async def test_whole_objects_are_read_in_each_namespace(server, kube):
+    server.answer = lambda seen: (200, {"metadata": {}, "items": [{"spec": {"path": seen["path"]}}]})
+    found = [item["spec"]["path"].split("/")[-2] async for item in kube.resources("gpuvms", ("team", "crew"))]
+    assert found == ["team", "crew"]
+    assert {seen["accept"] for seen in server.seen} == {"application/json"}
+
+
 async def test_a_null_list_is_an_empty_list(server, kube):
     server.answer = lambda _seen: (200, {"metadata": {}, "items": None})
     assert await kube.uids("gpuvms", ()) == set()
@@ -227,15 +235,11 @@ async def test_only_the_namespaces_asked_for_are_listed(server, kube):
 
 @pytest.mark.parametrize(
     ("status", "body", "answer"),
-    [
-        (200, {"metadata": {}}, False),
-        (200, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, True),
-        (404, {}, True),  # gone is as gone as going
-    ],
+    [(200, {"metadata": {"name": "team"}}, {"name": "team"}), (404, {}, None)],
 )
-async def test_a_terminating_namespace(server, kube, status, body, answer):
+async def test_a_namespace_by_name(server, kube, status, body, answer):
     server.answer = lambda _seen: (status, body)
-    assert await kube.namespace_terminating("team") is answer
+    assert await kube.namespace("team") == answer
 
 
 @pytest.mark.parametrize(
@@ -341,3 +345,36 @@ async def test_a_secret_that_cannot_be_read_is_an_error_not_absence(server, kube
     with pytest.raises(KubeError) as caught:
         await kube.secret("team", "key")
     assert caught.value.status == status
+
+
+@pytest.mark.parametrize(("asked", "pause"), [("3", 3), ("100000", 60), ("soon", 1), ("-5", 1)])
+@pytest.mark.looptime
+async def test_a_429_keeps_all_of_us_quiet_for_as_long_as_it_asks(asked, pause):
+    kube, began = KubeClient(NoConnection), asyncio.get_running_loop().time()
+    kube._session = Answering(429, asked)
+    for call in (kube.cluster_uid(), kube.namespace("team")):
+        with pytest.raises(KubeError):
+            await call
+    assert [round(at - began, 3) for at in kube._session.asked] == [0, pause]
+
+
+class NoConnection:
+    server, proxy_url = "http://127.0.0.1", None
+
+    def as_http_headers(self):
+        return {"Authorization": "Bearer made-up"}
+
+
+class Answering:
+    """A session that gives one answer, and remembers when it was asked."""
+
+    def __init__(self, status, retry_after):
+        self.status, self.headers, self.asked = status, {"Retry-After": retry_after}, []
+
+    @asynccontextmanager
+    async def request(self, *_args, **_more):
+        self.asked.append(asyncio.get_running_loop().time())
+        yield self
+
+    async def text(self):
+        return "{}"

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening
 from gpucloud.engine.loop import LASTING_SECONDS, Loop, stop, work
 from gpucloud.engine.metrics import Metrics
@@ -41,6 +42,7 @@ class FakeRoom:
     act_takes: float = 0.0
     unsent: int = 0
     acted: list = field(default_factory=list)
+    left: list = field(default_factory=list)  # and whether it was still meant when its turn came
     intents: list = field(default_factory=list)
     attended: list = field(default_factory=list)
     forgotten: list = field(default_factory=list)
@@ -66,6 +68,7 @@ class FakeRoom:
         verb = plan.action
         self.acted.append((verb, facts.status))
         await asyncio.sleep(self.act_takes)
+        self.left.append((verb, meant.still()))
         if self.unsent:
             self.unsent -= 1
             return None
@@ -288,11 +291,48 @@ async def test_stale_facts_are_not_acted_upon(rig):
     assert len(it.room.acted) == 1
 
 
-async def test_release_is_told_and_not_repeated_once_the_object_is_gone(rig):
+async def newer_view(it, seconds, meta):
+    """While a pass is under way, the watch brings a newer view of its object."""
+    await asyncio.sleep(seconds)
+    it.put(CREATING, version=999, meta=meta)
+
+
+@pytest.mark.parametrize(
+    ("meta", "goes", "why"),
+    [
+        ({"annotations": {"gpucloud.dev/paused": "true"}}, False, "its owner has said something else since"),
+        ({"generation": 2}, False, "its spec is another"),
+        ({"labels": {"team": "ml"}}, True, "nothing that a decision depends on"),
+    ],
+)
+@pytest.mark.parametrize("when", ["gathering", "sending"])
+async def test_what_the_watch_brings_during_a_pass_counts_in_it(rig, when, meta, goes, why):
+    """Facts may wait for the apiserver, and a call for its turn; nothing that was overtaken meanwhile leaves."""
+    begun = asyncio.get_running_loop().time()
+    it = rig(lambda facts: Plan(status=CREATING, action=Verb.DESTROY if facts.now.mono < begun + 0.5 else None))
+    it.put(CREATING)
+    it.room.gather_takes, it.room.act_takes = (2.0, 0.0) if when == "gathering" else (0.0, 2.0)
+    told = asyncio.create_task(newer_view(it, 1.0, meta))
+    await it.live(20)
+    await told
+    assert [verb for verb, still_meant in it.room.left if still_meant] == [Verb.DESTROY] * goes, why
+    assert len(it.room.acted) == (goes or when == "sending"), "nor is a call announced in the log that is not meant"
+
+
+async def test_a_release_is_not_repeated_while_the_watch_has_not_told_of_it(rig):
+    """A listing may wake the object before its end is known here; a second request could only be answered by a 404."""
     it = rig(lambda _facts: Plan(release=Release(Reason.GONE, "The VM is gone.")))
     it.put(RUNNING)
     await it.live(1)
+    it.queue.add(KEY)
+    await asyncio.sleep(1)
     assert it.kube.released == [UID]
+    assert len(it.room.attended) == 1, "nor is anything decided"
+
+    it.put(RUNNING, version=2)  # others hold it still, and somebody has put our finalizer back
+    it.queue.add(KEY)
+    await asyncio.sleep(1)
+    assert it.kube.released == [UID, UID]
 
 
 async def test_a_release_that_failed_is_tried_again(rig):
@@ -414,3 +454,59 @@ async def test_a_call_that_was_not_sent_is_decided_upon_anew(rig):
     await it.end()
     assert len(it.room.acted) == 3
     assert it.events._backlog.qsize() == 1
+
+
+async def test_what_is_kept_back_is_logged_once_and_counted_while_it_lasts(rig, logs):
+    said = [Plan(status=CREATING, withheld=Verb.CREATE)]
+    it = rig(lambda _facts: said[0])
+    it.put()
+    await it.live(3)
+
+    async def then(plan):
+        said[0] = plan
+        it.queue.add(KEY)
+        await asyncio.sleep(1)
+        return it.loop.withheld
+
+    assert it.loop.withheld == {UID: Verb.CREATE}
+    assert await then(Plan(pending=True)) == {UID: Verb.CREATE}, "a pass that only waits for a younger look says nothing new"
+    assert await then(Plan(status=RUNNING)) == {}
+    assert await then(Plan(status=CREATING, withheld=Verb.CREATE)) == {UID: Verb.CREATE}
+    assert await then(Plan(status=CREATING, withheld="Release")) == {UID: "Release"}
+    assert [line["would"] for line in logs if line["event"] == "withheld"] == [Verb.CREATE, "Release"]
+
+
+async def test_what_is_gone_is_kept_back_no_more(rig):
+    it = rig(lambda _facts: Plan(status=CREATING, withheld=Verb.CREATE))
+    it.put()
+    await it.live(1)
+    it.loop.forget(KEY)
+    assert it.loop.withheld == {}
+
+
+def destroys_once(_facts):
+    return Plan(status=CREATING, action=Verb.DESTROY)
+
+
+@pytest.mark.parametrize(
+    ("slept", "changed", "acts", "reads", "why"),
+    [
+        (5, True, 1, 0, "its announcement is young: the write would have been refused"),
+        (15, False, 1, 1, "it stands as it was"),
+        (15, True, 0, 1, "its owner may have taken it back"),
+    ],
+)
+async def test_a_process_that_slept_asks_before_it_acts(slept, changed, acts, reads, why):
+    rig = Rig(destroys_once)
+    rig.put()
+    await rig.loop.run_once(KEY)  # the announcement
+    stored = rig.room.store.get(UID)
+    body = {"metadata": dict(stored.raw_meta), "status": CREATING.model_dump(mode="json", by_alias=True)}
+    if changed:
+        body["metadata"] |= {"resourceVersion": "999"}
+    rig.kube.bodies[UID] = body
+    await asyncio.sleep(slept)
+    await rig.loop.run_once(KEY)
+    assert (len(rig.room.acted), len(rig.kube.reads)) == (acts, reads), why
+    await rig.loop.run_once(KEY)
+    assert len(rig.room.acted) >= 1, "what was read is acted upon"

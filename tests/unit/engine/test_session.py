@@ -8,8 +8,9 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.options import ApiKey, Login
+from gpucloud.engine import meant
 from gpucloud.engine.session import EVIDENCE_SECONDS, Session
 from gpucloud.reconcile.facts import Blindness, Present
 from gpucloud.reconcile.naming import Identity
@@ -275,6 +276,19 @@ async def test_a_change_that_finds_no_room_is_no_trouble_of_the_account(rig, ans
     with pytest.raises(CloudError):
         await it.session.client.create_snapshot(namespace="acme", cluster="Msc1")
     assert (it.learned.trouble, it.changes) == (None, 0)
+
+
+@pytest.mark.parametrize("how", [{}, {"credential": Login("operator", "made-up-password")}])
+async def test_a_call_that_is_not_meant_any_more_does_not_leave(rig, how):
+    """Nor is it any trouble of the account's; its login serves others, and is nobody's own."""
+    it = rig(**how)
+    it.cloud.refuse("Authenticate", TOKEN)
+    with meant.while_it_holds(lambda: False):
+        refused = await it.call("start_server", id="x", namespace="acme", cluster="Msc1")
+        assert await it.call("get_servers") is None, "reading changes nothing"
+    assert (refused.kind, refused.ambiguous, it.learned.trouble) == (ErrorKind.WITHDRAWN, False, None)
+    assert it.cloud.asked("StartServer") == []
+    assert await it.call("start_server", id="x", namespace="acme", cluster="Msc1") is None, "a call that nobody took back"
 
 
 async def test_trouble_keeps_its_beginning_and_ends_with_the_next_good_answer(rig):

@@ -98,6 +98,16 @@ async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(rooms, spec, b
     assert rooms.session.client.calls == [("create_vpc", {"name": "acme-train", "cluster": "Msc1"} | body)]
 
 
+@pytest.mark.parametrize(("seen", "ours"), [("7", True), ("8", False)])
+async def test_ours_is_the_one_whose_id_the_cloud_answered(rooms, seen, ours):
+    """One that a stranger makes of that name, before a listing has shown ours, has another."""
+    rooms.put("GpuVpc", "net", status={"intent": MINE["intent"]})
+    rooms.session.client.answers["create_vpc"] = VpcRecord(id="7")
+    await rooms.vpcs.act(await rooms.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
+    rooms.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
+    assert (await rooms.facts("GpuVpc", "net")).created is ours
+
+
 async def test_a_vpc_that_is_not_there_any_more_was_destroyed_well(rooms):
     rooms.session.client.fails = [CloudError(ErrorKind.NOT_FOUND, "no such VPC")]
     facts = await going(rooms)

@@ -1,17 +1,40 @@
 """The settings of kopf without which it would do harm, each for a reason that was met once."""
 
+import asyncio
 import itertools
 
 import kopf
 import pytest
 
-from gpucloud.handlers.lifecycle import NoDiffBase, PatientBackoff, settings
+from gpucloud.handlers.lifecycle import NoDiffBase, PatientBackoff, run, settings
 from gpucloud.kinds.meta import FINALIZER
 
 
 def test_kopf_has_a_finalizer_of_its_own():
     """kopf takes its finalizer off every object that no kopf handler needs it for: sharing ours stripped every VM's."""
     assert settings().persistence.finalizer != FINALIZER
+
+
+def test_one_that_only_looks_has_yet_another():
+    """It has no timers, so it would take off the finalizer that the leader's need, and the two would write in a circle."""
+    assert settings(idle=True).persistence.finalizer not in {settings().persistence.finalizer, FINALIZER}
+
+
+async def test_kopfs_end_ends_nothing_else():
+    """kopf's own way to end cancels every task of the loop: the engine would neither finish nor renew its Lease."""
+    ours = asyncio.create_task(asyncio.sleep(60))
+    root = asyncio.create_task(asyncio.sleep(60))
+    await run([root, asyncio.create_task(asyncio.sleep(0))])
+    assert (root.cancelled(), ours.done()) == (True, False)
+    ours.cancel()
+
+
+async def test_kopfs_failure_is_told():
+    async def fails():
+        raise kopf.LoginError("nobody lets us in")
+
+    with pytest.raises(kopf.LoginError, match="nobody"):
+        await run([asyncio.create_task(fails()), asyncio.create_task(asyncio.sleep(60))])
 
 
 def test_an_outage_does_not_end_the_process():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 import yaml
@@ -10,6 +11,7 @@ import yaml
 from gpucloud.cli.main import main
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import DEFINITIONS, GPUVM
+from gpucloud.kinds.jsonschema import file_name, json_schema
 from gpucloud.kinds.reference import reference_page
 
 CRD = custom_resource_definition(GPUVM)
@@ -47,20 +49,22 @@ def test_command_prints_all_definitions(capsys):
 
 
 def test_command_writes_what_it_then_finds_unchanged(tmp_path):
-    crds, docs = tmp_path / "crds", tmp_path / "docs"
-    assert main(["crds", "--write", str(crds), "--docs", str(docs)]) == 0
+    crds, docs, schemas = tmp_path / "crds", tmp_path / "docs", tmp_path / "schemas"
+    whole = [str(crds), "--docs", str(docs), "--schemas", str(schemas)]
+    assert main(["crds", "--write", *whole]) == 0
     assert (crds / FILE).read_text() == to_yaml(CRD)
     assert (docs / "gpuvm.md").read_text() == reference_page(CRD)
-    assert main(["crds", "--check", str(crds), "--docs", str(docs)]) == 0
+    assert json.loads((schemas / file_name("GpuVM")).read_text()) == json_schema(CRD)
+    assert main(["crds", "--check", *whole]) == 0
 
 
-@pytest.mark.parametrize("edited", [f"crds/{FILE}", "docs/gpuvm.md"])
+@pytest.mark.parametrize("edited", [f"crds/{FILE}", "docs/gpuvm.md", "schemas/gpucloud.dev/gpuvm_v1alpha1.json"])
 def test_command_shows_the_difference_and_the_cure_when_a_file_was_edited(tmp_path, capsys, edited):
-    crds, docs = str(tmp_path / "crds"), str(tmp_path / "docs")
-    main(["crds", "--write", crds, "--docs", docs])
+    whole = [str(tmp_path / "crds"), "--docs", str(tmp_path / "docs"), "--schemas", str(tmp_path / "schemas")]
+    main(["crds", "--write", *whole])
     with (tmp_path / edited).open("a") as file:
         file.write("written by hand\n")
-    assert main(["crds", "--check", crds, "--docs", docs]) == 1
+    assert main(["crds", "--check", *whole]) == 1
     said = capsys.readouterr()
     assert "-written by hand" in said.out
     assert edited in said.out
@@ -74,4 +78,5 @@ def test_command_notices_a_missing_file(tmp_path, capsys):
 
 def test_command_wants_to_know_what_to_do_with_docs(tmp_path, capsys):
     assert main(["crds", "--docs", str(tmp_path)]) == 2
+    assert main(["crds", "--schemas", str(tmp_path)]) == 2
     assert "--write or --check" in capsys.readouterr().err

@@ -1,0 +1,56 @@
+"""``gpucloud check``: could an operator with these settings work here? The chart runs it as its ``helm test``.
+
+It changes nothing, and takes the settings of the operator. It knows words and exit codes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from gpucloud import settings
+from gpucloud.cloud.errors import one_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from gpucloud.engine.check import Finding
+
+FLAGS = ("endpoint", "namespace", "ca_file", "proxy", "cloud_timeout_seconds")
+WELL, UNWELL, MISUSED = 0, 1, 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The settings of the operator that matter here, under the same names."""
+    settings.add_arguments(parser, FLAGS)
+    parser.epilog = (
+        "The account: as for gpucloud operator. The cluster: KUBECONFIG, or the service account of the pod. "
+        f"Exit code: {WELL} all is well, {UNWELL} something is not, {MISUSED} the settings cannot be used."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, print a line each, and say by the exit code whether all is well."""
+    try:
+        chosen = settings.load(vars(args))
+    except settings.SettingsError as error:
+        print(f"gpucloud check: {error}", file=sys.stderr)
+        return MISUSED
+    # Only now: kopf, which knows how to log in, takes half a second to import.
+    from gpucloud.engine.check import look  # noqa: PLC0415
+    from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
+
+    try:
+        return show(asyncio.run(look(chosen, connect)))
+    except (NoCluster, OSError, settings.SettingsError) as error:
+        print(f"gpucloud check: {error}", file=sys.stderr)
+        return UNWELL
+
+
+def show(findings: Sequence[Finding]) -> int:
+    """Print what was found; answers the exit code."""
+    for item in findings:
+        print(f"{'ok' if item.well else 'FAILED':6} {item.what}: {one_line(item.words)}")
+    return WELL if all(item.well for item in findings) else UNWELL

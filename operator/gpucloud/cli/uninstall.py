@@ -1,0 +1,106 @@
+"""``gpucloud uninstall``: the guard before the operator is removed. The chart runs it before ``helm uninstall``.
+
+Without the operator, VMs run on and are billed, and neither our objects nor their namespaces can be deleted. So it
+refuses while any object lives, or lets go of all of them first. It knows flags, words and exit codes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.errors import one_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from gpucloud.engine.uninstall import Left
+
+POLICIES = ("Refuse", "Drain", "Retain")
+CLEAR, NOT_CLEAR = 0, 1
+MOST_LINES = 20
+ADVICE = """\
+Choose one:
+  - delete them yourself, and wait until they are gone: kubectl delete gpucloud --all --namespace NAMESPACE
+  - let the uninstall destroy everything that they stand for: set uninstall.policy=Drain
+  - let it delete the objects and leave the VMs in the cloud, running and billed: set uninstall.policy=Retain
+  - move the operator elsewhere, with its objects: helm uninstall RELEASE --no-hooks, and install it again at once
+Then run helm uninstall again."""
+STUCK = """\
+The operator goes on with them; nothing was uninstalled. See what the messages ask for, and that the operator runs, then
+run helm uninstall again. Where it waits longer, Helm must, too: helm uninstall RELEASE --timeout …."""
+# The guard is stored with the release: only an upgrade changes it, which Helm refuses until the release is rolled back.
+SET_NOW = """\
+To set {value} now: helm rollback RELEASE REVISION (the last that helm history shows: Helm calls it "uninstalling"), then
+helm upgrade RELEASE CHART --reset-then-reuse-values --set {value}=….
+docs/how-to/install-with-helm.md says more."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to do with objects that live, for how long, and where."""
+    parser.add_argument(
+        "--policy",
+        choices=POLICIES,
+        default=POLICIES[0],
+        help="Refuse: list them and fail. Drain: delete them, and wait until the cloud's things are destroyed. "
+        "Retain: delete the objects and leave the cloud's things (default Refuse)",
+    )
+    parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
+    parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")
+    parser.epilog = (
+        f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} nothing of ours lives, "
+        f"{NOT_CLEAR} something does, or it cannot be known, 2 wrong usage."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, let go if asked to, and say what is left."""
+    # Only now: kopf, which knows how to log in, takes half a second to import.
+    from gpucloud.engine.kube import KubeError  # noqa: PLC0415
+    from gpucloud.handlers.lifecycle import NoCluster  # noqa: PLC0415
+
+    try:
+        left = asyncio.run(_left(args))
+    except KubeError as error:  # it says what could not be done
+        print(f"gpucloud uninstall: {error}", file=sys.stderr)
+        return NOT_CLEAR
+    except (NoCluster, OSError) as error:
+        print(f"gpucloud uninstall: it cannot be seen what lives: {error}", file=sys.stderr)
+        return NOT_CLEAR
+    return report(left, args.policy)
+
+
+async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
+    from gpucloud.engine.clock import SystemClock  # noqa: PLC0415
+    from gpucloud.engine.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
+    from gpucloud.handlers.lifecycle import connect  # noqa: PLC0415
+
+    kube = UninstallClient(connect)
+    uninstall = Uninstall(kube, tuple(args.namespace), SystemClock())
+    try:
+        if args.policy == Policy.REFUSE:
+            return await uninstall.left()
+        return await uninstall.clear(Policy(args.policy), args.timeout_seconds, lambda text: print(text, flush=True))
+    finally:
+        await kube.aclose()
+
+
+def report(left: Sequence[Left], policy: str) -> int:
+    """Say what is left, and what to do; answers the exit code."""
+    if not left:
+        print("Nothing of ours lives: the operator can go.")
+        return CLEAR
+    asked = policy != POLICIES[0]
+    head = f"{len(left)} object{'s' if len(left) > 1 else ''} of gpucloud.dev still live{'' if len(left) > 1 else 's'}"
+    why = "the time is over" if asked else "nothing is uninstalled: without the operator their VMs run on and are billed"
+    lines = [f"{head}, and {why}."]
+    for item in left[:MOST_LINES]:
+        told = f": {one_line(item.message)}" if asked and item.message else ""
+        lines.append(f"  {item.kind} {item.namespace}/{item.name} {item.reason}{told}".rstrip())
+    if len(left) > MOST_LINES:
+        lines.append(f"  … and {len(left) - MOST_LINES} more: kubectl get gpucloud --all-namespaces")
+    advice = (STUCK, "uninstall.timeoutSeconds") if asked else (ADVICE, "uninstall.policy")
+    print("\n".join([*lines, advice[0], SET_NOW.format(value=advice[1])]), file=sys.stderr)
+    return NOT_CLEAR

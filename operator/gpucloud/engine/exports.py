@@ -1,0 +1,151 @@
+"""What is counted when somebody scrapes, from what is known then: objects, the fleet and its price, ages.
+
+A gauge of this kind can neither drift nor outlive what it speaks of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client.core import GaugeMetricFamily
+
+from gpucloud.reconcile.gpuvm.words import known
+from gpucloud.reconcile.price import dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from gpucloud.engine.inventory import Sight
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.kinds.meta import Condition
+
+LISTED = ("account", "kind", "cluster")  # whose credential lists which kind of record where
+OTHER_STATE = "(other)"  # a word of the cloud's that its specification does not list: each would be a series of its own
+
+
+class Fleet:
+    """VMs, their GPUs and their price, by namespace and the cloud's own word for their state."""
+
+    def __init__(self, statuses: Callable[[], Iterable[tuple[str, GpuVMStatus]]]) -> None:
+        self._statuses = statuses
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """What the cloud showed last; what it shows no more is not in it."""
+        vms: Counter[tuple[str, str]] = Counter()
+        gpus: Counter[tuple[str, str]] = Counter()
+        price: dict[tuple[str, str], Decimal] = {}
+        for namespace, status in self._statuses():
+            if status.state is None:
+                continue
+            labels = namespace, status.state if known(status.state) else OTHER_STATE
+            vms[labels] += 1
+            gpus[labels] += status.gpus or 0
+            price[labels] = price.get(labels, Decimal(0)) + (dollars(status.price_per_hour) or 0)
+        yield _family("gpucloud_vms", "VMs by the cloud's word for their state.", ("namespace", "state"), vms)
+        yield _family("gpucloud_gpus", "GPUs of these VMs.", ("namespace", "state"), gpus)
+        words = "What these VMs cost when they were bought; whether a stopped one costs as much, the cloud does not say."
+        yield _family("gpucloud_price_dollars_per_hour", words, ("namespace", "state"), price)
+
+
+class Budgets:
+    """Requests that each account could send at once now."""
+
+    def __init__(self, left: Callable[[], Iterable[tuple[str, float]]]) -> None:
+        self._left = left
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """None left for long means that the budget, not the cloud, is what everybody waits for."""
+        words = "Requests to the cloud that an account could send at once."
+        yield _family("gpucloud_cloud_budget_requests", words, ("account",), {(name,): left for name, left in self._left()})
+
+
+class Conditions:
+    """Conditions that stand, by kind, in the form of Karpenter's and others' dashboards."""
+
+    def __init__(self, standing: Callable[[], Iterable[tuple[str, Condition]]]) -> None:
+        self._standing = standing
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """One family a kind."""
+        counts: dict[str, Counter[tuple[str, str, str]]] = {}
+        for kind, condition in self._standing():
+            counts.setdefault(kind, Counter())[condition.type, condition.status, condition.reason] += 1
+        for kind, found in sorted(counts.items()):
+            name = f"operator_{kind.lower()}_status_condition_count"
+            yield _family(name, f"Conditions of {kind} objects.", ("type", "status", "reason"), found)
+
+
+class Objects:
+    """Objects by kind, Ready status and reason."""
+
+    def __init__(self, census: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
+        self._census = census
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """All of them, ready or not."""
+        words = "Objects by kind, Ready status and reason."
+        yield _family("gpucloud_objects", words, ("kind", "ready", "reason"), Counter(self._census()))
+
+
+class Counts:
+    """Any gauge whose values somebody counts."""
+
+    def __init__(self, name: str, words: str, labels: tuple[str, ...], counts: Callable[[], Mapping[Any, float]]) -> None:
+        self._name, self._words, self._labels, self._counts = name, words, labels, counts
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """The counts of now."""
+        yield _family(self._name, self._words, self._labels, self._counts())
+
+
+class Sights:
+    """What is seen of the cloud now: how old that is, how much, and whether it is believed."""
+
+    def __init__(self, sights: Callable[[], Mapping[tuple[str, str, str], Sight]], label: Callable[[str], str]) -> None:
+        self._sights = sights
+        self._label = label
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Of clusters that share a label the oldest, the sum, and any doubt. What was never seen holds nothing known."""
+        ages: dict[tuple[str, str, str], float] = {}
+        counts: Counter[tuple[str, str, str]] = Counter()
+        doubts: dict[tuple[str, str, str], bool] = {}
+        for (account, kind, cluster), sight in self._sights().items():
+            labels = (account, kind, self._label(cluster))
+            ages[labels] = max(sight.age, ages.get(labels, 0.0))
+            if sight.count is not None:
+                counts[labels] += sight.count
+                doubts[labels] = sight.doubted or doubts.get(labels, False)
+        yield _family("gpucloud_cloud_listing_age_seconds", "Age of the last good listing.", LISTED, ages)
+        yield _family("gpucloud_cloud_objects", "Records in the last good listing.", LISTED, counts)
+        yield _family("gpucloud_cloud_listing_implausible", "1 while a listing is not believed.", LISTED, doubts)
+
+
+class Orphans:
+    """What the last looks for orphans found."""
+
+    def __init__(
+        self,
+        counts: Callable[[], Iterable[tuple[tuple[str, str, str], int, float]]],
+        refusals: Callable[[], Iterable[tuple[str, bool]]],
+    ) -> None:
+        self._counts, self._refusals = counts, refusals
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """How many, seen when, and who refuses to collect them."""
+        looks = list(self._counts())
+        found, ages = ({look[0]: look[part] for look in looks} for part in (1, 2))
+        refused = {(account,): refuses for account, refuses in self._refusals()}
+        yield _family("gpucloud_orphans", "Things of ours that no object stands for.", LISTED, found)
+        yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good look for orphans.", LISTED, ages)
+        words = "1 while too many look orphaned to collect any."
+        yield _family("gpucloud_orphans_collection_refused", words, ("account",), refused)
+
+
+def _family(name: str, words: str, labels: tuple[str, ...], values: Mapping[Any, Any]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, words, labels=labels)
+    for found, value in sorted(values.items()):
+        family.add_metric(found, float(value))
+    return family

@@ -1,0 +1,68 @@
+"""What the engine shows at a scrape. Objects are told by the one that leads, since replicas would count each twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine import exports
+from gpucloud.kinds import gpuvm
+from gpucloud.kinds.meta import ConditionType
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gpucloud.engine.accounts import Sessions
+    from gpucloud.engine.inventory import Sight
+    from gpucloud.engine.loop import Loop
+    from gpucloud.engine.metrics import Metrics
+    from gpucloud.engine.objects import Stored
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.kinds.meta import Condition
+
+
+class Gauges:
+    """Counts objects and what is known of the cloud when they are asked for."""
+
+    def __init__(self, rooms: Mapping[str, Any], loops: Mapping[str, Loop[Any, Any, Any]], leading: Callable[[], bool]) -> None:
+        self._rooms, self._loops, self._leading = rooms, loops, leading
+
+    def export(self, metrics: Metrics, sessions: Sessions) -> None:
+        """Have all of it counted at each scrape."""
+        metrics.export_objects(self._census)
+        metrics.export_withheld(self._withheld)
+        metrics.export_sights(lambda: _sights(sessions))
+        metrics.export(
+            exports.Fleet(self._fleet),
+            exports.Conditions(self._conditions),
+            exports.Budgets(lambda: [(label, session.client.budget_left) for label, session in sessions]),
+        )
+
+    def _objects(self) -> Iterator[tuple[str, Stored[Any, Any]]]:
+        rooms = self._rooms.items() if self._leading() else ()
+        return ((kind, stored) for kind, room in rooms for stored in room.store)
+
+    def _census(self) -> Iterator[tuple[str, str, str]]:
+        for kind, stored in self._objects():
+            ready = find(stored.status.conditions, ConditionType.READY)
+            yield (kind, ready.status, ready.reason) if ready is not None else (kind, "Unknown", "Pending")
+
+    def _conditions(self) -> Iterator[tuple[str, Condition]]:
+        return ((kind, condition) for kind, stored in self._objects() for condition in stored.status.conditions)
+
+    def _fleet(self) -> Iterator[tuple[str, GpuVMStatus]]:
+        return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
+
+    def _withheld(self) -> dict[tuple[str, str], float]:
+        counts = Counter((kind, action) for kind, loop in self._loops.items() for action in loop.withheld.values())
+        return {labels: float(count) for labels, count in counts.items()}
+
+
+def _sights(sessions: Sessions) -> dict[tuple[str, str, str], Sight]:
+    return {
+        (label, kind, cluster): sight
+        for label, session in sessions
+        for kind, inventory in session.inventories.items()
+        for cluster, sight in inventory.sights().items()
+    }

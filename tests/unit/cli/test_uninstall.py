@@ -1,0 +1,129 @@
+"""What ``gpucloud uninstall`` and ``gpucloud check`` say, and how they end."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpucloud.cli import check, uninstall
+from gpucloud.cli.main import main
+from gpucloud.engine.check import Finding
+from gpucloud.engine.uninstall import Left, Policy
+from support.fakeapiserver import PREFIX, FakeApiServer
+from support.manifests import gpuvm
+
+VM = Left("GpuVM", "team", "train", "Running", "It runs.")
+HELD = Left("GpuVM", "team", "held", "DeletionHeld", "The brake\nholds it.")
+
+
+@pytest.fixture
+def api(tmp_path, monkeypatch):
+    """The apiserver of KUBECONFIG."""
+    with FakeApiServer() as server:
+        monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig(tmp_path)))
+        yield server
+
+
+def test_nothing_left_is_the_only_way_to_zero(capsys):
+    assert uninstall.report((), "Refuse") == 0
+    assert "Nothing of ours lives" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("policy", uninstall.POLICIES)
+def test_whatever_lives_is_listed_with_what_to_do(policy, capsys):
+    assert uninstall.report((VM, HELD), policy) == 1
+    said = capsys.readouterr().err
+    assert "2 objects of gpucloud.dev still live" in said
+    assert "GpuVM team/train Running" in said
+    assert "GpuVM team/held DeletionHeld" in said
+    assert "helm uninstall" in said
+
+
+def test_a_refusal_names_every_way_out(capsys):
+    uninstall.report((VM,), "Refuse")
+    said = capsys.readouterr().err
+    assert "1 object of gpucloud.dev still lives, and nothing is uninstalled" in said
+    for word in ("kubectl delete gpucloud --all", "uninstall.policy=Drain", "uninstall.policy=Retain", "--no-hooks"):
+        assert word in said
+    assert "--set uninstall.policy=…" in said
+
+
+def test_after_a_wait_it_says_how_to_wait_longer(capsys):
+    """The guard is stored with the release: only an upgrade changes it, and a release that is uninstalling has none."""
+    uninstall.report((VM,), "Drain")
+    said = capsys.readouterr().err
+    steps = ["helm rollback RELEASE", "helm upgrade RELEASE", "--set uninstall.timeoutSeconds=…"]
+    places = [said.index(step) for step in steps]
+    assert places == sorted(places)
+
+
+def test_after_a_wait_each_object_says_why_on_one_line(capsys):
+    uninstall.report((HELD,), "Drain")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if "team/held" in line] == ["  GpuVM team/held DeletionHeld: The brake holds it."]
+
+
+def test_a_thousand_objects_are_no_thousand_lines(capsys):
+    uninstall.report([VM] * 1000, "Refuse")
+    said = capsys.readouterr().err
+    assert "… and 980 more" in said
+    assert len(said.splitlines()) < 40
+
+
+@pytest.mark.parametrize(
+    ("argv", "path", "said", "why"),
+    [
+        (["--policy=Refuse"], f"{PREFIX}/gpuvms", "gpuvms could not be listed: 403", "nobody knows what lives"),
+        (["--policy=Drain"], f"{PREFIX}/namespaces", "GpuVM team/train could not be deleted: 403", "it is seen, and stays"),
+        (["--policy=Retain"], f"{PREFIX}/namespaces", "GpuVM team/train could not be set to Retain: 403", "the first of two"),
+    ],
+    ids=["list", "delete", "patch"],
+)
+def test_a_right_that_is_missing_is_told_by_what_it_is_for(argv, path, said, why, api, capsys):
+    api.add({**gpuvm("train"), "metadata": {"name": "train", "namespace": "team", "uid": "u-1"}})
+    api.refused = {path: 403}
+    assert main(["uninstall", *argv]) == 1
+    told = capsys.readouterr().err
+    assert f"gpucloud uninstall: {said} Forbidden: refused: {path}" in told, why
+    assert "cannot be seen" not in told
+
+
+def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert main(["uninstall"]) == 1
+    assert "it cannot be seen what lives: " in capsys.readouterr().err
+
+
+def test_the_policies_of_the_command_are_those_of_the_engine():
+    assert tuple(Policy) == uninstall.POLICIES
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [(["uninstall", "--policy", "Force"], "Force"), (["uninstall", "--timeout-seconds", "soon"], "soon")],
+)
+def test_wrong_usage_ends_at_once(argv, names, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(argv)
+    assert ended.value.code == 2
+    assert names in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("findings", "code", "why"),
+    [
+        ((Finding("GpuVM", True, "2 there"), Finding("cloud", True, "answers")), 0, "all is well"),
+        ((Finding("GpuVM", True, "2 there"), Finding("cloud", False, "refuses\nus")), 1, "one is not"),
+    ],
+    ids=["well", "unwell"],
+)
+def test_a_check_tells_each_finding_on_one_line(findings, code, why, capsys):
+    assert check.show(findings) == code, why
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok", "ok" if code == 0 else "FAILED"]
+    assert len(lines) == len(findings)
+
+
+def test_a_check_with_wrong_settings_names_them(capsys, monkeypatch):
+    monkeypatch.delenv("GPUCLOUD_ENDPOINT", raising=False)
+    assert main(["check"]) == 2
+    assert "--endpoint" in capsys.readouterr().err

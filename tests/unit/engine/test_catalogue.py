@@ -1,0 +1,59 @@
+"""Prices: read once an hour, after a failure once a minute, and never waited for."""
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import ConfigurationRecord, Listing
+from gpucloud.engine.catalogue import REFRESH_SECONDS, RETRY_SECONDS, Catalogue
+from support.fakes import LoopClock
+
+pytestmark = pytest.mark.looptime
+
+
+class Client:
+    def __init__(self, *answers):
+        self.answers, self.asked = list(answers), 0
+
+    async def get_configurations(self):
+        self.asked += 1
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+PRICED = Listing((ConfigurationRecord(name="x", price=2.049), ConfigurationRecord(name="y")))
+FAILED = CloudError(ErrorKind.SERVER, "no")
+
+
+async def asked_for(catalogue, seconds):
+    """Ask each second, as busy objects do."""
+    for _ in range(int(seconds)):
+        catalogue.price_per_hour("x")
+        await asyncio.sleep(1)
+
+
+async def test_a_price_is_there_after_the_first_read_and_read_again_in_an_hour():
+    client = Client(PRICED)
+    catalogue = Catalogue(client, LoopClock())
+    assert catalogue.price_per_hour("x") is None
+    await asyncio.sleep(1)
+    assert [catalogue.price_per_hour(name) for name in "xyz"] == ["2.05", None, None]
+    await asked_for(catalogue, REFRESH_SECONDS - 2)
+    assert client.asked == 1
+    await asked_for(catalogue, 2)
+    assert client.asked == 2
+    await catalogue.aclose()
+
+
+async def test_a_failure_is_made_good_within_a_minute_and_keeps_the_old_prices():
+    client = Client(PRICED, FAILED, FAILED, PRICED)
+    catalogue = Catalogue(client, LoopClock())
+    await asked_for(catalogue, REFRESH_SECONDS + 2)
+    assert client.asked == 2
+    assert catalogue.price_per_hour("x") == "2.05"
+    await asked_for(catalogue, 2 * RETRY_SECONDS + 2)
+    assert client.asked == 4
+    await catalogue.aclose()

@@ -1,0 +1,96 @@
+"""A listing for somebody who looks beyond the objects: the standing one where it will do, else one that changes nothing."""
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import Listing, VmRecord
+from gpucloud.engine.inventory import Intervals, Inventory
+from gpucloud.engine.listings import vm_identity
+from gpucloud.reconcile.facts import Blindness, Present, Unknown
+from gpucloud.reconcile.naming import Identity
+from support.fakes import Fetch, LoopClock, NoMeter
+
+pytestmark = pytest.mark.looptime
+NAMES = ("a", "b", "c", "d")
+
+
+def records(*names):
+    return [VmRecord(id=name, namespace="acme", cluster="Msc1", status="ONLINE") for name in names]
+
+
+@pytest.fixture
+async def make():
+    made = []
+
+    def inventory(*answers, watched=()):
+        fetch = Fetch(*answers, takes=0.01)
+        one = Inventory(fetch, vm_identity, clock=LoopClock(), intervals=Intervals(2.0, 60.0), meter=NoMeter())
+        one.expected = lambda cluster: {Identity(cluster, "acme", name) for name in watched}
+        for name in watched:
+            one.watch(name, Identity("Msc1", "acme", name))
+        made.append(one)
+        return one, fetch
+
+    yield inventory
+    for one in made:
+        await one.aclose()
+
+
+async def test_a_cluster_that_nobody_uses_is_asked_each_time(make):
+    one, fetch = make(records("a"))
+    for _ in range(2):
+        listed = await one.listing("Msc1")
+        assert [where.name for where in listed.records] == ["a"]
+    assert (len(fetch.began), one.clusters) == (2, frozenset())
+
+
+async def test_the_standing_listing_will_do_unless_a_younger_is_wanted(make):
+    one, fetch = make(records("a"), watched=("a",))
+    await asyncio.sleep(5)
+    assert (await one.listing("Msc1")).as_of == fetch.began[0]
+    assert len(fetch.began) == 1
+    assert (await one.listing("Msc1", 5.0)).as_of >= 5.0
+    assert len(fetch.began) == 2
+
+
+async def test_what_is_asked_for_changes_nothing_that_is_known(make):
+    one, _ = make(records("a"), [], watched=("a",))
+    await asyncio.sleep(5)
+    assert not (await one.listing("Msc1", 5.0)).records
+    assert isinstance(one.observe(Identity("Msc1", "acme", "a")), Present)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (CloudError(ErrorKind.FORBIDDEN, "no"), Blindness.FORBIDDEN),
+        (CloudError(ErrorKind.UNAUTHORIZED, "no"), Blindness.REFUSED),
+        (CloudError(ErrorKind.SERVER, "no"), Blindness.UNREACHABLE),
+        (Listing((), complete=False), Blindness.UNREACHABLE),
+    ],
+    ids=["forbidden", "refused", "broken", "incomplete"],
+)
+@pytest.mark.parametrize("watched", [(), ("a",)], ids=["not in use", "in use"])
+async def test_what_failed_shows_nothing(make, answer, cause, watched):
+    one, _ = make(answer, watched=watched)
+    await asyncio.sleep(5)
+    listed = await one.listing("Msc1", 5.0)
+    assert isinstance(listed, Unknown)
+    assert listed.cause is cause
+
+
+async def test_what_lacks_too_much_is_not_believed(make):
+    one, _ = make(records(*NAMES), [], watched=NAMES)
+    await asyncio.sleep(5)
+    assert (await one.listing("Msc1", 5.0)).cause is Blindness.IMPLAUSIBLE, "by its own look"
+    await asyncio.sleep(120)
+    assert (await one.listing("Msc1")).cause is Blindness.IMPLAUSIBLE, "and by the standing one"
+
+
+async def test_twins_are_kept_together_and_strangers_left_out(make):
+    stray = VmRecord(id="x", namespace="acme", cluster="Msc2", status="ONLINE")
+    one, _ = make([*records("a", "a"), stray])
+    listed = await one.listing("Msc1")
+    assert {where.name: len(found) for where, found in listed.records.items()} == {"a": 2}

@@ -1,0 +1,183 @@
+"""Limits among the rooms: who is counted, and that many at once stop exactly at the limit."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from decimal import Decimal
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.purchases import Purchase, Purchases
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.naming import external_name
+from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.quota import Quota
+from support.builders import TAG, an_intent
+
+PER_ACCOUNT, PER_NAMESPACE = Quota("account"), Quota("namespace")
+THREE = (Quota("account", vms=3), PER_NAMESPACE)
+SIX_DOLLARS = (PER_ACCOUNT, Quota("namespace", price=Decimal("6.20")))
+
+
+def intended(name, **more):
+    intent = an_intent(external_name(name, f"u-{name}", TAG)).model_dump(mode="json", by_alias=True)
+    return {"intent": intent, "account": OWN_ACCOUNT} | more
+
+
+def lost(name, progress):
+    conditions = [
+        {"type": kind, "status": "True", "reason": "VMLost", "message": "M.", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        for kind in ("Ready", progress)
+    ]
+    return intended(name, conditions=conditions)
+
+
+async def decided(rooms, name):
+    return rooms.vms.decide(await rooms.facts("GpuVM", name))
+
+
+async def refused(rooms, name):
+    """Whether a limit holds this one back, and it is said."""
+    plan = await decided(rooms, name)
+    return plan.status.conditions[0].reason == "LimitReached"
+
+
+async def intend(rooms, name):
+    """A pass that gets as far as the write of the intent."""
+    plan = await decided(rooms, name)
+    if plan.record_intent:
+        rooms.vms.intends(f"u-{name}", plan.status, rooms.clock.mono())
+    return plan.record_intent
+
+
+async def test_no_limit_counts_nothing(make_rooms):
+    rooms = make_rooms()
+    for number in range(50):
+        rooms.put("GpuVM", f"vm-{number}", status=intended(f"vm-{number}"))
+    rooms.put("GpuVM", "one")
+    assert await intend(rooms, "one")
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(("quotas", "most"), [(THREE, 3), (SIX_DOLLARS, 3), ((THREE[0], SIX_DOLLARS[1]), 3)])
+@pytest.mark.parametrize("seed", range(5))
+async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_rooms, quotas, most, seed):
+    rooms, dice = make_rooms(quotas=quotas), random.Random(seed)
+    names = [f"vm-{number}" for number in range(100)]
+    for name in names:
+        rooms.put("GpuVM", name)
+
+    async def one(name):
+        await asyncio.sleep(dice.random())
+        went = await intend(rooms, name)
+        await asyncio.sleep(dice.random())  # the write is under way
+        if went and dice.random() < 0.5:  # else the watch is late, or the write failed
+            rooms.put("GpuVM", name, status=intended(name, pricePerHour="2.05"))
+        return went
+
+    assert sum(await asyncio.gather(*[one(name) for name in names])) == most
+    again = [name for name in names if rooms.objects.vms.get(f"u-{name}").status.intent is None]
+    went = sum(await asyncio.gather(*map(one, again)))
+    assert went + len(names) - len(again) == most, "tried again, whoever had a place keeps it, and no other gets one"
+
+
+async def test_whose_intent_was_not_written_keeps_its_place(make_rooms):
+    rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+    rooms.put("GpuVM", "first")
+    rooms.put("GpuVM", "second")
+    assert await intend(rooms, "first")
+    assert await refused(rooms, "second")
+    assert await intend(rooms, "first"), "its own place is not counted against it"
+
+
+async def test_room_is_made_by_one_that_goes(make_rooms):
+    rooms = make_rooms(quotas=THREE)
+    for name in "abc":
+        rooms.put("GpuVM", name, status=intended(name))
+    rooms.put("GpuVM", "d")
+    assert await refused(rooms, "d")
+    rooms.put("GpuVM", "a", status=intended("a"), meta={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    assert await refused(rooms, "d"), "it is still billed"
+    rooms.drop("GpuVM", "a")
+    assert await intend(rooms, "d")
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "counts"),
+    [
+        ("intended", intended("a"), True),
+        ("seen", intended("a", vmId="a"), True),
+        ("missing from a listing, not believed yet", lost("a", "Reconciling"), True),
+        ("lost", lost("a", "Stalled"), False),
+        ("new", {}, False),
+    ],
+)
+async def test_who_counts(make_rooms, why, status, counts):
+    rooms = make_rooms(quotas=(PER_ACCOUNT, Quota("namespace", vms=1)))
+    rooms.put("GpuVM", "a", status=status)
+    rooms.put("GpuVM", "b")
+    assert await refused(rooms, "b") is counts, why
+
+
+async def test_namespaces_and_accounts_are_counted_apart(make_rooms):
+    rooms = make_rooms(quotas=(Quota("account", vms=2), Quota("namespace", vms=1)))
+    rooms.put("GpuVM", "a", status=intended("a"))
+    rooms.put("GpuVM", "b")
+    rooms.put("GpuVM", "c", meta={"namespace": "other"})
+    assert await refused(rooms, "b")
+    assert await intend(rooms, "c")
+    rooms.account("default", namespace="third")
+    for name in "de":
+        rooms.put("GpuVM", name, meta={"namespace": "third"})
+    assert await intend(rooms, "d"), "the operator's own account is full, and this one is another"
+    assert await refused(rooms, "e")
+
+
+async def test_a_name_that_was_taken_gives_its_place_back(make_rooms):
+    """A chosen name that is another's: the intent is erased, and nothing can be there."""
+    rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+    rooms.put("GpuVM", "a", spec={"vmName": "theirs"})
+    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"intent": an_intent("theirs")})
+    rooms.vms.intends("u-a", taken, rooms.clock.mono())
+    rooms.session.client.fails = [CloudError(ErrorKind.CONFLICT, "taken")]
+    await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))
+    rooms.put("GpuVM", "b")
+    assert await intend(rooms, "b")
+
+
+async def test_an_order_that_may_have_been_carried_out_counts_though_its_record_is_gone(make_rooms):
+    rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+    rooms.put("GpuVM", "a")
+    assert await intend(rooms, "a")
+    rooms.session.client.fails = [CloudError(ErrorKind.OUTCOME_UNKNOWN, "lost", ambiguous=True)]
+    await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))
+    rooms.put("GpuVM", "b")
+    assert await refused(rooms, "b")
+
+
+def test_sums_are_those_of_what_stands():
+    """Whatever comes and goes, the running sums are what adding up anew would give."""
+    dice, them, standing = random.Random(7), Purchases((Quota("account", 1), Quota("namespace", 0, Decimal(1)))), {}
+    for _ in range(3000):
+        uid = str(dice.randrange(30))
+        if dice.random() < 0.3:
+            them.drop(uid)
+            standing.pop(uid, None)
+            continue
+        price = dice.choice((None, Decimal("2.05"), Decimal(7)))
+        standing[uid] = Purchase(dice.choice("ab"), dice.choice((OWN_ACCOUNT, "default")), dice.choice("xy"), price)
+        them.put(uid, standing[uid])
+    prices = {"x": "3.00"}
+    for namespace in "ab":
+        account, space = them.usage("nobody", namespace, "default", prices.get)
+        inside = [item for item in standing.values() if item.namespace == namespace]
+        assert account.vms == sum(item.account == "default" for item in inside)
+        known = [item.price or Decimal(prices.get(item.configuration, 0)) for item in inside]
+        assert (space.vms, space.price) == (len(inside), sum(known))
+        assert space.unpriced == sum(item.price is None and item.configuration == "y" for item in inside)
+    own = next(uid for uid, item in standing.items() if item.namespace == "a")
+    others = them.usage(own, "a", "default", prices.get)[1]
+    assert others.vms == sum(item.namespace == "a" for item in standing.values()) - 1
