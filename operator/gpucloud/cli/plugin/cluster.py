@@ -1,0 +1,182 @@
+"""What the verbs ask of the cluster: our objects, their events, rights; and the few things that they write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.kube import FIELD_MANAGER, RefusedError
+from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, clean, moment, thing
+from gpucloud.kinds.meta import API_VERSION, GROUP, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gpucloud.cli.plugin.kube import Api
+
+PAGE = "500"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Something that one may or may not do."""
+
+    verb: str
+    resource: str
+    group: str = GROUP
+    name: str = ""
+
+
+class Cluster:
+    """The cluster, through the user's eyes."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that the options or the context name."""
+        return self.api.namespace
+
+    def things(self, namespace: str | None, kinds: Iterable[str] = tuple(KINDS)) -> tuple[Thing, ...]:
+        """All objects of these kinds in a namespace, or in all when None."""
+        return tuple(thing(kind, body) for kind in kinds for body in self.bodies(kind, namespace))
+
+    def find(self, key: Key) -> Thing | None:
+        """One object, if it is there."""
+        try:
+            body = self.api.call("GET", _path(key.kind, key.namespace, key.name))
+        except RefusedError as error:
+            if error.status == 404 and "could not find the requested resource" not in str(error):
+                return None
+            raise _told(error, f"read {key}", key.namespace) from None
+        return thing(key.kind, body)
+
+    def need(self, key: Key) -> Thing:
+        """One object, which must be there.
+
+        Raises:
+            PluginError: it is not.
+        """
+        found = self.find(key)
+        if found is None:
+            short = KINDS[key.kind].short
+            raise PluginError(
+                f"there is no {key} in namespace {key.namespace!r}: `kubectl get {short} -A` lists all, -n names another."
+            )
+        return found
+
+    def patch(self, key: Key, body: Mapping[str, Any]) -> Thing:
+        """Change fields or annotations of one object."""
+        query = {"fieldManager": FIELD_MANAGER}
+        try:
+            return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, body))
+        except RefusedError as error:
+            raise _told(error, f"change {key}", key.namespace) from None
+
+    def create(self, key: Key, spec: Mapping[str, Any]) -> Thing:
+        """Make an object."""
+        body = {"apiVersion": API_VERSION, "kind": key.kind, "metadata": {"name": key.name}, "spec": spec}
+        query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+        try:
+            return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
+        except RefusedError as error:
+            raise _told(error, f"create {key}", key.namespace) from None
+
+    def events(self, item: Thing) -> tuple[Event, ...]:
+        """What was recorded of this object, oldest first.
+
+        Raises:
+            PluginError: we may not see it.
+        """
+        key, query = item.key, {"fieldSelector": f"involvedObject.uid={item.uid}", "limit": PAGE}
+        try:
+            found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
+        except RefusedError as error:
+            raise _told(error, f"read the events of {key}", key.namespace) from None
+        events = [_event(body) for body in found.get("items") or ()]
+        return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
+
+    def may(self, right: Right, namespace: str) -> bool:
+        """Whether the user may do this here."""
+        attributes = {"verb": right.verb, "resource": right.resource, "group": right.group, "namespace": namespace}
+        if right.name:
+            attributes["name"] = right.name
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": attributes},
+        }
+        try:
+            answer = self.api.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", None, body)
+        except RefusedError:
+            return False
+        return bool((answer.get("status") or {}).get("allowed"))
+
+    def whoami(self) -> str:
+        """The name by which the apiserver knows the user; empty when it does not say."""
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        try:
+            answer = self.api.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", None, body)
+        except RefusedError:
+            return ""
+        return clean(str(((answer.get("status") or {}).get("userInfo") or {}).get("username", "")))
+
+    def read(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+        """Anything else, or None when it is not there or may not be seen."""
+        try:
+            return self.api.call("GET", path, query)
+        except RefusedError:
+            return None
+
+    def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
+        """``data`` of a Secret, or None when it is not there or may not be read."""
+        found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
+        data = (found or {}).get("data")
+        return data if isinstance(data, dict) else ({} if found is not None else None)
+
+    def bodies(self, kind: str, namespace: str | None) -> Iterable[dict[str, Any]]:
+        """All objects of a kind as they stand, page by page."""
+        query = {"limit": PAGE}
+        while True:
+            try:
+                page = self.api.call("GET", _path(kind, namespace), query)
+            except RefusedError as error:
+                raise _told(error, f"list {KINDS[kind].plural}", namespace) from None
+            yield from page.get("items") or ()
+            following = (page.get("metadata") or {}).get("continue")
+            if not following:
+                return
+            query = {"limit": PAGE, "continue": following}
+
+
+def _path(kind: str, namespace: str | None, name: str = "") -> str:
+    scope = f"/namespaces/{quote(namespace, safe='')}" if namespace is not None else ""
+    return f"/apis/{GROUP}/{VERSION}{scope}/{KINDS[kind].plural}" + (f"/{quote(name, safe='')}" if name else "")
+
+
+def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
+    """The apiserver's refusal, and what to do about it."""
+    where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
+    advice = {
+        401: "log in to the cluster again",
+        403: "ask for the right, or name a namespace of yours with -n",
+        404: "are the CRDs of gpucloud-operator installed there? `kubectl gpucloud doctor` tells",
+        409: "somebody changed it at the same time, or it is there already; look, then try again",
+        422: "correct what it says",
+    }.get(error.status, "try again")
+    return PluginError(f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}.")
+
+
+def _event(body: Mapping[str, Any]) -> Event:
+    series = body.get("series") or {}
+    times = (series.get("lastObservedTime"), body.get("lastTimestamp"), body.get("eventTime"), body.get("firstTimestamp"))
+    return Event(
+        at=next((found for found in map(moment, times) if found is not None), None),
+        type=str(body.get("type", "")),
+        reason=clean(str(body.get("reason", ""))),
+        note=clean(str(body.get("message", ""))),
+        count=int(series.get("count") or body.get("count") or 1),
+    )

@@ -1,0 +1,203 @@
+"""The operator's console as a source: read-only answers over HTTP, to whom the cluster would let see the objects themselves.
+
+The way is a forwarded port, since the apiserver's services/proxy passes no Authorization header on. The user's own bearer
+token goes to the console, which asks the apiserver whose it is and what they may do. It goes nowhere but through the forwarded
+port, or to a loopback or https address that the user names.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+from kubernetes import client
+from kubernetes.stream import portforward
+from pydantic import BaseModel, ValidationError
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, clean
+from gpucloud.engine import reads
+from gpucloud.kinds.meta import PART_OF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube import KubeApi
+    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.sources import Route
+
+A = TypeVar("A", bound=BaseModel)
+PORT = 8082  # the operator's own default, for a pod that names no port
+PORT_NAME = "console"
+SECONDS = 60.0
+LARGEST = 64 * 1024 * 1024
+PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSource:
+    """Questions to the console, for one namespace and account."""
+
+    connect: Callable[[], http.client.HTTPConnection]
+    token: str
+    namespace: str
+    account: Thing | None
+
+    def boot_log(self, vm: Thing, limit: int) -> str:
+        """The boot log of a GpuVM."""
+        found = self._get(f"{KINDS[VM].plural}/{quote(vm.key.name)}/boot-log", {"limit": str(limit)})
+        return str(found.get("bootLog", ""))
+
+    def offers(self, cluster: str) -> reads.Offers:
+        """What can be bought with the account."""
+        return self._read(reads.Offers, "offers", {"cluster": cluster} if cluster else {})
+
+    def records(self) -> reads.Records:
+        """All that the account sees."""
+        return self._read(reads.Records, "records", {})
+
+    def _read(self, model: type[A], what: str, query: dict[str, str]) -> A:
+        place = f"{KINDS[ACCOUNT].plural}/{quote(self.account.key.name)}/{what}" if self.account is not None else what
+        try:
+            return model.model_validate(self._get(place, query))
+        except ValidationError:
+            raise PluginError(
+                "the operator's console answers in a form that this plugin does not know: update the older one."
+            ) from None
+
+    def _get(self, place: str, query: dict[str, str]) -> dict[str, Any]:
+        path = f"/v1/namespaces/{quote(self.namespace)}/{place}" + (f"?{urlencode(query)}" if query else "")
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        try:
+            connection = self.connect()
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            text = answer.read(LARGEST)
+            connection.close()
+        except (OSError, http.client.HTTPException, client.ApiException) as error:
+            raise PluginError(f"the operator's console does not answer ({clean(str(error))}): {HELP}") from None
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = {}
+        if answer.status != 200:
+            words = (
+                clean(str(found.get("error") or f"HTTP {answer.status}"))
+                if isinstance(found, dict)
+                else f"HTTP {answer.status}"
+            )
+            raise PluginError(f"the operator's console refuses: {words}")
+        return found if isinstance(found, dict) else {}
+
+
+HELP = "is it switched on (--console), and may you forward ports to the operator's pods?"
+
+
+def console(here: Cluster, api: KubeApi, account: Thing | None, route: Route) -> ConsoleSource:
+    """The way to the console.
+
+    Raises:
+        PluginError: there is none, or the kubeconfig has no token that could be shown there.
+    """
+    token = _token(api)
+    connect = _named(route.console) if route.console else _forwarded(here, api, route.operator_namespace)
+    return ConsoleSource(connect, token, here.namespace, account)
+
+
+def _token(api: KubeApi) -> str:
+    """The user's bearer token, if the kubeconfig works with one."""
+    if "Impersonate-User" in api.client.default_headers:
+        raise PluginError(
+            "the kubeconfig acts as another user, which the operator's console cannot check: use another context."
+        )
+    found = api.client.configuration.auth_settings().get("BearerToken") or {}
+    scheme, _, token = str(found.get("value") or "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise PluginError(
+            "your kubeconfig has no bearer token, by which the operator's console could know you: use a context with a token, "
+            "or have the right to read the account's Secret and say --endpoint NAME=URL."
+        )
+    return token
+
+
+def _named(url: str) -> Callable[[], http.client.HTTPConnection]:
+    """An address that the user gave. A token goes over no network in the clear."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port, parts = "", None, urlsplit("")
+    if (
+        not host
+        or parts.path not in {"", "/"}
+        or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+    ):
+        raise PluginError(
+            f"--console: {clean(url)!r} is neither http://127.0.0.1:PORT nor https://HOST[:PORT].", ExitCode.MISUSED
+        )
+    if parts.scheme == "https":
+        return lambda: http.client.HTTPSConnection(host, port, timeout=SECONDS)
+    return lambda: http.client.HTTPConnection(host, port, timeout=SECONDS)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http.client.HTTPConnection]:
+    """A port forwarded to a running pod of the operator."""
+    listed = here.read(f"/api/v1/namespaces/{quote(namespace)}/pods", {"labelSelector": PODS})
+    items = (listed or {}).get("items") or ()
+    running = {str(item["metadata"]["name"]): item for item in items if (item.get("status") or {}).get("phase") == "Running"}
+    if not running:
+        raise PluginError(
+            f"no pod of the operator is to be seen in namespace {namespace!r}: name its own with --operator-namespace, or "
+            "forward its console's port yourself and say --console http://127.0.0.1:PORT."
+        )
+    pod = _leader([*running], _holders(here, namespace))
+    port = _port(running[pod])
+    return lambda: _Forwarded(api, namespace, pod, port)
+
+
+def _holders(here: Cluster, namespace: str) -> list[str]:
+    listed = here.read(f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace)}/leases") or {}
+    return [str((item.get("spec") or {}).get("holderIdentity") or "") for item in listed.get("items") or ()]
+
+
+def _leader(pods: list[str], holders: list[str]) -> str:
+    """The pod that holds a Lease, since a standby knows no accounts; any, where that cannot be seen."""
+    return next((pod for pod in pods if any(holder.startswith(pod) for holder in holders)), pods[0])
+
+
+def _port(pod: Mapping[str, Any]) -> int:
+    """The pod's own port of that name, since a value of the chart moves it."""
+    containers = (pod.get("spec") or {}).get("containers") or ()
+    ports = [port for container in containers for port in container.get("ports") or ()]
+    return next((int(port["containerPort"]) for port in ports if port.get("name") == PORT_NAME), PORT)
+
+
+class _Forwarded(http.client.HTTPConnection):
+    """HTTP over the apiserver's pods/portforward."""
+
+    def __init__(self, api: KubeApi, namespace: str, pod: str, port: int) -> None:
+        super().__init__("localhost", port, timeout=SECONDS)
+        core: Any = client.CoreV1Api(api.client)  # it bears no types
+        forward: Callable[..., Any] = portforward
+        self._open: Callable[[], Any] = lambda: forward(
+            core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port)
+        )
+
+    def connect(self) -> None:
+        """Forward the port."""
+        forwarded: Any = self._open()
+        self.sock = forwarded.socket(self.port)
+        self.sock.setblocking(True)
+        self.sock.settimeout(SECONDS)

@@ -1,0 +1,38 @@
+"""How a verb ends: its exit code, and the one sentence that says why when it did not do what was asked."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every verb; documented, and stable."""
+
+    OK = 0
+    FAILED = 1
+    MISUSED = 2
+    FOUND = 3
+    TIMED_OUT = 4
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.OK: "done as asked, and nothing is wrong",
+    ExitCode.FAILED: "it failed, or not everything could be looked at: the cluster or the cloud refused or did not answer",
+    ExitCode.MISUSED: "wrong usage: an unknown verb, option, kind or value",
+    ExitCode.FOUND: "something is wrong or was found: an object is Stalled, doctor has a finding, there are orphans",
+    ExitCode.TIMED_OUT: "--timeout passed before what was waited for",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C; what was asked of the operator stays asked",
+}
+
+
+class PluginError(Exception):
+    """What ends a verb. The text is one sentence for the user: what happened, to which object, what to do next."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class UnansweredError(PluginError):
+    """The cluster did not answer; it may do so again soon."""

@@ -1,0 +1,301 @@
+"""``doctor``: from what was gathered to findings, each with what to do. Pure; it is told the time."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, Key, Thing
+from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.world import World, causes
+from gpucloud.kinds.crd import custom_resource_definition
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+
+PATIENCE = timedelta(minutes=1)  # an operator that runs has looked at a new object long before
+DELETION = timedelta(minutes=10)
+SILENCE = timedelta(minutes=1)  # of the holder of a Lease, whatever our clock's error
+VERBS = ("list", "create", "patch", "delete")
+WANTED_RIGHTS = (
+    *(Right(verb, kind.plural) for kind in KINDS.values() if kind.name != ACCOUNT for verb in VERBS),
+    Right("list", KINDS[ACCOUNT].plural),
+)
+OURS = f"{GROUP}/"
+TRUTHS = {Annotation.PAUSED: "true", Annotation.BUY_ANYWAY: "true", Annotation.ACCEPT_ABSENCE: "true"}
+
+
+class Severity(StrEnum):
+    """How grave: an error or a warning makes doctor's exit code 3; a note does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong, with which object, and what to do."""
+
+    severity: Severity
+    check: str
+    message: str
+    advice: str
+    key: Key | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who leads, and when that was last renewed."""
+
+    name: str
+    holder: str
+    renewed: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What doctor has gathered. None: it could not be seen."""
+
+    now: datetime
+    namespace: str | None  # None: all
+    who: str
+    kinds: frozenset[str] | None  # plurals that the apiserver serves in our version
+    definitions: Mapping[str, Mapping[str, Any]]  # by plural, those that may be read
+    rights: Mapping[Right, bool]
+    leases: tuple[Lease, ...] | None
+    things: tuple[Thing, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)  # by plural, why they could not be listed
+
+
+def examine(facts: Facts) -> tuple[Finding, ...]:
+    """All findings, the gravest first; the checks keep their order."""
+    found = [finding for check in CHECKS for finding in check(facts)]
+    return tuple(sorted(found, key=lambda finding: tuple(Severity).index(finding.severity)))
+
+
+def _definitions(facts: Facts) -> Iterator[Finding]:
+    if facts.kinds is None:
+        yield Finding(
+            Severity.ERROR,
+            "definitions",
+            f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
+            "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+        )
+        return
+    for definition in DEFINITIONS:
+        if definition.plural not in facts.kinds:
+            yield Finding(
+                Severity.ERROR,
+                "definitions",
+                f"The resource {definition.plural}.{GROUP} is not installed.",
+                "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+            )
+            continue
+        installed = facts.definitions.get(definition.plural)
+        if installed is not None:
+            yield from _compared(definition.plural, custom_resource_definition(definition), installed)
+
+
+def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]) -> Iterator[Finding]:
+    """Field names say which version a definition is of; the rest the apiserver may write in its own way."""
+    wanted, there = _fields(ours), _fields(installed)
+    missing, more = sorted(wanted - there), sorted(there - wanted)
+    if missing:
+        yield Finding(
+            Severity.WARNING,
+            "definitions",
+            f"The definition of {plural} is older than this plugin: it lacks {_few(missing)}.",
+            "Update the CRDs before the operator: kubectl apply -f crds/.",
+        )
+    if more:
+        yield Finding(
+            Severity.NOTE,
+            "definitions",
+            f"The definition of {plural} is newer than this plugin: it also has {_few(more)}.",
+            "Update the plugin, so that it shows all there is.",
+        )
+
+
+def _fields(definition: Mapping[str, Any]) -> set[str]:
+    versions = (definition.get("spec") or {}).get("versions") or ()
+    chosen: Mapping[str, Any] = next((item for item in versions if item.get("name") == VERSION), {})
+    schema = (chosen.get("schema") or {}).get("openAPIV3Schema") or {}
+    return {path for part in ("spec", "status") for path in _paths((schema.get("properties") or {}).get(part) or {}, part)}
+
+
+def _paths(node: Mapping[str, Any], path: str) -> Iterator[str]:
+    inner = node.get("items") if isinstance(node.get("items"), dict) else node
+    for name, below in ((inner or {}).get("properties") or {}).items():
+        yield f"{path}.{name}"
+        yield from _paths(below, f"{path}.{name}")
+
+
+def _rights(facts: Facts) -> Iterator[Finding]:
+    lacking = [f"{right.verb} {right.resource}" for right, allowed in facts.rights.items() if not allowed]
+    if lacking:
+        yield Finding(
+            Severity.NOTE,
+            "rights",
+            f"You ({facts.who or 'of unknown name'}) may not: {', '.join(lacking)}{_where(facts)}.",
+            "If you need that, ask an administrator of the cluster for it; reading is enough for status and doctor.",
+        )
+    for plural, why in facts.unread.items():
+        yield Finding(
+            Severity.ERROR,
+            "rights",
+            f"The {plural} could not be looked at: {why}",
+            "What follows says nothing of them.",
+        )
+
+
+def _operator(facts: Facts) -> Iterator[Finding]:
+    unseen = [item for item in facts.things if standing(item) is Standing.UNSEEN and _age(facts, item) > PATIENCE]
+    if unseen:
+        names = _few([str(item.key) for item in unseen])
+        yield Finding(
+            Severity.ERROR,
+            "operator",
+            f"No operator has looked at {names} within a minute.",
+            "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log.",
+        )
+    for lease in facts.leases or ():
+        silent = lease.renewed is None or facts.now - lease.renewed > SILENCE
+        if not lease.holder or silent:
+            last = "never" if lease.renewed is None else f"last {_ago(facts.now - lease.renewed)} ago"
+            yield Finding(
+                Severity.ERROR,
+                "operator",
+                f"Nobody leads: the Lease {lease.name} of {lease.holder or 'nobody'} was renewed {last}.",
+                "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
+                "If the clock of this machine is wrong, correct it.",
+            )
+    if not facts.things and facts.leases is None:
+        yield Finding(
+            Severity.NOTE,
+            "operator",
+            "Whether an operator runs cannot be told: there is no object that it would have answered, and no Lease to be seen.",
+            "Create a GpuCloudAccount, or look at the operator's pods.",
+        )
+
+
+def _accounts(facts: Facts) -> Iterator[Finding]:
+    for item in facts.things:
+        if item.key.kind == ACCOUNT and standing(item) in {Standing.WORKING, Standing.UNKNOWN}:
+            yield Finding(
+                Severity.WARNING, "accounts", f"{reason(item)}: {message(item)}", "Objects that use it wait.", item.key
+            )
+
+
+def _stuck(facts: Facts) -> Iterator[Finding]:
+    """Root causes only: who waits for one of them is named with it."""
+    waiting = {cause.key: cause for cause in causes(World.of(facts.things))}
+    for key, cause in waiting.items():
+        names = f" {len(cause.waiting)} wait for it: {_few([str(other) for other in cause.waiting])}." if cause.waiting else ""
+        if cause.thing is None:
+            yield Finding(
+                Severity.ERROR, "missing", f"There is no {key}.{names}", "Create it, or correct what refers to it.", key
+            )
+        elif reason(cause.thing) == Reason.DELETION_HELD:
+            yield Finding(
+                Severity.ERROR,
+                "brake",
+                f"{message(cause.thing)}{names}",
+                "Release it as the message says, or keep the VM.",
+                key,
+            )
+        elif cause.standing is Standing.STALLED:
+            words = f"{reason(cause.thing)}: {message(cause.thing)}{names}"
+            yield Finding(Severity.ERROR, "stalled", words, f"See {reason(cause.thing)} in docs/reference/status.md.", key)
+
+
+def _deletions(facts: Facts) -> Iterator[Finding]:
+    for item in facts.things:
+        if item.deleting is not None and facts.now - item.deleting > DELETION and standing(item) is not Standing.STALLED:
+            yield Finding(
+                Severity.WARNING,
+                "deletion",
+                f"It has been in deletion for {_ago(facts.now - item.deleting)}: {message(item)}",
+                "Never remove the finalizer: what stands in the cloud would stay there and be billed.",
+                item.key,
+            )
+
+
+def _paused(facts: Facts) -> Iterator[Finding]:
+    for item in facts.things:
+        if item.paused:
+            yield Finding(
+                Severity.WARNING,
+                "paused",
+                "It is paused: nothing is created, switched or destroyed, deletion included.",
+                f"kubectl annotate {_typed(item.key)} {Annotation.PAUSED}- --namespace={item.key.namespace}",
+                item.key,
+            )
+
+
+def _annotations(facts: Facts) -> Iterator[Finding]:
+    for item in facts.things:
+        for name, value in sorted(item.annotations.items()):
+            if not name.startswith(OURS) or "kopf" in name:
+                continue
+            if name not in frozenset(Annotation):
+                near = difflib.get_close_matches(name, [known.value for known in Annotation], 1)
+                meant = f" Is {near[0]} meant?" if near else ""
+                yield Finding(
+                    Severity.WARNING,
+                    "annotations",
+                    f"The annotation {name} means nothing to the operator.{meant}",
+                    f"kubectl annotate {_typed(item.key)} {name}- --namespace={item.key.namespace}",
+                    item.key,
+                )
+            elif TRUTHS.get(Annotation(name), value) != value:
+                yield Finding(
+                    Severity.WARNING,
+                    "annotations",
+                    f"The annotation {name} has the value {value!r} and so no effect.",
+                    'Its only effective value is "true".',
+                    item.key,
+                )
+
+
+CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+    _definitions,
+    _rights,
+    _operator,
+    _accounts,
+    _stuck,
+    _deletions,
+    _paused,
+    _annotations,
+)
+
+
+def _age(facts: Facts, item: Thing) -> timedelta:
+    """Since when the operator could have looked; an edit's own time is not known, so an object's age must do."""
+    return timedelta.max if item.created is None else facts.now - item.created
+
+
+def _ago(span: timedelta) -> str:
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _where(facts: Facts) -> str:
+    return " in all namespaces" if facts.namespace is None else f" in namespace {facts.namespace!r}"
+
+
+def _typed(key: Key) -> str:
+    return f"{key.kind.lower()}/{key.name}"

@@ -1,0 +1,193 @@
+"""``orphans``, ``export``, ``offers``: what the cloud has and no object stands for, and what it offers. Pure.
+
+Who is an orphan, the operator's own code decides.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, clean
+from gpucloud.engine import survey
+from gpucloud.engine.dependencies import Objects
+from gpucloud.engine.objects import ObjectStore
+from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
+from gpucloud.kinds.meta import API_VERSION
+from gpucloud.reconcile import naming
+from gpucloud.reconcile.orphans import Thing as Marked
+from gpucloud.reconcile.orphans import orphans as without_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.engine.reads import ClusterRecords, Offers, Records
+
+NOT_YET = {
+    VM: "a VM cannot be taken over by an object yet; leave it, or destroy it in the cloud",
+    SNAPSHOT: "a snapshot cannot be taken over by an object yet; a GpuVM can be made from it by spec.image.snapshot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Something in the cloud that no object stands for."""
+
+    kind: str
+    cluster: str
+    vpc: str
+    name: str
+    state: str
+    price_per_hour: str | None = None
+    made_for: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "kind": self.kind,
+            "cluster": self.cluster,
+            "vpc": self.vpc or None,
+            "name": self.name,
+            "state": self.state or None,
+            "pricePerHour": self.price_per_hour,
+            "madeFor": self.made_for,
+        }
+
+
+def orphans(records: Records, bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> tuple[Leftover, ...]:
+    """What bears this installation's mark and belongs to no object; ``bodies`` are all objects of all namespaces, by kind."""
+    found = without_object(_marked(records, tag), _owners(bodies, tag))
+    return tuple(_leftover(item.kind, item.where.cluster, item.record, records.prices, item.made_for) for item in found)
+
+
+def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover, Any], ...]:
+    """What no object in sight stands for, by what the objects say that they stand for, with its record."""
+    claimed = {claim for item in things for claim in _claims(item)}
+    found = []
+    for here in records.clusters:
+        for kind, record in _each(here):
+            name = getattr(record, "name", None) if kind == VPC else record.id
+            if name and (kind, here.cluster, name) not in claimed:
+                found.append((_leftover(kind, here.cluster, record, records.prices), record))
+    return tuple(found)
+
+
+def manifests(left: Iterable[tuple[Leftover, Any]], account: str, taken: Iterable[str]) -> list[dict[str, Any]]:
+    """The GpuVpcs that take VPCs over: each must exist, and stays when its object goes. No name is ``taken``."""
+    used, found = set(taken), []
+    for item, record in left:
+        if item.kind == VPC:
+            name = _free(used, object_name(item.name), object_name(f"{item.name}-{item.cluster}"))
+            used.add(name)
+            found.append(_manifest(name, item, record, account))
+    return found
+
+
+def _manifest(name: str, item: Leftover, record: Any, account: str) -> dict[str, Any]:
+    spec: dict[str, Any] = {"cluster": item.cluster, "name": item.name}
+    if account != DEFAULT_ACCOUNT:
+        spec["accountRef"] = {"name": account}
+    if record.is_default is not None:
+        spec["isDefault"] = record.is_default
+    if record.block_intra_vpc_comms is not None:
+        spec["blockIntraVpcComms"] = record.block_intra_vpc_comms
+    spec["adoption"] = Adoption.REQUIRED.value
+    spec["deletion"] = {"policy": DeletionPolicy.RETAIN.value}
+    return {"apiVersion": API_VERSION, "kind": VPC, "metadata": {"name": name}, "spec": spec}
+
+
+def _free(used: set[str], *names: str) -> str:
+    """The first of these that is not used yet, or the last with a number."""
+    numbered = (f"{names[-1]}-{number}" for number in count(2))
+    return next(name for name in (*names, *islice(numbered, len(used) + 1)) if name not in used)
+
+
+def object_name(name: str) -> str:
+    """A name that Kubernetes takes, as near as may be."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:200].strip("-") or "vpc"
+
+
+def offered(found: Offers, *, cluster: str = "", available: bool = False) -> list[dict[str, Any]]:
+    """A row for each configuration and place, the cheapest first; where nothing is known of a place, one row without it."""
+    places: dict[str | None, list[Any]] = {}
+    for item in found.availability:
+        if not cluster or item.cluster == cluster:
+            places.setdefault(item.configuration, []).append(item)
+    rows = [_offer(item, place) for item in found.configurations for place in places.get(item.name) or [None]]
+    if available:
+        rows = [row for row in rows if row["available"]]
+    return sorted(
+        rows, key=lambda row: (row["pricePerHour"] is None, float(row["pricePerHour"] or 0), str(row["configuration"]))
+    )
+
+
+def _offer(item: Any, place: Any) -> dict[str, Any]:
+    price = item.price if place is None or place.price is None else place.price
+    return {
+        "configuration": item.name,
+        "gpus": item.gpus,
+        "gpu": item.brand or item.type,
+        "vcpus": item.vcpus,
+        "memoryGB": item.memory,
+        "storageGB": item.storage,
+        "pricePerHour": None if price is None else f"{price:.2f}",
+        "cluster": None if place is None else place.cluster,
+        "resourcePool": None if place is None else place.rpool,
+        "available": None if place is None else place.available,
+        "count": None if place is None else place.count,
+    }
+
+
+def _each(here: ClusterRecords) -> Iterator[tuple[str, Any]]:
+    yield from ((VM, record) for record in here.vms)
+    yield from ((SNAPSHOT, record) for record in here.snapshots)
+    yield from ((VPC, record) for record in here.vpcs)
+
+
+def _marked(records: Records, tag: str) -> Iterator[Marked]:
+    for here in records.clusters:
+        for kind, record in _each(here):
+            mark = naming.read_mark(record.id or "", tag) if kind != VPC else None
+            if mark is not None:
+                where = naming.Identity(cluster=here.cluster, vpc=record.namespace or "", name=record.id)
+                yield Marked(kind, where, mark, record)
+
+
+def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
+    objects = Objects(
+        vms=ObjectStore(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
+        vpcs=ObjectStore(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
+        snapshots=ObjectStore(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
+        accounts=ObjectStore(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
+        tag=tag,
+    )
+    stores: dict[str, ObjectStore[Any, Any]] = {VM: objects.vms, VPC: objects.vpcs, SNAPSHOT: objects.snapshots}
+    for kind, store in stores.items():
+        for body in bodies.get(kind, ()):
+            store.put(body)
+    return survey.owners(objects, {kind: {one.meta.uid for one in stores[kind]} for kind in (VM, SNAPSHOT)})
+
+
+def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:
+    """Under which names an object stands, or may stand, for something: what was seen, and what is or may be ordered."""
+    intent = item.status.get("intent")
+    planned = intent if isinstance(intent, dict) else {}
+    clusters = {item.text("cluster"), str(item.spec.get("cluster") or ""), str(planned.get("cluster") or "")}
+    seen = {VM: "vmId", SNAPSHOT: "snapshotId", VPC: "name"}.get(item.key.kind, "")
+    chosen = {VM: "vmName", SNAPSHOT: "snapshotName", VPC: "name"}.get(item.key.kind, "")
+    names = {item.text(seen), str(item.spec.get(chosen) or ""), str(planned.get("name") or "")}
+    return ((item.key.kind, cluster, name) for cluster in clusters for name in names if cluster and name)
+
+
+def _leftover(kind: str, cluster: str, record: Any, prices: Mapping[str, str], made_for: str | None = None) -> Leftover:
+    """The cloud's words are made safe for a terminal."""
+    ready = getattr(record, "ready_to_use", None)
+    state = getattr(record, "status", None) or ("" if ready is None else "ready" if ready else "not ready")
+    name = record.name if kind == VPC else record.id
+    vpc = "" if kind == VPC else record.namespace or ""
+    price = prices.get(getattr(record, "configuration", None) or "")
+    return Leftover(kind, clean(cluster), clean(vpc), clean(name or ""), clean(state), price, made_for)

@@ -1,0 +1,198 @@
+"""Our objects as the plugin reads them: tolerantly, since the operator in the cluster may be older or newer than the plugin.
+
+Frozen data and how to read it; no I/O.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
+from gpucloud.kinds.gpusnapshot import KIND as SNAPSHOT
+from gpucloud.kinds.gpuvm import KIND as VM
+from gpucloud.kinds.gpuvpc import KIND as VPC
+from gpucloud.kinds.meta import Annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "ACCOUNT",
+    "KINDS",
+    "SNAPSHOT",
+    "VM",
+    "VPC",
+    "Condition",
+    "Event",
+    "Key",
+    "Kind",
+    "Thing",
+    "clean",
+    "target",
+    "thing",
+]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One of our kinds, under its names."""
+
+    name: str
+    plural: str
+    short: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# In the order in which they hang together.
+KINDS = {
+    item.kind: Kind(item.kind, item.plural, item.short_name)
+    for item in sorted(DEFINITIONS, key=lambda item: (ACCOUNT, VPC, VM, SNAPSHOT).index(item.kind))
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """Which object."""
+
+    namespace: str
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What was recorded of an object."""
+
+    at: datetime | None
+    type: str
+    reason: str
+    note: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One object."""
+
+    key: Key
+    uid: str = ""
+    generation: int = 1
+    created: datetime | None = None
+    deleting: datetime | None = None
+    annotations: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    labels: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    spec: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    status: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    conditions: tuple[Condition, ...] = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        """The condition of this type, if it stands."""
+        return next((item for item in self.conditions if item.type == kind), None)
+
+    @property
+    def observed(self) -> int:
+        """The generation that the status speaks of; -1 before the first look."""
+        found = self.status.get("observedGeneration")
+        return found if isinstance(found, int) else -1
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person holds all action back."""
+        return self.annotations.get(Annotation.PAUSED) == "true"
+
+    def text(self, name: str) -> str:
+        """A field of the status for people; empty when it is absent."""
+        found = self.status.get(name)
+        return "" if found is None or isinstance(found, dict | list) else clean(str(found))
+
+
+def thing(kind: str, body: Mapping[str, Any]) -> Thing:
+    """An object as the apiserver shows it; whatever has another form than expected is left out."""
+    meta, status = _mapping(body.get("metadata")), _mapping(body.get("status"))
+    generation = meta.get("generation")
+    return Thing(
+        key=Key(str(meta.get("namespace", "")), kind, str(meta.get("name", ""))),
+        uid=str(meta.get("uid", "")),
+        generation=generation if isinstance(generation, int) else 1,
+        created=moment(meta.get("creationTimestamp")),
+        deleting=moment(meta.get("deletionTimestamp")),
+        annotations=_mapping(meta.get("annotations")),
+        labels=_mapping(meta.get("labels")),
+        spec=_mapping(body.get("spec")),
+        status=status,
+        conditions=tuple(_conditions(status.get("conditions"))),
+    )
+
+
+def clean(text: str) -> str:
+    """Text on one line that a terminal cannot be led astray by; nothing of it is cut."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def target(text: str, default: str | None = None) -> tuple[str, str]:
+    """Kind and name of ``gvm/train``, of ``train`` where a default kind is meant.
+
+    Raises:
+        PluginError: there is no such kind, or no name.
+    """
+    word, slash, name = text.partition("/")
+    if not slash:
+        word, name = default or "", text
+    kind = default if not slash and default else _kind(word)
+    if kind is None or not name or "/" in name:
+        known = ", ".join(f"{item.name} ({item.short})" for item in KINDS.values())
+        said = "say KIND/NAME, for example gvm/train" if not slash else f"the kinds are {known}"
+        raise PluginError(f"{text!r} names no object: {said}.", ExitCode.MISUSED)
+    if default is not None and kind != default:
+        raise PluginError(f"{text!r}: this works on a {default} only.", ExitCode.MISUSED)
+    return kind, name
+
+
+def moment(value: object) -> datetime | None:
+    """A time as Kubernetes writes it."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return found if found is not None and found.tzinfo is not None else None
+
+
+def _kind(word: str) -> str | None:
+    wanted = word.lower().removesuffix(".gpucloud.dev")
+    return next((item.name for item in KINDS.values() if wanted in {item.name.lower(), item.plural, item.short}), None)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _conditions(value: object) -> Iterable[Condition]:
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("type"), str):
+            words = {name: clean(str(item.get(name, ""))) for name in ("status", "reason", "message")}
+            yield Condition(
+                item["type"], words["status"], words["reason"], words["message"], moment(item.get("lastTransitionTime"))
+            )

@@ -1,0 +1,247 @@
+"""``status``: all our objects of some namespaces, what keeps them from being ready, and what they cost. Pure.
+
+Two forms of one answer: lines for people, a document for programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
+from gpucloud.cli.plugin.page import STYLES, Line, plural
+from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.world import causes
+from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.reconcile.price import dollars, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gpucloud.cli.plugin.objects import Event
+    from gpucloud.cli.plugin.world import Cause, World
+
+DETAILS = {  # of the status, beside the reason
+    ACCOUNT: ("tenant",),
+    VPC: ("name", "ipRange"),
+    VM: ("state", "ip"),
+    SNAPSHOT: ("rootDiskSize",),
+}
+NAMED_WAITERS = 8
+NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars an hour of the VMs that are on, and what the sum leaves out."""
+
+    per_hour: Decimal
+    unpriced: int
+    off: int
+
+
+def cost(things: Iterable[Thing]) -> Cost:
+    """Of the VMs that are, or may be, in the cloud."""
+    bought = [item for item in things if item.key.kind == VM and item.text("vmId")]
+    off = [item for item in bought if reason(item) == Reason.POWERED_OFF]
+    prices = [dollars(item.text("pricePerHour")) for item in bought if item not in off]
+    return Cost(sum((price for price in prices if price is not None), Decimal(0)), prices.count(None), len(off))
+
+
+def as_lines(world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None) -> Iterator[Line]:
+    """The page: a summary, root causes, the tree; of ``only`` these objects, with what they wait for."""
+    namespaces = sorted({key.namespace for key in (only or world.things)})
+    found, children = concerning(causes(world), only), world.children()
+    concerned = _concerned(world, only)
+    for place, namespace in enumerate(namespaces):
+        if place:
+            yield Line("")
+        yield from _summary(namespace, [item for item in world.things.values() if item.key.namespace == namespace])
+        here = [cause for cause in found if cause.key.namespace == namespace]
+        yield from _causes(here)
+        yield Line("")
+        yield Line("Objects", style="bold")
+        tops = [key for key in children.get(None, ()) if key.namespace == namespace and key in concerned]
+        told = {cause.key for cause in here}
+        for top in tops:
+            yield from _branch(world, top, ("", ""), (concerned, told))
+    for key, recorded in (events or {}).items():
+        yield from _events(key, tuple(recorded))
+    if any(cause.standing is Standing.UNSEEN for cause in found):
+        yield Line("")
+        yield Line(NEXT)
+
+
+def as_document(
+    world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None
+) -> dict[str, Any]:
+    """The same for programs; the shape is documented in docs/how-to/kubectl-plugin.md."""
+    chosen = [item for item in world.things.values() if not only or item.key in only]
+    spent = cost(chosen)
+    return {
+        "objects": [_object(world, item) | _recorded(item.key, events or {}) for item in chosen],
+        "causes": [
+            {
+                **_identity(cause.key),
+                "exists": cause.thing is not None,
+                "standing": cause.standing.value,
+                "reason": None if cause.thing is None else reason(cause.thing),
+                "message": _told(cause),
+                "waiting": [_identity(key) for key in cause.waiting],
+            }
+            for cause in concerning(causes(world), only)
+        ],
+        "pricePerHour": shown(spent.per_hour),
+        "vmsWithoutPrice": spent.unpriced,
+        "vmsPoweredOff": spent.off,
+    }
+
+
+def _concerned(world: World, only: tuple[Key, ...]) -> set[Key]:
+    """These objects, what stands above and below them, and what they wait for."""
+    if not only:
+        return set(world.things)
+    chosen, children = set(only), world.children()
+    for key in only:
+        todo = [key]
+        while todo:
+            here = todo.pop()
+            chosen.add(here)
+            todo += children.get(here, ())
+        chosen.update(world.roots(key))
+    for key in tuple(chosen):
+        above = world.parent(world.things[key]) if key in world.things else None
+        while above is not None:
+            chosen.add(above)
+            above = world.parent(world.things[above])
+    return chosen
+
+
+def concerning(found: Iterable[Cause], only: tuple[Key, ...]) -> tuple[Cause, ...]:
+    """Those causes that one of these objects is, or waits for; all of them for no objects."""
+    return tuple(cause for cause in found if not only or {cause.key, *cause.waiting}.intersection(only))
+
+
+def _summary(namespace: str, things: list[Thing]) -> Iterator[Line]:
+    counts = {kind: sum(standing(item) is kind for item in things) for kind in Standing}
+    said = ", ".join(f"{count} {kind.value.lower()}" for kind, count in counts.items() if count)
+    yield Line(f"Namespace {namespace}: {plural(len(things), 'object')}{': ' if said else ''}{said}", style="bold")
+    spent = cost(things)
+    if not any(item.key.kind == VM for item in things):
+        return
+    notes = [f"{plural(spent.unpriced, 'VM')} of unknown price not counted"] if spent.unpriced else []
+    notes += [f"{plural(spent.off, 'VM')} powered off, whose disks are billed"] if spent.off else []
+    yield Line(f"${shown(spent.per_hour)} an hour{' (' + '; '.join(notes) + ')' if notes else ''}")
+
+
+def _causes(found: Iterable[Cause]) -> Iterator[Line]:
+    """First what a person must see to, then what goes on by itself."""
+    groups = (("What is wrong", {Standing.STALLED, Standing.UNKNOWN}), ("In progress", set(Standing)))
+    left = list(found)
+    for title, which in groups:
+        here = [cause for cause in left if cause.standing in which]
+        left = [cause for cause in left if cause not in here]
+        if here:
+            yield Line("")
+            yield Line(title, style="bold")
+        for cause in here:
+            yield from _cause(cause)
+
+
+def _cause(cause: Cause) -> Iterator[Line]:
+    word = "missing" if cause.thing is None else f"{cause.standing.value}  {reason(cause.thing)}"
+    yield Line(f"{cause.key}  {word}", "  ", "    ", STYLES[cause.standing])
+    yield Line(_told(cause), "    ", "    ")
+    if cause.waiting:
+        names = ", ".join(str(key) for key in cause.waiting[:NAMED_WAITERS])
+        more = f" and {len(cause.waiting) - NAMED_WAITERS} more" if len(cause.waiting) > NAMED_WAITERS else ""
+        verb = "waits" if len(cause.waiting) == 1 else "wait"
+        yield Line(f"{len(cause.waiting)} {verb} for it: {names}{more}", "    ", "    ")
+
+
+def _told(cause: Cause) -> str:
+    if cause.thing is None:
+        return f"There is no {cause.key} in namespace {cause.key.namespace!r}: create it, or correct what refers to it."
+    return message(cause.thing)
+
+
+def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], set[Key]]) -> Iterator[Line]:
+    """An object and what stands below it. ``leads``: what stands before its own line, and before those below it."""
+    concerned, told = of
+    item, (own, below) = world.things[key], leads
+    how = standing(item)
+    words = [str(key), how.value, reason(item) if how is not Standing.UNSEEN else "", *_details(item)]
+    children = [child for child in world.children().get(key, ()) if child in concerned]
+    inner = below + ("│  " if children else "   ")
+    yield Line("  ".join(word for word in words if word), own, inner, STYLES[how])
+    waits = world.waits_for(item)
+    if waits:
+        yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
+    if how is not Standing.READY and key not in told:
+        yield Line(message(item), inner, inner)
+    if item.paused:
+        yield Line("paused by the annotation gpucloud.dev/paused", inner, inner)
+    for place, child in enumerate(children, 1):
+        last = place == len(children)
+        yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), of)
+
+
+def _details(item: Thing) -> list[str]:
+    spec = item.spec.get("configuration")
+    price = dollars(item.text("pricePerHour"))
+    return [
+        *(item.text(name) for name in DETAILS[item.key.kind]),
+        str(spec) if item.key.kind == VM and isinstance(spec, str) else "",
+        f"${shown(price)}/h" if price is not None else "",
+    ]
+
+
+def _events(key: Key, events: tuple[Event, ...]) -> Iterator[Line]:
+    yield Line("")
+    yield Line(f"Events of {key}" + ("" if events else ": none recorded lately"), style="bold")
+    for event in events:
+        at = rfc3339(event.at) if event.at is not None else "-"
+        times = f" ({event.count} times)" if event.count > 1 else ""
+        yield Line(f"{event.reason}: {event.note}{times}", f"  {at}  ", "    ", "yellow" if event.type == "Warning" else "")
+
+
+def _object(world: World, item: Thing) -> dict[str, Any]:
+    parent = world.parent(item)
+    return {
+        **_identity(item.key),
+        "standing": standing(item).value,
+        "reason": reason(item),
+        "message": message(item),
+        "generation": item.generation,
+        "observedGeneration": item.observed,
+        "deletingSince": None if item.deleting is None else rfc3339(item.deleting),
+        "paused": item.paused,
+        "parent": None if parent is None else _identity(parent),
+        "waitsFor": [{**_identity(key), "exists": key in world.things} for key in world.waits_for(item)],
+        "rootCauses": [_identity(key) for key in world.roots(item.key)] if standing(item) is not Standing.READY else [],
+        "pricePerHour": item.text("pricePerHour") or None,
+        "ip": item.text("ip") or None,
+        "state": item.text("state") or None,
+    }
+
+
+def _recorded(key: Key, events: Mapping[Key, Iterable[Event]]) -> dict[str, Any]:
+    if key not in events:
+        return {}
+    return {
+        "events": [
+            {
+                "at": None if event.at is None else rfc3339(event.at),
+                "type": event.type,
+                "reason": event.reason,
+                "note": event.note,
+                "count": event.count,
+            }
+            for event in events[key]
+        ]
+    }
+
+
+def _identity(key: Key) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name}

@@ -1,0 +1,58 @@
+"""What is to be shown: lines with a style, wrapped at a width or not at all, never cut. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin.standing import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+STYLES = {
+    Standing.STALLED: "bold red",
+    Standing.UNKNOWN: "yellow",
+    Standing.UNSEEN: "yellow",
+    Standing.DELETING: "magenta",
+    Standing.WORKING: "cyan",
+    Standing.READY: "green",
+}
+NARROWEST = 20  # a message is not pressed into less, however deep it stands
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``."""
+
+    text: str
+    lead: str = ""
+    hang: str = ""
+    style: str = ""
+
+
+def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
+    """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe)."""
+    for line in lines:
+        if width is None or len(line.lead) + len(line.text) <= width:
+            yield line
+            continue
+        room = max(width - len(line.lead), NARROWEST)
+        parts = textwrap.wrap(line.text, room, break_long_words=False, break_on_hyphens=False)
+        for place, part in enumerate(parts):
+            yield Line(part, line.lead if place == 0 else line.hang, line.hang, line.style)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line]:
+    """Columns as wide as their cells; an empty cell is a hyphen."""
+    full = [list(head), *[[cell or "-" for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in full) for column in range(len(head))]
+    for place, row in enumerate(full):
+        cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield Line(cells, style="bold" if place == 0 else "")
+
+
+def plural(count: int, word: str) -> str:
+    """``1 object``, ``2 objects``."""
+    return f"{count} {word}{'' if count == 1 else 's'}"

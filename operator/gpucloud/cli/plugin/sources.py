@@ -1,0 +1,149 @@
+"""Who answers questions about the cloud: the account's Secret, if the user may read it, else the operator's console.
+
+A credential is only ever read from the Secret and sent to the endpoint whose URL the administrator told the user
+(``--endpoint`` or GPUCLOUD_ENDPOINT): never to a URL that stands in the cluster. Nobody is asked for a key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from gpucloud import settings
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import ACCOUNT, Key
+from gpucloud.cloud.client import CloudClient
+from gpucloud.cloud.errors import CloudError
+from gpucloud.engine import reads
+from gpucloud.engine.configuration import client_options
+from gpucloud.engine.credentials import CredentialError, parse
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cloud.options import ApiKey, Login
+
+T = TypeVar("T")
+VARIABLES = ("GPUCLOUD_ENDPOINT", "GPUCLOUD_CA_FILE", "GPUCLOUD_PROXY")
+
+
+class Source(Protocol):
+    """Who answers. Each raises PluginError when it cannot."""
+
+    def boot_log(self, vm: Thing, limit: int) -> str:
+        """The boot log of a VM."""
+
+    def offers(self, cluster: str) -> reads.Offers:
+        """What can be bought."""
+
+    def records(self) -> reads.Records:
+        """All that the account sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The user's own way to the cloud, with the account's credential."""
+
+    url: str
+    credential: ApiKey | Login
+    chosen: settings.Settings
+
+    def boot_log(self, vm: Thing, limit: int) -> str:
+        """The boot log of the VM that the object's status names."""
+        where = {"id": vm.text("vmId"), "namespace": vm.text("vpc"), "cluster": vm.text("cluster")}
+        if not all(where.values()):
+            raise PluginError(f"{vm.key} has no VM in the cloud yet, and so no boot log: see status.")
+        record = self._ask(lambda client: client.get_boot_logs(**where, limit=limit))
+        return record.boot_logs or ""
+
+    def offers(self, cluster: str) -> reads.Offers:
+        """What can be bought."""
+        return self._ask(lambda client: reads.offers(client, cluster))
+
+    def records(self) -> reads.Records:
+        """All that the account sees."""
+        return self._ask(reads.records)
+
+    def _ask(self, question: Callable[[CloudClient], Awaitable[T]]) -> T:
+        async def asked() -> T:
+            async with CloudClient(self.url, self.credential, options=client_options(self.chosen)) as client:
+                return await question(client)
+
+        try:
+            return asyncio.run(asked())
+        except CloudError as error:
+            raise PluginError(f"the cloud at {self.url} refused or did not answer: {error}.") from None
+        except ValueError as error:
+            raise PluginError(f"the endpoint cannot be used: {error}.", ExitCode.MISUSED) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What the options say about the way: endpoints, and where the operator's console is."""
+
+    endpoints: tuple[str, ...] = ()
+    console: str | None = None
+    operator_namespace: str = ""
+
+
+def account_of(here: Cluster, wanted: str | None) -> Thing | None:
+    """The account to ask through; None for the operator's own, where the namespace has none.
+
+    Raises:
+        PluginError: it does not exist, or there are several to choose from.
+    """
+    if wanted is not None:
+        return here.need(Key(here.namespace, ACCOUNT, wanted))
+    found = {item.key.name: item for item in here.things(here.namespace, (ACCOUNT,))}
+    if DEFAULT_ACCOUNT in found or len(found) < 2:
+        return found.get(DEFAULT_ACCOUNT) or next(iter(found.values()), None)
+    raise PluginError(f"there are several accounts: choose one with --account: {', '.join(sorted(found))}.", ExitCode.MISUSED)
+
+
+def direct(here: Cluster, account: Thing | None, route: Route) -> tuple[Direct | None, str]:
+    """The user's own way, or None with the reason why there is none.
+
+    Raises:
+        PluginError: there is a way, but what stands on it cannot be used.
+    """
+    if account is None:
+        return None, "the namespace has no GpuCloudAccount, and the operator's own credential is its own"
+    chosen = _settings(route.endpoints)
+    if chosen is None:
+        return None, "no --endpoint NAME=URL says where the cloud is"
+    name = account.spec.get("endpoint") or account.text("endpoint")
+    if name and name not in chosen.endpoints:
+        said = ", ".join(chosen.endpoints)
+        return None, f"{account.key} uses the endpoint {name!r}, and --endpoint names only {said}"
+    reference = account.spec.get("secretRef")
+    secret = str(reference.get("name", "")) if isinstance(reference, dict) else ""
+    data: Mapping[str, str] | None = here.secret(account.key.namespace, secret)
+    if data is None:
+        return None, f"you may not read the Secret {secret!r}, or there is none"
+    try:
+        credential = parse(data)
+    except CredentialError as error:
+        raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used: {error}.") from None
+    return Direct(chosen.endpoints[name] if name else chosen.own_endpoint, credential, chosen), ""
+
+
+def own_account(vm: Thing) -> bool:
+    """Whether a VM was bought with the operator's own credential."""
+    return vm.text("account") == OWN_ACCOUNT
+
+
+def _settings(endpoints: tuple[str, ...]) -> settings.Settings | None:
+    """The operator's own rules for its own flags; the cloud's credentials in the environment are not looked at."""
+    environ = {name: value for name, value in os.environ.items() if name in VARIABLES}
+    given: dict[str, Any] = {"endpoint": list(endpoints) or None}
+    if not endpoints and not environ.get("GPUCLOUD_ENDPOINT"):
+        return None
+    try:
+        return settings.load(given, environ)
+    except settings.SettingsError as error:
+        raise PluginError(f"{error}.", ExitCode.MISUSED) from None

@@ -1,0 +1,69 @@
+"""How an object stands, in one word, by the rules that kstatus has: the generation first, then the conditions. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import ConditionType
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.objects import Thing
+
+
+class Standing(StrEnum):
+    """From what a person must look at first to what is well."""
+
+    STALLED = "Stalled"
+    UNKNOWN = "Unknown"
+    UNSEEN = "Unseen"
+    DELETING = "Deleting"
+    WORKING = "Working"
+    READY = "Ready"
+
+
+MEANINGS = {
+    Standing.STALLED: "A person must act; the message says how.",
+    Standing.UNKNOWN: "It cannot be seen at the moment.",
+    Standing.UNSEEN: "The operator has not looked at this generation of the spec yet.",
+    Standing.DELETING: "It is being deleted.",
+    Standing.WORKING: "The operator is at work on it, or waits for something that needs no person.",
+    Standing.READY: "It is as the spec asks.",
+}
+URGENCY = {standing: place for place, standing in enumerate(Standing)}
+
+
+def standing(item: Thing) -> Standing:
+    """How it stands. Whatever an older generation was told counts for nothing."""
+    stalled, ready = _true(item, ConditionType.STALLED), item.condition(ConditionType.READY)
+    if item.deleting is not None:
+        return Standing.STALLED if stalled else Standing.DELETING
+    if item.observed != item.generation or ready is None:
+        return Standing.UNSEEN
+    if stalled:
+        return Standing.STALLED
+    if _true(item, ConditionType.RECONCILING):
+        return Standing.UNKNOWN if ready.status == "Unknown" else Standing.WORKING
+    return {"True": Standing.READY, "Unknown": Standing.UNKNOWN}.get(ready.status, Standing.WORKING)
+
+
+def reason(item: Thing) -> str:
+    """The word of its Ready condition."""
+    ready = item.condition(ConditionType.READY)
+    return "" if ready is None else ready.reason
+
+
+def message(item: Thing) -> str:
+    """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
+    if standing(item) is Standing.UNSEEN:
+        return f"Waiting for the operator to look at generation {item.generation} of the spec."
+    for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):
+        found = item.condition(kind)
+        if found is not None and (kind is ConditionType.READY or found.status == "True"):
+            return found.message
+    return ""
+
+
+def _true(item: Thing, kind: ConditionType) -> bool:
+    found = item.condition(kind)
+    return found is not None and found.status == "True"

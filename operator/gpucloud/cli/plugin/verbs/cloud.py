@@ -1,0 +1,257 @@
+"""Verbs that look into the cloud itself: ``logs``, ``offers``, ``orphans``, ``export``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from gpucloud.cli.plugin import leftovers, show
+from gpucloud.cli.plugin.cluster import Cluster
+from gpucloud.cli.plugin.console import console
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.kube import KubeApi
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Thing, target
+from gpucloud.cli.plugin.page import Line, plural, table
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.sources import Route, Source, account_of, direct, own_account
+from gpucloud.cli.plugin.verbs.options import (
+    SYSTEM,
+    Account,
+    Console,
+    Context,
+    Endpoint,
+    Form,
+    Kubeconfig,
+    Namespace,
+    OneVM,
+    OperatorNamespace,
+    cluster,
+    environment,
+    vm_key,
+)
+from gpucloud.cli.plugin.world import World
+from gpucloud.reconcile.naming import installation_tag
+
+Limit = Annotated[int, typer.Option("--limit", min=1, max=10000, help="At most so many entries of the log.")]
+InCluster = Annotated[str, typer.Option("--cluster", help="One cluster of the cloud only.")]
+Available = Annotated[bool, typer.Option("--available", help="Only what can be had now.")]
+InstallTag = Annotated[str, typer.Option("--install-tag", help="The operator's own --install-tag, if it has one.")]
+OnlyKind = Annotated[str, typer.Option("--kind", help="One kind only: gvm, gsnap or gvpc.")]
+
+OFFER_COLUMNS = {
+    "CONFIGURATION": "configuration",
+    "GPUS": "gpus",
+    "PRICE/H": "pricePerHour",
+    "CLUSTER": "cluster",
+    "POOL": "resourcePool",
+    "AVAILABLE": "available",
+    "COUNT": "count",
+}
+LEFT_COLUMNS = ("KIND", "CLUSTER", "VPC", "NAME", "STATE", "PRICE/H", "MADE FOR")
+ADVICE = (
+    "Nothing is done to them, and they may be billed. What is not needed, destroy in the cloud; see docs/how-to/orphans.md."
+)
+
+
+def logs(
+    vm: OneVM,
+    *,
+    limit: Limit = 2000,
+    output: Form = Output.TEXT,
+    endpoint: Endpoint = None,
+    console_url: Console = None,
+    operator_namespace: OperatorNamespace = SYSTEM,
+    namespace: Namespace = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> int:
+    """Print the boot log of a VM."""
+    here = cluster(namespace, context, kubeconfig)
+    item = here.need(vm_key(here, vm))
+    account = None if own_account(item) else _account_of_vm(here, item)
+    text = _source(here, account, _route(endpoint, console_url, operator_namespace)).boot_log(item, limit)
+    if output is not Output.TEXT:
+        show.document(
+            {"namespace": item.key.namespace, "name": item.key.name, "vmId": item.text("vmId"), "bootLog": text}, output
+        )
+    else:
+        print(_safe(text))
+    return ExitCode.OK
+
+
+def offers(
+    *,
+    in_cluster: InCluster = "",
+    available: Available = False,
+    output: Form = Output.TEXT,
+    account: Account = None,
+    endpoint: Endpoint = None,
+    console_url: Console = None,
+    operator_namespace: OperatorNamespace = SYSTEM,
+    namespace: Namespace = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> int:
+    """List what can be bought: configurations, prices, and where they can be had now."""
+    here = cluster(namespace, context, kubeconfig)
+    route = _route(endpoint, console_url, operator_namespace)
+    found = _source(here, account_of(here, account), route).offers(in_cluster)
+    rows = leftovers.offered(found, cluster=in_cluster, available=available)
+    if output is not Output.TEXT:
+        show.document({"offers": rows, "failures": list(found.failures)}, output)
+    elif rows:
+        show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in rows]))
+    else:
+        print("There is nothing on offer.")
+    return _complete(found.failures, ExitCode.OK)
+
+
+def orphans(
+    *,
+    install_tag: InstallTag = "",
+    output: Form = Output.TEXT,
+    account: Account = None,
+    endpoint: Endpoint = None,
+    console_url: Console = None,
+    operator_namespace: OperatorNamespace = SYSTEM,
+    namespace: Namespace = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> int:
+    """List what the operator made in the cloud and no object stands for any more. It may be billed.
+
+    Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any namespace.
+    Exit code 3: there are some.
+    """
+    here = cluster(namespace, context, kubeconfig)
+    tag = install_tag or _tag(here)
+    source = _source(here, account_of(here, account), _route(endpoint, console_url, operator_namespace))
+    seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
+    left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in (VM, VPC, SNAPSHOT)}, tag)
+    if left:  # and once more: what was going away is gone
+        seen = source.records()
+        again = {(kind, one.cluster, record.id) for one in seen.clusters for kind, record in _marked_records(one)}
+        left = tuple(item for item in left if (item.kind, item.cluster, item.name) in again)
+    if output is not Output.TEXT:
+        document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
+        show.document(document, output)
+    elif left:
+        show.lines([*_left_table(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
+    else:
+        print(f"No orphans were seen (names with the tag {tag!r}).")
+    return _complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
+
+
+def export(
+    *,
+    kind: OnlyKind = "",
+    output: Form = Output.YAML,
+    account: Account = None,
+    endpoint: Endpoint = None,
+    console_url: Console = None,
+    operator_namespace: OperatorNamespace = SYSTEM,
+    namespace: Namespace = None,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> int:
+    """Print manifests for what exists in the cloud and has no object.
+
+    VPCs come as GpuVpcs that adopt them (adoption: Required) and leave them when deleted. VMs and snapshots cannot be taken
+    over by an object yet: they are named on standard error, and in the json form.
+    """
+    wanted = target(f"{kind}/any")[0] if kind else ""
+    here = cluster(namespace, context, kubeconfig)
+    chosen = account_of(here, account)
+    seen = _source(here, chosen, _route(endpoint, console_url, operator_namespace)).records()
+    things = _all_things(here)
+    left = [item for item in leftovers.unclaimed(seen, things) if wanted in {"", item[0].kind}]
+    name = "default" if chosen is None else chosen.key.name
+    taken = [item.key.name for item in things if item.key.kind == VPC and item.key.namespace == here.namespace]
+    manifests = leftovers.manifests(left, name, taken)
+    cannot = [item for item, _ in left if item.kind != VPC]
+    if output is Output.JSON:
+        refused = [item.document() | {"why": leftovers.NOT_YET[item.kind]} for item in cannot]
+        show.document({"manifests": manifests, "notExported": refused, "failures": list(seen.failures)}, output)
+    else:
+        if manifests:
+            show.documents(manifests)
+        for item in cannot:
+            show.tell(
+                f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {leftovers.NOT_YET[item.kind]}."
+            )
+        if not left:
+            show.tell("everything that the account sees has an object.")
+    return _complete(seen.failures, ExitCode.OK)
+
+
+def _route(endpoints: list[str] | None, url: str | None, operator_namespace: str) -> Route:
+    return Route(tuple(endpoints or ()), environment("GPUCLOUD_CONSOLE_URL", url), operator_namespace)
+
+
+def _source(here: Cluster, account: Thing | None, route: Route) -> Source:
+    """The Secret, if it can be used, else the operator's console; when neither, both reasons."""
+    found, why = direct(here, account, route)
+    if found is not None:
+        return found
+    if not isinstance(here.api, KubeApi):
+        raise PluginError(f"{why}.")
+    try:
+        return console(here, here.api, account, route)
+    except PluginError as error:
+        raise PluginError(f"no way to the cloud: {why}; and {error}", error.code) from None
+
+
+def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
+    key = World.of((item, *here.things(item.key.namespace, (ACCOUNT,)))).account(item)
+    return None if key is None else here.need(key)
+
+
+def _tag(here: Cluster) -> str:
+    found = here.read("/api/v1/namespaces/kube-system")
+    uid = ((found or {}).get("metadata") or {}).get("uid")
+    if not uid:
+        raise PluginError(
+            "the tag of this installation is made from the namespace kube-system, which you may not read: say --install-tag."
+        )
+    return installation_tag(str(uid))
+
+
+def _all_things(here: Cluster) -> tuple[Thing, ...]:
+    """Objects of all namespaces, if they may be seen; else of this one, with a word about it."""
+    kinds = (VPC, VM, SNAPSHOT)
+    try:
+        return here.things(None, kinds)
+    except PluginError:
+        show.tell(
+            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one."
+        )
+        return here.things(here.namespace, kinds)
+
+
+def _marked_records(one: Any) -> list[tuple[str, Any]]:
+    return [*((VM, record) for record in one.vms), *((SNAPSHOT, record) for record in one.snapshots)]
+
+
+def _left_table(left: tuple[leftovers.Leftover, ...]) -> list[Line]:
+    rows = [
+        [item.kind, item.cluster, item.vpc, item.name, item.state, item.price_per_hour or "", item.made_for or ""]
+        for item in left
+    ]
+    return list(table(LEFT_COLUMNS, rows))
+
+
+def _complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
+    """What could not be looked at outweighs what was found."""
+    for failure in failures:
+        show.tell(f"{failure}.")
+    return ExitCode.FAILED if failures else code
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _safe(text: str) -> str:
+    """A log keeps its lines and tabs; what could steer a terminal goes."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "" for char in text).rstrip("\n")

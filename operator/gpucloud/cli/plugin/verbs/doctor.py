@@ -1,0 +1,142 @@
+"""``doctor``: gather what the findings rest upon, through the user's own rights, and show them."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cluster import Cluster
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
+from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Finding, Lease, Severity, examine
+from gpucloud.cli.plugin.objects import KINDS, Thing, clean, moment
+from gpucloud.cli.plugin.page import Line, plural
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.verbs.options import (
+    SYSTEM,
+    AllNamespaces,
+    Context,
+    Form,
+    Kubeconfig,
+    Namespace,
+    OperatorNamespace,
+    cluster,
+)
+from gpucloud.kinds.meta import GROUP, PART_OF, VERSION
+
+OLD_NAMES = "gpucloud"  # beginning of the usual names, for a Lease that an operator of before the label has left
+STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+def doctor(
+    *,
+    output: Form = Output.TEXT,
+    operator_namespace: OperatorNamespace = SYSTEM,
+    namespace: Namespace = None,
+    all_namespaces: AllNamespaces = False,
+    context: Context = None,
+    kubeconfig: Kubeconfig = None,
+) -> int:
+    """Look for what keeps things from working, and say what to do about each.
+
+    Checks the CRDs and their version, who you are and what you may do, whether an operator runs, accounts, objects that are
+    Stalled, held by the brake, paused, or long in deletion, and annotations that mean nothing. It changes nothing.
+    """
+    here = cluster(namespace, context, kubeconfig)
+    facts = gather(here, None if all_namespaces else here.namespace, operator_namespace)
+    found = examine(facts)
+    if output is Output.TEXT:
+        show.lines(_lines(facts, found))
+    else:
+        show.document(_document(facts, found), output)
+    bad = any(finding.severity is not Severity.NOTE for finding in found)
+    return ExitCode.FOUND if bad else ExitCode.OK
+
+
+def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Facts:
+    """Everything that may be seen; what may not is None, and the findings know."""
+    things, unread = _things(here, namespace)
+    discovery = here.read(f"/apis/{GROUP}/{VERSION}")
+    served = None if discovery is None else frozenset(str(item.get("name")) for item in discovery.get("resources") or ())
+    return Facts(
+        now=datetime.now(UTC),
+        namespace=namespace,
+        who=here.whoami(),
+        kinds=served,
+        definitions=_definitions(here),
+        rights={right: here.may(right, namespace or "") for right in WANTED_RIGHTS},
+        leases=_leases(here, operator_namespace),
+        things=things,
+        unread=unread,
+    )
+
+
+def _things(here: Cluster, namespace: str | None) -> tuple[tuple[Thing, ...], dict[str, str]]:
+    found: list[Thing] = []
+    unread = {}
+    for kind in KINDS.values():
+        try:
+            found += here.things(namespace, (kind.name,))
+        except UnansweredError:
+            raise
+        except PluginError as error:
+            unread[kind.plural] = str(error)
+    return tuple(found), unread
+
+
+def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    read = {kind.plural: here.read(f"{path}/{kind.plural}.{GROUP}") for kind in KINDS.values()}
+    return {plural: definition for plural, definition in read.items() if definition is not None}
+
+
+def _leases(here: Cluster, namespace: str) -> tuple[Lease, ...] | None:
+    """The Leases of operators of ours in that namespace; None when there are none to be seen."""
+    listed = here.read(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+    found = []
+    for item in (listed or {}).get("items") or ():
+        name, spec = str(item["metadata"].get("name", "")), item.get("spec") or {}
+        label, ours = PART_OF
+        if (item["metadata"].get("labels") or {}).get(label) == ours or name.startswith(OLD_NAMES):
+            found.append(Lease(name, clean(str(spec.get("holderIdentity") or "")), moment(spec.get("renewTime"))))
+    return tuple(found) or None
+
+
+def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
+    where = "all namespaces" if facts.namespace is None else f"namespace {facts.namespace}"
+    lines = [Line(f"Looked at {where} as {facts.who or 'a user of unknown name'}: {plural(len(facts.things), 'object')}.")]
+    lines += [Line(f"The Lease {lease.name} is held by {lease.holder or 'nobody'}.") for lease in facts.leases or ()]
+    for finding in found:
+        about = "" if finding.key is None else f"{finding.key} in {finding.key.namespace}: "
+        head = f"{finding.severity.value} ({finding.check})"
+        lines += [
+            Line(""),
+            Line(head, style=STYLES[finding.severity]),
+            Line(f"{about}{finding.message}", "  ", "  "),
+            Line(f"-> {finding.advice}", "  ", "     "),
+        ]
+    counts = {severity: sum(finding.severity is severity for finding in found) for severity in Severity}
+    said = ", ".join(plural(count, severity.value) for severity, count in counts.items() if count)
+    return [*lines, Line(""), Line(f"{said}." if said else "Nothing wrong was found.", style="bold")]
+
+
+def _document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
+    return {
+        "namespace": facts.namespace,
+        "user": facts.who or None,
+        "objects": len(facts.things),
+        "leases": [
+            {"name": lease.name, "holder": lease.holder, "renewedAt": lease.renewed.isoformat() if lease.renewed else None}
+            for lease in facts.leases or ()
+        ],
+        "rights": [{"verb": right.verb, "resource": right.resource, "allowed": may} for right, may in facts.rights.items()],
+        "findings": [
+            {
+                "severity": finding.severity.value,
+                "check": finding.check,
+                "object": None if finding.key is None else asdict(finding.key),
+                "message": finding.message,
+                "advice": finding.advice,
+            }
+            for finding in found
+        ],
+    }

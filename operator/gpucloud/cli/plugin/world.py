@@ -1,0 +1,166 @@
+"""What refers to what, what waits for what, and where the waiting begins: the root causes. Pure functions of frozen data."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
+from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.kinds.meta import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+# Words under which the trouble is the account's, if the account has trouble.
+ACCOUNT_TROUBLE = frozenset(
+    {
+        Reason.ACCOUNT_NOT_READY,
+        Reason.NO_ACCOUNT,
+        Reason.CREDENTIALS_REFUSED,
+        Reason.TENANT_MISMATCH,
+        Reason.API_UNAVAILABLE,
+        Reason.DELETION_BLOCKED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All our objects of some namespaces at one time."""
+
+    things: Mapping[Key, Thing]
+
+    @classmethod
+    def of(cls, things: Iterable[Thing]) -> World:
+        """These objects."""
+        return cls({item.key: item for item in sorted(things, key=lambda item: item.key)})
+
+    def account(self, item: Thing) -> Key | None:
+        """The account that it uses; None for an account, and where it is the operator's own or nobody's."""
+        if item.key.kind == ACCOUNT:
+            return None
+        named, frozen = _name(item, "accountRef"), item.text("account")
+        if named or (frozen and frozen != OWN_ACCOUNT):
+            return Key(item.key.namespace, ACCOUNT, named or frozen)
+        default = Key(item.key.namespace, ACCOUNT, DEFAULT_ACCOUNT)
+        return default if not frozen and default in self.things else None
+
+    def references(self, item: Thing) -> tuple[Key, ...]:
+        """What its spec names beside the account."""
+        namespace, image = item.key.namespace, item.spec.get("image")
+        named = {
+            VPC: _name(item, "vpcRef") if item.key.kind == VM else "",
+            SNAPSHOT: _named(image.get("snapshotRef")) if item.key.kind == VM and isinstance(image, dict) else "",
+            VM: _name(item, "vmRef") if item.key.kind == SNAPSHOT else "",
+        }
+        return tuple(Key(namespace, kind, name) for kind, name in named.items() if name)
+
+    def vpc(self, item: Thing) -> Key | None:
+        """The GpuVpc that a VM lives in: the one that it names, else the one that stands for the VPC that it names."""
+        if item.key.kind != VM:
+            return None
+        referred = _name(item, "vpcRef")
+        if referred:
+            return Key(item.key.namespace, VPC, referred)
+        for other in self.things.values():
+            same = other.key.kind == VPC and other.key.namespace == item.key.namespace
+            if same and all(
+                item.spec.get(mine) == other.spec.get(its) for mine, its in (("vpc", "name"), ("cluster", "cluster"))
+            ):
+                return other.key
+        return None
+
+    def parent(self, item: Thing) -> Key | None:
+        """Under which object people look for it: a snapshot under its VM, a VM in its VPC, all else under the account."""
+        near = {SNAPSHOT: next(iter(self.references(item)), None), VM: self.vpc(item)}.get(item.key.kind)
+        chosen = near if near in self.things else self.account(item)
+        return chosen if chosen in self.things else None
+
+    def children(self) -> Mapping[Key | None, tuple[Key, ...]]:
+        """By parent; under None what stands at the top."""
+        found: dict[Key | None, list[Key]] = defaultdict(list)
+        for item in self.things.values():
+            found[self.parent(item)].append(item.key)
+        return {parent: tuple(keys) for parent, keys in found.items()}
+
+    def waits_for(self, item: Thing) -> tuple[Key, ...]:
+        """What keeps it from being as asked, as far as that is another object, there or missing."""
+        if standing(item) in {Standing.READY, Standing.UNSEEN} or item.paused:
+            return ()
+        account, why = self.account(item), reason(item)
+        if account is not None and why in ACCOUNT_TROUBLE and not self.is_ready(account):
+            return (account,)
+        if item.deleting is not None:
+            return tuple(self._users_of(item)) if why == Reason.DELETION_BLOCKED else ()
+        if why == Reason.DEPENDENCY_NOT_READY:
+            return tuple(key for key in self.references(item) if not self.is_ready(key))
+        return ()
+
+    def is_ready(self, key: Key) -> bool:
+        """Whether it is there, and as asked."""
+        return key in self.things and standing(self.things[key]) is Standing.READY
+
+    def roots(self, key: Key) -> tuple[Key, ...]:
+        """Where the waiting begins: objects that wait for no other. Of a ring of waits, the object itself."""
+        seen, leaves, todo = {key}, [], [key]
+        while todo:
+            here = todo.pop()
+            further = self.waits_for(self.things[here]) if here in self.things else ()
+            if not further:
+                leaves.append(here)
+            for following in further:
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+        return tuple(sorted(leaves)) or (key,)
+
+    def _users_of(self, item: Thing) -> Iterator[Key]:
+        """Who still needs what is being deleted."""
+        for other in self.things.values():
+            if other.key == item.key:
+                continue
+            if item.key.kind == ACCOUNT:
+                needs = self.account(other) == item.key
+            elif item.key.kind == VPC:
+                needs = self.vpc(other) == item.key
+            else:  # a VM waits for a snapshot under way, a snapshot for a VM that is being made from it
+                needs = item.key in self.references(other) and standing(other) is not Standing.READY
+            if needs:
+                yield other.key
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Where a waiting begins: an object that is missing, not as asked, or in use of what is to go; and who waits for it."""
+
+    key: Key
+    thing: Thing | None
+    waiting: tuple[Key, ...]
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands; what is missing is for a person to make."""
+        return Standing.STALLED if self.thing is None else standing(self.thing)
+
+
+def causes(world: World) -> tuple[Cause, ...]:
+    """All root causes: what a person must see to first, of these what most others wait for."""
+    waiting: dict[Key, list[Key]] = defaultdict(list)
+    for item in world.things.values():
+        if standing(item) is not Standing.READY:
+            for root in world.roots(item.key):
+                waiting[root] += [item.key] if item.key != root else []
+    found = [Cause(key, world.things.get(key), tuple(sorted(keys))) for key, keys in waiting.items()]
+    return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
+
+
+def _name(item: Thing, field: str) -> str:
+    return _named(item.spec.get(field))
+
+
+def _named(reference: object) -> str:
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) else ""

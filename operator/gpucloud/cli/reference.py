@@ -1,0 +1,65 @@
+"""docs/reference/gpucloud.md, printed from the commands: ``python -m gpucloud.cli.reference > docs/reference/gpucloud.md``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.main import ABOUT, COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Commands that another page tells of as well; the first page lists all their flags, so they are not repeated here.
+FLAGS_ELSEWHERE = {"operator": "Every flag, with its variable and default: [settings.md](settings.md)."}
+MORE = {
+    "orphans": "What to do about one: [orphans.md](../how-to/orphans.md).",
+    "check": "The chart runs it as its `helm test`: [install-with-helm.md](../how-to/install-with-helm.md).",
+    "uninstall": "The chart runs it before `helm uninstall`: [install-with-helm.md](../how-to/install-with-helm.md#uninstall).",
+    "sim": "What it simulates, and how it is controlled: [simulator.md](simulator.md).",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        "<!-- printed from the commands by `python -m gpucloud.cli.reference` -->",
+        "# gpucloud",
+        f"{ABOUT} `gpucloud --version` prints its version, `gpucloud COMMAND --help` what stands here.",
+        "For those who use the kinds there is another program: [kubectl gpucloud](cli.md).",
+    ]
+    for name in COMMANDS:
+        parts += _command(name)
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(name: str) -> Iterator[str]:
+    parser = argparse.ArgumentParser(prog=f"gpucloud {name}", add_help=False)
+    importlib.import_module(f"gpucloud.cli.{name}").add_arguments(parser)
+    about = COMMANDS[name]
+    yield f"## {name}"
+    yield f"```\n{parser.prog} [OPTIONS]\n```"
+    yield f"{about[0].upper()}{about[1:]}."
+    if name in MORE:
+        yield MORE[name]
+    yield FLAGS_ELSEWHERE.get(name) or _table(parser)
+    yield parser.epilog or ""
+
+
+def _table(parser: argparse.ArgumentParser) -> str:
+    """The options as ``--help`` tells them: argparse has no public list of them."""
+    rows = ((_names(action), action.help or "") for action in parser._actions)  # noqa: SLF001
+    lines = [("Takes", "Meaning"), ("---", "---"), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+
+
+def _names(action: argparse.Action) -> str:
+    """As in ``-o, --output table|json``; a switch takes no value."""
+    value = "|".join(action.choices or ()) or action.metavar or action.dest.upper()
+    shown = "" if action.nargs == 0 else f" {value}"
+    return ", ".join(f"`{name}{shown}`" for name in action.option_strings)
+
+
+if __name__ == "__main__":
+    print(page(), end="")

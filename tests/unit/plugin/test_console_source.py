@@ -1,0 +1,90 @@
+"""Which way to the operator's console is taken, and what never goes over it."""
+
+import pytest
+
+from gpucloud.cli.plugin import console
+from gpucloud.settings import Settings
+from support.pluginworld import a_body
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8082", "http://localhost:8082/", "http://[::1]:8082", "https://console.example"]
+)
+def test_an_address_that_may_be_shown_a_token(url):
+    console._named(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://console.example",
+        "http://127.0.0.1.example:1",
+        "ftp://127.0.0.1",
+        "127.0.0.1:8082",
+        "https://",
+        "http://[",
+        "https://h/x",
+    ],
+)
+def test_a_token_goes_over_no_network_in_the_clear(api, plugin, url):
+    api.add(a_body("GpuVM", "train", status={"vmId": "x"}))
+    code, _, err = plugin("logs", "train", "--console", url)
+    assert (code, "neither http://127.0.0.1:PORT nor https" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("user", "says"),
+    [
+        ({"token": None}, "no bearer token"),
+        ({"as": "viewer"}, "acts as another user"),
+    ],
+)
+def test_who_cannot_be_known_there_is_told(api, plugin, tmp_path, user, says):
+    api.add(a_body("GpuVM", "train", status={"vmId": "x"}))
+    config = api.kubeconfig(tmp_path, **user)
+    code, _, err = plugin("logs", "train", "--console", "http://127.0.0.1:1", kubeconfig=config)
+    assert (code, says in err) == (1, True)
+
+
+def test_both_reasons_are_told_when_there_is_no_way(api, plugin):
+    api.add(a_body("GpuVM", "train"), a_body("GpuCloudAccount", "default"))
+    code, _, err = plugin("logs", "train")
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "no --endpoint NAME=URL" in err
+    assert "no pod of the operator is to be seen" in err
+
+
+@pytest.mark.parametrize(
+    ("pods", "holders", "expected", "why"),
+    [
+        (["op-a", "op-b"], ["op-b_1234"], "op-b", "the holder of the Lease; a standby knows no accounts"),
+        (["op-a", "op-b"], [], "op-a", "any, where no Lease is to be seen"),
+        (["op-a"], ["somebody-else"], "op-a", "the Lease of others says nothing"),
+    ],
+)
+def test_which_pod_is_asked(pods, holders, expected, why):
+    assert console._leader(pods, holders) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("ports", "expected", "why"),
+    [
+        ([{"name": "health", "containerPort": 8081}, {"name": "console", "containerPort": 9999}], 9999, "settings.consolePort"),
+        ([{"name": "health", "containerPort": 8081}], Settings().console_port, "a Deployment by hand that names none"),
+    ],
+)
+def test_the_port_is_the_pods_own(api, plugin, ports, expected, why):
+    api.add(a_body("GpuVM", "train"))
+    pod = {"metadata": {"name": "op"}, "status": {"phase": "Running"}, "spec": {"containers": [{"ports": ports}]}}
+    api.canned["/api/v1/namespaces/gpucloud-system/pods"] = {"items": [pod]}
+    plugin("logs", "train")
+    assert f"/api/v1/namespaces/gpucloud-system/pods/op/portforward?ports={expected}" in api.asked, why
+
+
+def test_a_secret_is_never_sent_to_an_endpoint_of_another_name(api, plugin):
+    """An account of the endpoint "other" must not have its key sent to "default"."""
+    api.add(a_body("GpuCloudAccount", "default", spec={"endpoint": "other", "secretRef": {"name": "s"}}))
+    code, _, err = plugin("offers", "--endpoint", "default=http://127.0.0.1:1")
+    assert code == 1
+    assert "uses the endpoint 'other'" in err
+    assert not [path for _, path, _, _ in api.calls if "/secrets/" in path], "not even read"

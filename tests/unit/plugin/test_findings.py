@@ -1,0 +1,119 @@
+"""What doctor finds, and what it does not."""
+
+from copy import deepcopy
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Lease, Severity, examine
+from gpucloud.cli.plugin.objects import KINDS
+from gpucloud.kinds.crd import custom_resource_definition
+from gpucloud.kinds.definitions import DEFINITIONS
+from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
+
+NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)  # an hour after everything was created
+CRDS = {item.plural: custom_resource_definition(item) for item in DEFINITIONS}
+ERROR, WARNING, NOTE = Severity
+WELL = Facts(
+    now=NOW,
+    namespace="team",
+    who="ann",
+    kinds=frozenset(kind.plural for kind in KINDS.values()),
+    definitions=CRDS,
+    rights=dict.fromkeys(WANTED_RIGHTS, True),
+    leases=(Lease("gpucloud-operator", "pod-1", NOW),),
+    things=(an_account(), a_vpc(), a_vm(), a_snapshot()),
+)
+
+
+def older(plural):
+    definition = deepcopy(CRDS[plural])
+    del definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["vmId"]
+    return {**CRDS, plural: definition}
+
+
+def newer(plural):
+    definition = deepcopy(CRDS[plural])
+    properties = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    properties["spec"]["properties"]["onLoss"] = {"type": "string"}
+    return {**CRDS, plural: definition}
+
+
+def test_nothing_is_found_where_all_is_well():
+    assert examine(WELL) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "severity", "check", "says"),
+    [
+        ({"kinds": None}, ERROR, "definitions", "does not serve"),
+        ({"kinds": WELL.kinds - {"gpuvpcs"}}, ERROR, "definitions", "gpuvpcs.gpucloud.dev is not installed"),
+        ({"definitions": older("gpuvms")}, WARNING, "definitions", "it lacks status.vmId"),
+        ({"definitions": newer("gpuvms")}, NOTE, "definitions", "it also has spec.onLoss"),
+        ({"rights": {**WELL.rights, WANTED_RIGHTS[0]: False}}, NOTE, "rights", f"{WANTED_RIGHTS[0].verb} gpuvpcs"),
+        ({"unread": {"gpuvms": "forbidden"}}, ERROR, "rights", "gpuvms could not be looked at: forbidden"),
+        ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train"),
+        ({"leases": (Lease("gpucloud", "pod-1", NOW - timedelta(minutes=5)),)}, ERROR, "operator", "renewed last 5 min ago"),
+        ({"leases": (Lease("gpucloud", "", None),)}, ERROR, "operator", "of nobody was renewed never"),
+        ({"leases": None, "things": ()}, NOTE, "operator", "cannot be told"),
+        ({"things": (an_account("default", "Working", "SecretNotFound"),)}, WARNING, "accounts", "SecretNotFound"),
+        ({"things": (a_vm("train", "Stalled", "Rejected"),)}, ERROR, "stalled", "Rejected: train is Rejected."),
+        (
+            {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},
+            ERROR,
+            "stalled",
+            "1 wait for it: GpuVM/train",
+        ),
+        ({"things": (a_vm("train", "Working", "DependencyNotReady"),)}, ERROR, "missing", "There is no GpuVpc/lab"),
+        (
+            {"things": (a_vm("train", "Stalled", "DeletionHeld", deleting="2026-01-01T00:59:59Z"),)},
+            ERROR,
+            "brake",
+            "train is DeletionHeld.",
+        ),
+        ({"things": (a_vm("train", "Deleting"),)}, WARNING, "deletion", "in deletion for 60 min"),
+        ({"things": (a_vm(annotations={"gpucloud.dev/paused": "true"}),)}, WARNING, "paused", "It is paused"),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/pause": "true"}),)},
+            WARNING,
+            "annotations",
+            "Is gpucloud.dev/paused meant?",
+        ),
+        ({"things": (a_vm(annotations={"gpucloud.dev/zzz": "1"}),)}, WARNING, "annotations", "means nothing to the operator."),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/paused": "True"}),)},
+            WARNING,
+            "annotations",
+            "value 'True' and so no effect",
+        ),
+    ],
+)
+def test_each_finding(changes, severity, check, says):
+    (found,) = examine(replace(WELL, **changes))
+    assert (found.severity, found.check) == (severity, check)
+    assert says in found.message
+    assert found.advice
+
+
+@pytest.mark.parametrize(
+    ("things", "why"),
+    [
+        ((a_vm("train", "Working", "Creating"),), "what is under way is no finding"),
+        ((a_vm("train", "Deleting", deleting="2026-01-01T00:55:00Z"),), "a deletion may take some minutes"),
+        ((a_vm(annotations={"gpucloud.dev/restart-requested-at": "now"}),), "an annotation that is one"),
+        ((a_vm(annotations={"example.com/paused": "yes"}),), "an annotation of others"),
+    ],
+)
+def test_what_is_no_finding(things, why):
+    assert examine(replace(WELL, things=things)) == (), why
+
+
+def test_a_young_object_gives_the_operator_time():
+    young = replace(a_vm("train", "Unseen"), created=NOW - timedelta(seconds=30))
+    assert examine(replace(WELL, things=(young,))) == ()
+
+
+def test_the_gravest_stands_first():
+    things = (a_vm("a", annotations={"gpucloud.dev/paused": "true"}), a_vm("b", "Stalled", "Rejected"))
+    assert [finding.severity for finding in examine(replace(WELL, things=things))] == [ERROR, WARNING]

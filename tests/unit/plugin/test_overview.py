@@ -1,0 +1,107 @@
+"""What ``status`` shows: whole messages, causes first, nothing that leads a terminal astray."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpucloud.cli.plugin import overview
+from gpucloud.cli.plugin.objects import Event, Key
+from gpucloud.cli.plugin.page import Line, table, wrapped
+from gpucloud.cli.plugin.world import World
+from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
+
+LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
+PRICED = {"vmId": "train-x", "pricePerHour": "2.05"}
+CHAIN = World.of(
+    (
+        an_account(),
+        a_vpc("lab", "Stalled", "Conflict", message=LONG),
+        a_vm("train", "Working", "DependencyNotReady"),
+        a_snapshot("before", "Working", "DependencyNotReady"),
+        a_vm("well", status=PRICED, spec={}),
+    )
+)
+
+
+def text_of(lines, width=None):
+    return "\n".join(f"{line.lead}{line.text}" for line in wrapped(lines, width))
+
+
+def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
+    text = text_of(overview.as_lines(CHAIN))
+    assert text.index(LONG) < text.index("Objects")
+    assert text.count(LONG) == 1, "once is enough"
+    assert "2 wait for it: GpuSnapshot/before, GpuVM/train" in text
+    assert "$2.05 an hour" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_message_is_wrapped_and_never_cut(width):
+    text = text_of(overview.as_lines(CHAIN), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    assert LONG in " ".join(text.replace("│", " ").split())
+
+
+def test_named_objects_show_what_they_hang_on_and_their_events_and_no_others():
+    key = Key("team", "GpuSnapshot", "before")
+    events = {key: (Event(datetime(2026, 1, 2, tzinfo=UTC), "Warning", "OrderFailed", "no room", 3),)}
+    text = text_of(overview.as_lines(CHAIN, (key,), events))
+    for shown in (
+        "GpuCloudAccount/default",
+        "GpuVpc/lab",
+        "GpuVM/train",
+        "GpuSnapshot/before",
+        "OrderFailed: no room (3 times)",
+    ):
+        assert shown in text
+    assert "GpuVM/well" not in text
+
+
+def test_the_document_says_the_same():
+    document = overview.as_document(CHAIN)
+    by_name = {item["name"]: item for item in document["objects"]}
+    lab = {"kind": "GpuVpc", "namespace": "team", "name": "lab"}
+    assert by_name["train"]["waitsFor"] == [{**lab, "exists": True}]
+    assert by_name["before"]["rootCauses"] == [lab]
+    assert by_name["train"]["parent"] == lab
+    (cause,) = document["causes"]
+    assert (cause["standing"], cause["reason"], cause["message"]) == ("Stalled", "Conflict", LONG)
+    assert [item["name"] for item in cause["waiting"]] == ["before", "train"]
+    assert (document["pricePerHour"], document["vmsWithoutPrice"], document["vmsPoweredOff"]) == ("2.05", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("vms", "expected", "why"),
+    [
+        ([a_vm(status=PRICED), a_vm("b", status=PRICED)], ("4.10", 0, 0), "added up"),
+        ([a_vm(status={"vmId": "x"})], ("0", 1, 0), "unknown is not nothing: it is counted apart"),
+        ([a_vm("off", "Ready", "PoweredOff", status=PRICED)], ("0", 0, 1), "off: the GPU is not paid"),
+        ([a_vm("new", "Working", status={"pricePerHour": "2.05"})], ("0", 0, 0), "not bought yet"),
+        ([a_vm(status={"vmId": "x", "pricePerHour": "dear"})], ("0", 1, 0), "no price"),
+        ([an_account(), a_vpc()], ("0", 0, 0), "only VMs are priced"),
+    ],
+)
+def test_what_it_costs_an_hour(vms, expected, why):
+    spent = overview.cost(vms)
+    assert (str(spent.per_hour), spent.unpriced, spent.off) == expected, why
+
+
+def test_the_clouds_words_cannot_forge_a_line_nor_colour_it():
+    world = World.of((a_vm("train", "Stalled", message="no\n\x1b[31mGpuVM/forged  Ready\x07"),))
+    text = text_of(overview.as_lines(world))
+    assert "\x1b" not in text
+    assert "no [31mGpuVM/forged Ready" in text
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab c-"), max_size=300), st.integers(1, 100), st.integers(0, 30))
+def test_wrapping_keeps_every_word(text, width, lead):
+    lines = list(wrapped([Line(text, " " * lead, " " * lead)], width))
+    assert " ".join(line.text for line in lines).split() == text.split()
+
+
+def test_a_table_lines_up_and_shows_what_is_empty():
+    lines = [line.text for line in table(("A", "LONG"), [["x", ""], ["longer", "y"]])]
+    assert lines == ["A       LONG", "x       -", "longer  y"]

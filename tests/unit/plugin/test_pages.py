@@ -1,0 +1,29 @@
+"""The pages about the plugin keep up with it."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gpucloud.cli.plugin.entry import VERBS
+from gpucloud.cli.plugin.reference import page
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "docs" / "how-to" / "kubectl-plugin.md").read_text()
+
+
+def test_the_reference_is_what_the_verbs_print():
+    found = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    assert found == page(), "run: python -m gpucloud.cli.plugin.reference > docs/reference/cli.md"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_guide_shows_every_verb(verb):
+    assert f"kubectl gpucloud {verb}" in GUIDE
+
+
+def test_the_krew_manifest_names_what_the_package_installs():
+    manifest = yaml.safe_load((ROOT / "deploy" / "krew" / "gpucloud.yaml").read_text())
+    assert (manifest["kind"], manifest["metadata"]["name"]) == ("Plugin", "gpucloud")
+    for platform in manifest["spec"]["platforms"]:
+        assert platform["bin"] == "kubectl-gpucloud"

@@ -1,0 +1,291 @@
+"""Each verb against a small apiserver: what it asks, what it says, how it ends."""
+
+import json
+
+import pytest
+import yaml
+
+from gpucloud.cli.plugin import entry
+from support.pluginworld import a_body
+
+VM_SPEC = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme"}
+
+
+def a_vm_body(name="train", how="Ready", reason="", **more):
+    return a_body("GpuVM", name, how, reason, **{"spec": dict(VM_SPEC), **more})
+
+
+def test_status_shows_all_and_ends_with_0(api, plugin):
+    api.add(a_body("GpuCloudAccount", "default", reason="Connected"), a_vm_body())
+    code, out, err = plugin("status")
+    assert (code, err) == (0, "")
+    assert "GpuVM/train  Ready  Running" in out
+    assert "\x1b" not in out, "no colours in a pipe"
+
+
+def test_status_ends_with_3_when_something_is_stalled(api, plugin):
+    api.add(a_vm_body("train", "Stalled", "Rejected"))
+    code, out, _ = plugin("status")
+    assert code == 3
+    assert "train is Rejected." in out
+
+
+@pytest.mark.parametrize(("form", "parse"), [("json", json.loads), ("yaml", yaml.safe_load)])
+def test_status_for_programs(api, plugin, form, parse):
+    api.add(a_vm_body(), a_vm_body("other", namespace="elsewhere"))
+    _, out, _ = plugin("status", "-o", form)
+    assert [item["name"] for item in parse(out)["objects"]] == ["train"]
+    _, out, _ = plugin("status", "-A", "-o", form)
+    assert [item["name"] for item in parse(out)["objects"]] == ["other", "train"]
+
+
+def test_status_of_one_object_shows_its_events(api, plugin):
+    api.add(a_vm_body())
+    event = {"type": "Normal", "reason": "Created", "message": "The VM was ordered.", "lastTimestamp": "2026-01-01T00:00:00Z"}
+    api.canned["/api/v1/namespaces/team/events"] = {"items": [event]}
+    _, out, _ = plugin("status", "gvm/train")
+    assert "Created: The VM was ordered." in out
+
+
+def test_events_that_may_not_be_seen_spoil_nothing(api, plugin):
+    api.add(a_vm_body())
+    api.refused["/api/v1/namespaces/team/events"] = 403
+    code, out, err = plugin("status", "gvm/train")
+    assert (code, "GpuVM/train" in out) == (0, True)
+    assert "read the events" in err
+
+
+def test_what_is_not_there_is_told_with_what_to_do(plugin):
+    code, out, err = plugin("status", "gvm/nope")
+    assert (code, out) == (1, "")
+    assert err.startswith("kubectl gpucloud: there is no GpuVM/nope in namespace 'team'")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("verb", "wanted"), [("start", "Running"), ("stop", "Stopped")])
+def test_start_and_stop_set_the_power_state(api, plugin, verb, wanted):
+    other = "Stopped" if wanted == "Running" else "Running"
+    api.add(a_vm_body(spec={**VM_SPEC, "powerState": other}), a_vm_body("b", spec={**VM_SPEC, "powerState": wanted}))
+    code, out, _ = plugin(verb, "train", "gvm/b")
+    assert code == 0
+    assert [(path.rpartition("/")[2], body) for path, body in api.changed("PATCH")] == [
+        ("train", {"spec": {"powerState": wanted}})
+    ]
+    assert f"GpuVM/b: spec.powerState is {wanted} already" in out
+
+
+def test_one_name_that_is_wrong_changes_none(api, plugin):
+    api.add(a_vm_body())
+    code, _, _ = plugin("stop", "train", "tarin")
+    assert (code, api.changed("PATCH")) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("marks", "keeper"),
+    [
+        ({"annotations": {"argocd.argoproj.io/tracking-id": "x"}}, "Argo CD"),
+        ({"labels": {"kustomize.toolkit.fluxcd.io/name": "x"}}, "Flux"),
+    ],
+)
+def test_who_sets_it_back_is_named(api, plugin, marks, keeper):
+    api.add(a_vm_body(**marks))
+    _, _, err = plugin("stop", "train")
+    assert f"comes from {keeper}" in err
+
+
+def test_restart_waits_for_its_own_answer(api, plugin):
+    api.add(a_vm_body())
+
+    def answer():
+        (body,) = api.objects.values()
+        asked = body["metadata"]["annotations"].get("gpucloud.dev/restart-requested-at")
+        if asked and len(api.calls) > 4:
+            body["status"]["lastHandledRestartAt"] = asked
+
+    api.on_read = answer
+    code, out, err = plugin("restart", "train", "--wait", "--timeout", "20s")
+    assert code == 0
+    assert "take up the request" in err, "Ready alone is the state before"
+    assert out.splitlines()[-1].startswith("GpuVM/train: ready")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"spec": {**VM_SPEC, "powerState": "Stopped"}}, "nothing to restart"),
+        ({"annotations": {"gpucloud.dev/paused": "true"}}, "is paused"),
+    ],
+)
+def test_a_restart_that_would_never_come_is_refused(api, plugin, more, says):
+    api.add(a_vm_body(**more))
+    code, _, err = plugin("restart", "train")
+    assert (code, api.changed("PATCH")) == (1, [])
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    ("more", "account"),
+    [
+        ({}, None),
+        ({"status": {"account": "(operator)"}}, None),
+        ({"status": {"account": "team-a"}}, {"name": "team-a"}),
+        ({"spec": {**VM_SPEC, "accountRef": {"name": "b"}}, "status": {"account": "b"}}, {"name": "b"}),
+    ],
+)
+def test_a_snapshot_uses_its_vms_account(api, plugin, more, account):
+    api.add(a_vm_body(**more))
+    code, _, _ = plugin("snapshot", "train", "--name", "before")
+    assert code == 0
+    ((path, body),) = api.changed("POST")
+    assert (path.rpartition("/")[2], body["metadata"]["name"]) == ("gpusnapshots", "before")
+    assert body["spec"] == {"vmRef": {"name": "train"}} | ({"accountRef": account} if account else {})
+
+
+def test_wait_stops_at_once_when_one_is_stalled(api, plugin):
+    api.add(a_vm_body("a", "Working"), a_vm_body("b", "Stalled", "Rejected", message="no such configuration"))
+    code, out, _ = plugin("wait", "gvm/a", "gvm/b", "--timeout", "1h")
+    assert code == 3
+    assert "GpuVM/b: failed: Rejected: no such configuration" in out
+
+
+def test_wait_ends_with_4_when_the_time_is_over(api, plugin):
+    api.add(a_vm_body("a", "Working"))
+    code, out, err = plugin("wait", "gvm/a", "--timeout", "0")
+    assert code == 4
+    assert "GpuVM/a: not ready yet" in out
+    assert "raise --timeout" in err
+
+
+def test_wait_for_gone_ends_when_it_is(api, plugin):
+    api.add(a_vm_body("a", "Deleting"))
+    api.on_read = lambda: len(api.calls) > 2 and api.objects.clear()
+    code, out, _ = plugin("wait", "gvm/a", "--for", "gone", "--timeout", "20s")
+    assert (code, out) == (0, "GpuVM/a: gone\n")
+
+
+def test_wait_outlasts_an_apiserver_that_is_away_for_a_while(api, plugin):
+    api.add(a_vm_body("a", "Working"))
+    alive = api.answer
+
+    def sometimes(method, path, body):
+        if len(api.calls) == 3:
+            raise ConnectionAbortedError  # the answer never comes
+        if len(api.calls) > 3:
+            api.add(a_vm_body("a"))
+        return alive(method, path, body)
+
+    api.answer = sometimes
+    code, _, err = plugin("wait", "gvm/a", "--timeout", "30s")
+    assert code == 0
+    assert "does not answer" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ((), "ssh -l ubuntu 198.51.100.2"),
+        (("-l", "root", "--private"), "ssh -l root 10.0.0.2"),
+        (("--", "-p", "22", "nvidia-smi", "-L"), "ssh -l ubuntu 198.51.100.2 -p 22 nvidia-smi -L"),
+        (("--", "echo 'a b'"), "ssh -l ubuntu 198.51.100.2 'echo '\"'\"'a b'\"'\"''"),
+    ],
+)
+def test_ssh_prints_its_command(api, plugin, words, command):
+    api.add(a_vm_body(status={"ip": "198.51.100.2", "privateIp": "10.0.0.2"}))
+    code, out, _ = plugin("ssh", "train", "--print", *words)
+    assert (code, out) == (0, f"{command}\n")
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "says"),
+    [
+        ("", 1, "has no public address yet"),
+        ("-oProxyCommand=touch owned", 1, "is no IP address"),
+        ("evil.example", 1, "is no IP address"),
+    ],
+)
+def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, code, says):
+    api.add(a_vm_body(status={"ip": address}))
+    found, out, err = plugin("ssh", "train", "--print")
+    assert (found, out) == (code, "")
+    assert says in err
+
+
+def test_ssh_takes_no_option_for_a_users_name(api, plugin):
+    api.add(a_vm_body(status={"ip": "198.51.100.2"}))
+    assert plugin("ssh", "train", "--print", "--login=-oProxyCommand=x")[0] == 2
+
+
+def test_doctor_through_the_users_own_rights(api, plugin):
+    api.add(a_vm_body("train", "Stalled", "Rejected"))
+    api.refused["/apis/apiextensions.k8s.io"] = 403
+    code, out, _ = plugin("doctor", "-o", "json")
+    checks = [finding["check"] for finding in json.loads(out)["findings"]]
+    assert (code, checks) == (3, ["definitions", "stalled", "rights"])
+
+
+LABEL = {"app.kubernetes.io/part-of": "gpucloud-operator"}
+LEASES = [
+    ("op-gpucloud-operator", LABEL, True, "named after the release"),
+    ("anything", {**LABEL, "team": "a"}, True, "leaderElection.leaseName is free"),
+    ("gpucloud-operator", None, True, "an operator of before the label"),
+    ("another-controller", {"app.kubernetes.io/part-of": "another"}, False, "somebody else's"),
+    ("another-controller", None, False, "somebody else's"),
+]
+
+
+@pytest.mark.parametrize(("name", "labels", "ours", "why"), LEASES)
+def test_doctor_tells_that_nobody_leads(api, plugin, name, labels, ours, why):
+    lease = {"metadata": {"name": name, "labels": labels}, "spec": {"holderIdentity": ""}}
+    api.canned["/apis/coordination.k8s.io/v1/namespaces/gpucloud-system/leases"] = {"items": [lease]}
+    _, out, _ = plugin("doctor")
+    assert (f"Nobody leads: the Lease {name} " in " ".join(out.split())) is ours, why
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [(401, "log in to the cluster again"), (403, "ask for the right"), (404, "CRDs"), (500, "try again")],
+)
+def test_a_refusal_is_one_sentence_with_what_to_do(api, plugin, status, says):
+    api.refused["/apis/gpucloud.dev"] = status
+    code, out, err = plugin("status")
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert says in err
+
+
+def test_no_cluster_is_one_sentence(plugin, tmp_path):
+    nowhere = tmp_path / "nowhere"
+    nowhere.write_text(
+        "{apiVersion: v1, kind: Config, current-context: a, users: [{name: a, user: {}}], "
+        "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a, user: a}}]}"
+    )
+    code, _, err = plugin("status", kubeconfig=nowhere)
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "the cluster at http://127.0.0.1:1 does not answer" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--help"], 0),
+        ([], 0),
+        (["--version"], 0),
+        (["frob"], 2),
+        (["wait"], 2),
+        (["status", "--nope"], 2),
+        (["wait", "--help"], 0),
+    ],
+)
+def test_usage(words, code, capsys):
+    assert entry.main(words) == code
+    out, err = capsys.readouterr()
+    assert (bool(out), bool(err)) == (code == 0, code != 0)
+
+
+def test_a_kubeconfig_that_acts_as_somebody_else_is_obeyed(api, plugin, tmp_path):
+    """The library ignores it, and would act with the rights of whom the token belongs to."""
+    api.add(a_vm_body())
+    plugin("status", kubeconfig=api.kubeconfig(tmp_path, **{"as": "viewer", "as-groups": ["readers"]}))
+    headers = api.calls[-1][3]
+    assert (headers["Impersonate-User"], headers["Impersonate-Group"]) == ("viewer", "readers")
+    code, _, _ = plugin("status", kubeconfig=api.kubeconfig(tmp_path, **{"as": "viewer", "as-groups": ["a", "b"]}))
+    assert code == 1, "what cannot be obeyed is refused"

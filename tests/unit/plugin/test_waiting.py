@@ -1,0 +1,110 @@
+"""When a wait ends, and how."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import Key, target
+from gpucloud.cli.plugin.standing import Standing, standing
+from gpucloud.cli.plugin.verbs.options import seconds
+from gpucloud.cli.plugin.waiting import Aim, Goal, Outcome, Verdict, judge, total
+from support.pluginworld import a_thing, a_vm
+
+KEY = Key("team", "GpuVM", "train")
+UIDS = {KEY: "uid-of-GpuVM-train"}
+PENDING, MET, FAILED = Outcome
+
+
+@pytest.mark.parametrize(
+    ("item", "ready", "gone", "why"),
+    [
+        (a_vm(), MET, PENDING, "as asked; not being deleted, so it is waited for that somebody deletes it"),
+        (a_vm("train", "Working"), PENDING, PENDING, "on its way"),
+        (a_vm("train", "Unseen"), PENDING, PENDING, "an old verdict counts for nothing"),
+        (a_vm("train", "Unknown"), PENDING, PENDING, "what cannot be seen may be seen again"),
+        (a_vm("train", "Stalled"), FAILED, PENDING, "Stalled ends a wait for ready; deleting may still help"),
+        (a_vm("train", "Deleting"), FAILED, PENDING, "it will not be ready any more"),
+        (a_vm("train", "Stalled", deleting="2026-01-01T00:00:00Z"), FAILED, FAILED, "a deletion that a person must free"),
+        (None, FAILED, MET, "deleted meanwhile"),
+        (a_vm(uid="another"), FAILED, MET, "another of the same name is not the one that was meant"),
+    ],
+)
+def test_what_has_come_of_an_object(item, ready, gone, why):
+    assert judge(KEY, item, Aim(Goal.READY, UIDS)).outcome is ready, why
+    assert judge(KEY, item, Aim(Goal.GONE, UIDS)).outcome is gone, why
+
+
+@pytest.mark.parametrize(
+    ("how", "answer", "expected"),
+    [
+        ("Ready", "yes", MET),
+        ("Ready", "older", PENDING),
+        ("Ready", "", PENDING),
+        ("Working", "yes", PENDING),
+        ("Stalled", "", FAILED),
+    ],
+)
+def test_a_restart_is_done_only_when_the_status_answers_it(how, answer, expected):
+    """Ready alone is the state before the request."""
+    item = a_vm("train", how, status={"lastHandledRestartAt": answer})
+    assert judge(KEY, item, Aim(Goal.READY, UIDS, ("lastHandledRestartAt", "yes"))).outcome is expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(Outcome), min_size=1), st.booleans())
+def test_the_end_of_a_wait_for_several(outcomes, timed_out):
+    verdicts = {Key("team", "GpuVM", str(number)): Verdict(outcome, "") for number, outcome in enumerate(outcomes)}
+    code = total(verdicts, timed_out=timed_out)
+    assert (code is ExitCode.OK) == (set(outcomes) == {MET})
+    assert (code is ExitCode.FOUND) == (FAILED in outcomes)
+    assert (code is None) == (FAILED not in outcomes and PENDING in outcomes and not timed_out)
+
+
+@pytest.mark.parametrize("how", Standing)
+def test_the_words_for_an_objects_standing_are_read_off_its_conditions(how):
+    assert standing(a_thing("GpuVM", "train", how.value)) is how
+
+
+@pytest.mark.parametrize(("text", "expected"), [("90", 90.0), ("90s", 90.0), ("30m", 1800.0), ("1.5h", 5400.0), ("0", 0.0)])
+def test_lengths_of_time(text, expected):
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "m", "-1s", "soon", "1d", "inf", "nan"])
+def test_what_is_no_length_of_time(text):
+    with pytest.raises(PluginError, match="--timeout") as error:
+        seconds(text)
+    assert error.value.code is ExitCode.MISUSED
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "expected"),
+    [
+        ("gvm/train", None, ("GpuVM", "train")),
+        ("GpuVM/train", None, ("GpuVM", "train")),
+        ("gpuvms.gpucloud.dev/train", None, ("GpuVM", "train")),
+        ("gsnap/a", None, ("GpuSnapshot", "a")),
+        ("train", "GpuVM", ("GpuVM", "train")),
+        ("gvm/train", "GpuVM", ("GpuVM", "train")),
+    ],
+)
+def test_how_objects_are_named(text, default, expected):
+    assert target(text, default) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "says"),
+    [
+        ("train", None, "KIND/NAME"),
+        ("pod/train", None, "the kinds are"),
+        ("gvm/", None, "names no object"),
+        ("gvm/a/b", None, "names no object"),
+        ("", "GpuVM", "names no object"),
+        ("gvpc/lab", "GpuVM", "works on a GpuVM only"),
+    ],
+)
+def test_what_names_no_object(text, default, says):
+    with pytest.raises(PluginError, match=says) as error:
+        target(text, default)
+    assert error.value.code is ExitCode.MISUSED

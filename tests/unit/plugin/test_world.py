@@ -1,0 +1,178 @@
+"""Who waits for whom, and where the waiting begins."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpucloud.cli.plugin.objects import Key
+from gpucloud.cli.plugin.standing import Standing, standing
+from gpucloud.cli.plugin.world import World, causes
+from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account
+
+ACCOUNT, VPC, VM, SNAPSHOT = (
+    Key("team", kind, name)
+    for kind, name in (("GpuCloudAccount", "default"), ("GpuVpc", "lab"), ("GpuVM", "train"), ("GpuSnapshot", "before"))
+)
+DEPENDS, BLOCKED = ("Working", "DependencyNotReady"), ("Deleting", "DeletionBlocked")
+FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"name": "before"}}}
+
+
+@pytest.mark.parametrize(
+    ("things", "asked", "expected", "why"),
+    [
+        ((an_account(), a_vpc(), a_vm()), VM, (), "what is ready waits for nothing"),
+        ((a_vpc("lab", "Stalled", "Conflict"), a_vm("train", *DEPENDS)), VM, (VPC,), "a VM waits for its VPC"),
+        ((a_vm("train", *DEPENDS),), VM, (VPC,), "what is missing is waited for, too"),
+        ((a_vm("train", "Working", "Creating"), a_snapshot("before", *DEPENDS)), SNAPSHOT, (VM,), "a snapshot for its VM"),
+        (
+            (a_snapshot("before", "Working"), a_vm("train", *DEPENDS, spec=FROM_SNAPSHOT)),
+            VM,
+            (SNAPSHOT,),
+            "a VM for the snapshot that it is made from",
+        ),
+        (
+            (an_account("default", "Stalled", "CredentialsRefused"), a_vm("train", "Working", "AccountNotReady")),
+            VM,
+            (ACCOUNT,),
+            "all for their account",
+        ),
+        (
+            (an_account("default", "Stalled", "CredentialsRefused"), a_vm("train", "Stalled", "CredentialsRefused")),
+            VM,
+            (ACCOUNT,),
+            "a refusal that the account has, too, is the account's",
+        ),
+        ((an_account(), a_vm("train", "Stalled", "CredentialsRefused")), VM, (), "of a good account it is the object's own"),
+        (
+            (a_vm("train", "Stalled", "NoAccount", spec={"accountRef": {"name": "default"}}),),
+            VM,
+            (ACCOUNT,),
+            "an account that is named and not there",
+        ),
+        ((a_vm("train", "Stalled", "NoAccount"),), VM, (), "no account at all: nothing that could be named"),
+        ((a_vpc("lab", *BLOCKED), a_vm()), VPC, (VM,), "in deletion it is the other way round"),
+        ((a_vm("train", *BLOCKED), a_snapshot("before", "Working")), VM, (SNAPSHOT,), "a VM waits for a snapshot under way"),
+        ((a_vm("train", *BLOCKED), a_snapshot()), VM, (), "but not for one that is taken"),
+        ((an_account("default", *BLOCKED), a_vm()), ACCOUNT, (VM,), "an account for its users"),
+        (
+            (a_vpc("lab", *BLOCKED, annotations={"gpucloud.dev/paused": "true"}), a_vm()),
+            VPC,
+            (),
+            "what is paused waits for a person",
+        ),
+        ((a_vpc("lab", "Working"), a_vm("train", "Stalled", "InvalidReference")), VM, (), "a wrong reference is the VM's own"),
+        ((a_vm("train", "Unseen"),), VM, (), "of what the operator has not seen nothing is known"),
+    ],
+)
+def test_what_an_object_waits_for(things, asked, expected, why):
+    world = World.of(things)
+    assert world.waits_for(world.things[asked]) == expected, why
+
+
+@pytest.mark.parametrize(
+    ("things", "expected", "why"),
+    [
+        (
+            (
+                an_account("default", "Stalled", "CredentialsRefused"),
+                a_vpc("lab", "Working", "AccountNotReady"),
+                a_vm("train", *DEPENDS),
+                a_snapshot("before", *DEPENDS),
+            ),
+            [(ACCOUNT, {VPC, VM, SNAPSHOT})],
+            "one cause for the whole chain",
+        ),
+        (
+            (a_vm("slow", "Working", "Creating"), a_vm("train", *DEPENDS)),
+            [(VPC, {VM}), (Key("team", "GpuVM", "slow"), set())],
+            "what a person must do stands before what goes on by itself",
+        ),
+        ((an_account(), a_vm()), [], "nothing is wrong"),
+        (
+            (a_vm("a", "Stalled", "Rejected"), a_vpc("lab", "Stalled", "Conflict"), a_vm("train", *DEPENDS)),
+            [(VPC, {VM}), (Key("team", "GpuVM", "a"), set())],
+            "of two, the one that most others wait for",
+        ),
+    ],
+)
+def test_root_causes(things, expected, why):
+    assert [(cause.key, set(cause.waiting)) for cause in causes(World.of(things))] == expected, why
+
+
+@pytest.mark.parametrize(
+    ("things", "asked", "expected", "why"),
+    [
+        ((an_account(), a_vpc(), a_vm(), a_snapshot()), SNAPSHOT, VM, "a snapshot under its VM"),
+        ((an_account(), a_vpc(), a_vm(), a_snapshot()), VM, VPC, "a VM in its VPC"),
+        ((an_account(), a_vpc()), VPC, ACCOUNT, "a VPC under the account"),
+        ((an_account(), a_snapshot()), SNAPSHOT, ACCOUNT, "without its VM under the account"),
+        (
+            (an_account(), a_vpc(), a_vm(spec={"cluster": "Msc1", "vpc": "acme-lab"})),
+            VM,
+            VPC,
+            "the GpuVpc that stands for the VPC which the VM names",
+        ),
+        ((a_vm(),), VM, None, "alone at the top"),
+        (
+            (an_account(), an_account("other"), a_vm(spec={}, status={"account": "other"})),
+            VM,
+            Key("team", "GpuCloudAccount", "other"),
+            "the account that was frozen, not the default",
+        ),
+        ((an_account(), a_vm(spec={}, status={"account": "(operator)"})), VM, None, "the operator's own has no object"),
+        ((an_account(namespace="elsewhere"), a_vm(spec={})), VM, None, "references never leave the namespace"),
+    ],
+)
+def test_under_which_object_people_look(things, asked, expected, why):
+    world = World.of(things)
+    assert world.parent(world.things[asked]) == expected, why
+
+
+REASONS = st.sampled_from(["DependencyNotReady", "AccountNotReady", "DeletionBlocked", "Creating", "Rejected", "NoAccount"])
+NAMES = st.sampled_from(["a", "b", "c"])
+REFERENCES = st.fixed_dictionaries(
+    {},
+    optional={name: st.fixed_dictionaries({"name": NAMES}) for name in ("vpcRef", "vmRef", "accountRef")}
+    | {"image": st.fixed_dictionaries({"snapshotRef": st.fixed_dictionaries({"name": NAMES})})},
+)
+THINGS = st.lists(
+    st.builds(
+        lambda kind, name, how, reason, spec: a_thing(kind, name, how.value, reason, spec=spec),
+        st.sampled_from(["GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot"]),
+        NAMES,
+        st.sampled_from(Standing),
+        REASONS,
+        REFERENCES,
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(THINGS)
+def test_every_object_that_is_not_ready_has_a_cause_and_no_cause_has_one(things):
+    """Whatever refers to whatever, in rings too: it ends, nothing is unexplained, only what goes waits for what is well."""
+    world = World.of(things)
+    found = {cause.key: cause for cause in causes(world)}
+    for item in world.things.values():
+        if standing(item) is not Standing.READY:
+            assert any(item.key == key or item.key in cause.waiting for key, cause in found.items())
+    for key, cause in found.items():
+        held = any(world.things[other].deleting is not None for other in cause.waiting)
+        assert cause.standing is not Standing.READY or held, "what is well holds up only the end of what it uses"
+        assert key not in cause.waiting
+        for other in cause.waiting:
+            assert standing(world.things[other]) is not Standing.READY
+
+
+@settings(deadline=None)
+@given(THINGS)
+def test_every_object_stands_in_the_tree_once(things):
+    world = World.of(things)
+    children = world.children()
+    shown, todo = [], list(children.get(None, ()))
+    while todo:
+        key = todo.pop()
+        shown.append(key)
+        todo += children.get(key, ())
+    assert sorted(shown) == sorted(world.things)
