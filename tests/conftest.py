@@ -10,11 +10,19 @@ import asyncio
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from support.rights import PLUGIN, RightsOfARun
+
+# How long an example takes says how busy the machine is, and nothing else.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Children must be stopped by an interrupt even where a shell started us in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(RightsOfARun(), PLUGIN)
 
 
 @pytest.fixture(scope="session", autouse=True)

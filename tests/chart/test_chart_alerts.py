@@ -1,0 +1,244 @@
+"""Alerts and dashboard as Prometheus reads them: promtool parses and tries them; they speak of what the operator exports."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from chartfiles.places import CHART, ROOT
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
+from gpucloud.engine.gpuvm import GpuVMRoom
+from gpucloud.engine.gpuvpc import GpuVpcRoom
+from gpucloud.engine.metrics import QUEUE
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.meta import ConditionType, Reason
+from promtool import PromtoolError, obtain_promtool
+from support.chart import NAME
+from support.fedmetrics import everything
+from support.promql import OF_TARGETS, spoken_of, values_of
+
+RUNBOOKS = "https://runbooks.example"
+CASES = yaml.safe_load((ROOT / "tests" / "chart" / "rules.test.yaml").read_text())["tests"]
+PANELS = json.loads((CHART / "files" / "dashboard.json").read_text())["panels"]
+TARGETS = [(panel["title"], target) for panel in PANELS for target in panel["targets"]]
+RULES = [rule for group in yaml.safe_load((CHART / "files" / "rules.yaml").read_text())["groups"] for rule in group["rules"]]
+# What somebody on call looks for, and a metric that answers it.
+ASKED = {
+    "cloud calls by operation and code": "gpucloud_cloud_requests_total",
+    "time from apply to Ready": "gpucloud_time_to_ready_seconds_bucket",
+    "conditions": "operator_gpuvm_status_condition_count",
+    "cost per hour": "gpucloud_price_dollars_per_hour",
+    "GPUs by state": "gpucloud_gpus",
+    "watch age": "gpucloud_watch_age_seconds",
+    "budget left": "gpucloud_cloud_budget_requests",
+    "who leads": "leader_election_master_status",
+    "orphans": "gpucloud_orphans",
+    "the brake": "gpucloud_deletions_held",
+    "what --observe-only keeps back": "gpucloud_withheld_actions",
+}
+
+
+@pytest.fixture(scope="module")
+def promtool(tmp_path_factory):
+    """A function that runs promtool in a folder of its own; without a promtool the test is skipped, and says what to do."""
+    try:
+        program = obtain_promtool(os.environ)
+    except PromtoolError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("promtool")
+
+    def run(files, *words):
+        for name, content in files.items():
+            (folder / name).write_text(yaml.safe_dump(content))
+        return subprocess.run([program, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=250)  # noqa: S603
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def rules(chart):
+    """The rules in the form of a file of Prometheus, as the chart renders them."""
+    values = {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": RUNBOOKS}}}
+    return chart.render(values).one("PrometheusRule")["spec"]
+
+
+def told(done):
+    return f"{done.stdout}{done.stderr}"
+
+
+def alert_of(case):
+    return case["name"].partition(":")[0]
+
+
+def test_promtool_reads_the_rules(promtool, rules):
+    done = promtool({"rules.yaml": rules}, "check", "rules", "rules.yaml")
+    assert done.returncode == 0, told(done)
+    assert f"{len(RULES)} rules found" in done.stdout
+
+
+def test_promtool_tries_every_case(promtool, rules):
+    cases = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": CASES}
+    done = promtool({"rules.yaml": rules, "cases.yaml": cases}, "test", "rules", "cases.yaml")
+    assert done.returncode == 0, told(done)
+
+
+def test_promtool_sees_a_case_fail(promtool, rules):
+    """Else all of the above could be read and not tried."""
+    (case, *_) = [case for case in CASES if any(one.get("exp_alerts") for one in case["alert_rule_test"])]
+    without = [{**one, "exp_alerts": []} for one in case["alert_rule_test"]]
+    wrong = {"rule_files": ["rules.yaml"], "tests": [{**case, "alert_rule_test": without}]}
+    done = promtool({"rules.yaml": rules, "wrong.yaml": wrong}, "test", "rules", "wrong.yaml")
+    assert done.returncode == 1
+    assert "FAILED" in told(done)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_every_alert_fires_in_a_case_and_is_silent_in_another(rule):
+    firing = [
+        bool(one.get("exp_alerts")) for case in CASES if alert_of(case) == rule["alert"] for one in case["alert_rule_test"]
+    ]
+    silent = [
+        case
+        for case in CASES
+        if alert_of(case) == rule["alert"] and not any(one.get("exp_alerts") for one in case["alert_rule_test"])
+    ]
+    assert any(firing)
+    assert silent, "a case in which something near it happens, and it says nothing"
+
+
+def test_no_case_is_of_an_alert_that_does_not_exist():
+    named = {one["alertname"] for case in CASES for one in case["alert_rule_test"]} | {alert_of(case) for case in CASES}
+    assert named - {rule["alert"] for rule in RULES} == set()
+    assert all({one["alertname"] for one in case["alert_rule_test"]} == {alert_of(case)} for case in CASES)
+
+
+def test_promtool_reads_every_panel(promtool):
+    rules = [{"record": f"panel:{number}", "expr": target["expr"]} for number, (_, target) in enumerate(TARGETS)]
+    done = promtool({"panels.yaml": {"groups": [{"name": "panels", "rules": rules}]}}, "check", "rules", "panels.yaml")
+    assert done.returncode == 0, told(done)
+
+
+# ---- what they speak of
+
+
+def exported():
+    """The labels of each sample that the operator can export, by its name."""
+    found = {}
+    for family in everything(["Msc1"]).registry.collect():
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    for name in [name for name in found if "_gpuvm_" in name]:  # one family a kind, all alike
+        found |= {name.replace("gpuvm", item.kind.lower()): found[name] for item in DEFINITIONS}
+    return found
+
+
+EXPORTED = exported()
+EXPRESSIONS = [(rule["alert"], rule["expr"]) for rule in RULES] + [(title, target["expr"]) for title, target in TARGETS]
+
+
+@pytest.mark.parametrize(("name", "expression"), EXPRESSIONS, ids=[name for name, _ in EXPRESSIONS])
+def test_it_speaks_of_metrics_and_labels_that_are_exported(name, expression):
+    spoken = spoken_of(expression)
+    assert spoken.metrics
+    assert spoken.metrics - EXPORTED.keys() == set(), name
+    known = set().union(*(EXPORTED[metric] for metric in spoken.metrics)) | OF_TARGETS | spoken.made
+    assert spoken.labels - known == set(), name
+
+
+KINDS = {item.kind for item in DEFINITIONS}
+# The values that the operator can give to a label, from where it takes them.
+VALUES = {
+    "reason": set(Reason),
+    "type": set(ConditionType),
+    "ready": {"True", "False", "Unknown"},
+    "status": {"True", "False", "Unknown"},
+    "kind": KINDS | {room.holds for room in (GpuVMRoom, GpuVpcRoom, GpuSnapshotRoom)},
+    "controller": KINDS,
+    "name": {QUEUE},
+    "code": {str(number) for number in range(100, 600)} | set(ErrorKind),
+}
+COMPARED = sorted({value for _, expression in EXPRESSIONS for value in values_of(expression)})
+SERIES = sorted({one["series"] for case in CASES for one in case["input_series"]})
+
+
+@pytest.mark.parametrize(("label", "value", "pattern"), COMPARED)
+def test_a_label_is_compared_with_what_it_can_be(label, value, pattern):
+    """A word that is misspelt, or that the code no longer knows, makes an alert that never fires."""
+    assert any(re.fullmatch(value, known) if pattern else value == known for known in VALUES[label])
+
+
+@pytest.mark.parametrize("series", SERIES)
+def test_a_series_of_a_case_is_one_that_the_operator_exports(series):
+    """Else promtool shows that an alert fires on what never comes. ``name`` and ``controller`` may be somebody else's."""
+    spoken = spoken_of(series)
+    (metric,) = spoken.metrics
+    assert spoken.labels - EXPORTED[metric] - OF_TARGETS == set()
+    for label, value, _ in values_of(series):
+        assert label in {"name", "controller"} or value in VALUES.get(label, {value})
+
+
+def test_whatever_needs_a_person_is_told_once():
+    """Stalled of all kinds and for all reasons, but for those of which another alert speaks."""
+    (stalled,) = (rule["expr"] for rule in RULES if rule["alert"] == "GpucloudObjectsStalled")
+    assert spoken_of(stalled).metrics == {f"operator_{kind.lower()}_status_condition_count" for kind in KINDS}
+    left_out = {value for label, value, _ in values_of(stalled) if label == "reason"}
+    assert left_out == {Reason.CREDENTIALS_REFUSED, Reason.DELETION_HELD}
+    others = [rule["expr"] for rule in RULES if rule["expr"] != stalled]
+    assert any(("reason", Reason.CREDENTIALS_REFUSED, False) in values_of(other) for other in others)
+    assert any("gpucloud_deletions_held" in spoken_of(other).metrics for other in others)
+
+
+@pytest.mark.parametrize(("title", "target"), TARGETS, ids=[title for title, _ in TARGETS])
+def test_a_legend_names_labels_that_the_expression_keeps(title, target):
+    shown = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+    assert shown - spoken_of(target["expr"]).labels == set(), title
+
+
+@pytest.mark.parametrize(("question", "metric"), ASKED.items(), ids=list(ASKED))
+def test_the_dashboard_answers_what_is_asked(question, metric):
+    assert any(metric in spoken_of(target["expr"]).metrics for _, target in TARGETS), question
+
+
+def test_every_panel_has_a_place_of_its_own_and_says_what_it_shows():
+    taken = [
+        (x, y)
+        for panel in PANELS
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(taken) == len(set(taken))
+    assert max(x for x, _ in taken) < 24
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    assert all(panel["title"] and panel["description"] for panel in PANELS)
+
+
+PARTS = [
+    ('sum by (a) (rate(m_total{b!~"x{y}z,w"}[5m])) / n > 0.25', {"m_total", "n"}, {"a", "b"}, "matchers, ranges, numbers"),
+    ("histogram_quantile(0.5, sum by (le, k) (rate(h_bucket[1h])))", {"h_bucket"}, {"le", "k"}, "functions"),
+    ('sum by (n) (m and on (i) d{name="g"}) != 1', {"m", "d"}, {"n", "i", "name"}, "operators between vectors"),
+    ("max(m) or vector(0)", {"m"}, set(), "a constant"),
+    ('max by (k) (label_replace(m{t="x"}, "k", "Y", "", ""))', {"m"}, {"k", "t"}, "a label that is made"),
+]
+
+
+@pytest.mark.parametrize(("expression", "metrics", "labels", "why"), PARTS, ids=[row[3] for row in PARTS])
+def test_an_expression_is_read(expression, metrics, labels, why):
+    found = spoken_of(expression)
+    assert (set(found.metrics), set(found.labels)) == (metrics, labels), why
+    assert set(found.made) == ({"k"} if "label_replace" in expression else set()), why
+
+
+def test_the_values_in_an_expression_are_read():
+    found = values_of('m{a="b|c", d!~"2..|Gpu.*"} or label_replace(n{e!="f"}, "k", "Y", "", "")')
+    assert found == {("a", "b|c", False), ("d", "2..", True), ("d", "Gpu.*", True), ("e", "f", False)}
+
+
+def test_the_chart_delivers_these_very_panels(chart):
+    config = chart.render({"metrics": {"dashboard": {"enabled": True}}}).one("ConfigMap", f"{NAME}-dashboard")
+    assert json.loads(config["data"]["gpucloud-operator.json"])["panels"] == PANELS
