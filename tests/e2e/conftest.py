@@ -13,9 +13,10 @@ import pytest
 
 from controlplane import ControlPlane
 from support.audit import AuditLog
+from support.canaries import Canaries, WatchedCloud, assert_not_shown
 from support.kubectl import Kubectl
 from support.operatorproc import USER, OperatorProcess, grant_rights, install_crds
-from support.simcloud import SimCloud
+from support.rights import PLUGIN
 
 E2E = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
@@ -58,9 +59,10 @@ def figure(record_property):
 
 
 @pytest.fixture(scope="session")
-def control_plane():
+def control_plane(request):
     with ControlPlane.start(audit=True) as plane:
         yield plane
+        request.config.pluginmanager.get_plugin(PLUGIN).note(plane.audit_log)
 
 
 @pytest.fixture(scope="session")
@@ -85,9 +87,15 @@ def crds(kubectl):
 
 
 @pytest.fixture
-def new_namespace(kubectl, crds):
+def namespaces():
+    """The names of the namespaces that the test has made."""
+    return []
+
+
+@pytest.fixture
+def new_namespace(kubectl, crds, namespaces):
     """A factory of fresh namespaces; what the test left of our objects is removed afterwards, finalizers included."""
-    made: list[str] = []
+    made = namespaces
 
     def make() -> str:
         made.append(f"test-{secrets.token_hex(4)}")
@@ -123,25 +131,60 @@ def rights(kubectl, crds):  # noqa: ARG001  # they speak of our resources
 
 
 @pytest.fixture
-def sim(tmp_path):
+def denials_meant(request):
+    """A function that takes a namespace in which the test takes rights away."""
+    return request.config.pluginmanager.get_plugin(PLUGIN).denials_meant.add
+
+
+@pytest.fixture
+def canaries():
+    """The secrets of the test."""
+    return Canaries()
+
+
+@pytest.fixture
+def sim(tmp_path, canaries):
     """A simulated cloud that makes a VM in a fifth of a second."""
-    with SimCloud(tmp_path, provision_seconds=0.2) as cloud:
+    with WatchedCloud(tmp_path, canaries, provision_seconds=0.2) as cloud:
         yield cloud
 
 
 @pytest.fixture
-def operator(control_plane, sim, rights, request):  # noqa: ARG001  # without its rights it would not start
-    """A factory: each call starts one operator against the test's cloud, with a user of its own in the audit log."""
+def no_secret_shown(kubectl, sim, namespaces, new_namespace, request):  # noqa: ARG001  # they go after this look
+    """A function that looks, at the end of a test that has not failed already, for its secrets in all that was shown."""
+
+    def look(operators: list[OperatorProcess]) -> None:
+        if not operators or request.node.stash.get(FAILED, False):
+            return
+        assert_not_shown(kubectl, namespaces, operators, sim)
+
+    return look
+
+
+@pytest.fixture
+def operator(control_plane, sim, rights, canaries, no_secret_shown, request):  # noqa: ARG001  # without its rights it would not start
+    """A factory: each call starts one operator against the test's cloud, with a user of its own in the audit log.
+
+    At the end of every test nothing that its operators have shown may hold a secret of the test.
+    """
     started: list[OperatorProcess] = []
 
     def start(**flags: object) -> OperatorProcess:
         kubeconfig = control_plane.kubeconfig_for(USER)
         key_file = flags.pop("api_key_file", sim.api_key_file)
+        canaries.plant_surroundings(flags.get("env") or {})
         process = OperatorProcess(sim.url, kubeconfig, key_file, **{"poll_pending_seconds": 0.2, **flags})
         started.append(process)
         return process
 
     yield start
+    try:
+        no_secret_shown(started)
+    finally:
+        _end(started, request)
+
+
+def _end(started: list[OperatorProcess], request: pytest.FixtureRequest) -> None:
     for process in started:
         if request.node.stash.get(FAILED, False):
             sys.stderr.write("\n".join([f"--- operator {process.pid}, its last words:", *process.process.lines()[-40:]]))

@@ -19,7 +19,7 @@ FLAGS = {
     "cloud_burst": 100,
 }
 OWN = {**FLAGS, "api_key_file": None}  # the operator has no account of its own
-PASSWORD = "made-up-password"
+PASSWORD = "made-up-p4ssphrase"
 OBJECTS = (("gpuvpc", "lab", "True/Available"), ("gpuvm", "train", "True/Running"), ("gpusnapshot", "before", "True/Completed"))
 ROTATION_SECONDS = 90.0  # the Secret in use is read each half minute
 
@@ -182,14 +182,14 @@ def test_a_revoked_key_is_told_and_a_new_one_heals(here, sim, operator):
 
 
 def test_a_login_is_renewed_and_its_end_is_shown(here, sim, operator):
-    sim.turn(login_token_seconds=4)
+    sim.turn(login_token_seconds=9.99)  # told as 9, so that what is sent in its last moment is not late
     process = operator(**OWN, log_level="debug")
     here.apply([secret(username="ann", password=PASSWORD), gpucloudaccount(), gpuvm()])
     reach(here, "gpuvm", "train", "True/Running")
     status = reach(here, "gpucloudaccount", "default", "True/Connected", says="login")["status"]
     assert status["credentialKind"] == "Login"
     assert status["tokenExpiresAt"]
-    eventually(lambda: len(sim.calls("Authenticate")) >= 3, what="the token to be renewed twice")
+    eventually(lambda: len(sim.calls("Authenticate")) >= 3, 90, "the token to be renewed twice")
     assert 401 not in {call["status"] for call in sim.calls()}, "renewed early, not after a refusal"
     everything = f"{here.list('gpucloudaccount')} {here.list('events.events.k8s.io')} {process.process.lines()}"
     assert PASSWORD not in everything

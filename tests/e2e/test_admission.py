@@ -146,7 +146,7 @@ def test_an_object_needs_a_spec(room, cases):
     assert "spec: Required value" in dry_run(room, manifest).stderr
 
 
-SECRET = "made-up-password"
+SECRET = "made-up-p4ssphrase"
 LEAKS = [
     ("a private key", VM, {"sshKeys": [PRIVATE_KEY]}, "bWFkZS11cA"),
     ("a private key twice", VM, {"sshKeys": [PRIVATE_KEY, PRIVATE_KEY]}, "bWFkZS11cA"),

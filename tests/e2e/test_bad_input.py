@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.kstatus import assert_row, condition
 from support.manifests import gpusnapshot, gpuvm, gpuvpc
-from support.waiting import gone, reach
+from support.waiting import eventually, gone, reach
 
 FLAGS = {
     "poll_pending_seconds": 0.2,
@@ -46,9 +46,9 @@ CASES = {
         ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "creating it anew"),
     ),
     "a VM from a snapshot that the cloud does not know": (
-        gpuvm("unfounded", image={"snapshot": "nothing-of-the-kind"}),
+        gpuvm("unfounded", image={"snapshot": "unheard-of"}),
         "False/NotFound",
-        ('"nothing-of-the-kind" not found', "Create what is missing"),
+        ('"unheard-of" not found', "Create what is missing"),
     ),
     "a VM in a VPC that the cloud does not know": (
         gpuvm("homeless", vpc="acme-nowhere"),
@@ -71,9 +71,8 @@ def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
         figure(f"{what}: {condition(item, 'Stalled')['reason']}: {message}")
         for word in words:
             assert word in message, what
-    events = {(one["regarding"]["name"], one["reason"]) for one in here.list("events.events.k8s.io")}
-    for manifest, wanted, _ in CASES.values():
-        assert (manifest["metadata"]["name"], wanted.split("/")[1]) in events, "the verdict is an event, too"
+    verdicts = {(manifest["metadata"]["name"], wanted.split("/")[1]) for manifest, wanted, _ in CASES.values()}
+    eventually(lambda: verdicts <= set(here.events()), what="each verdict to be an event, too")
 
     assert (sim.vms(), sim.snapshots(), sim.vpcs()) == ([], [], ["acme-lab"])
     here.ok("delete", "gpuvm,gpusnapshot,gpuvpc", "--all", "--wait=false")

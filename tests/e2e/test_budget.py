@@ -10,7 +10,13 @@ from support.manifests import gpuvm
 from support.waiting import eventually
 
 USER = "gpucloud-operator"
-QUICK = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "cloud_qps": 500, "cloud_burst": 100}
+QUICK = {
+    "poll_pending_seconds": 0.2,
+    "poll_steady_seconds": 0.5,
+    "cloud_qps": 500,
+    "cloud_burst": 100,
+    "orphan_scan_seconds": 0,  # its calls come every ten minutes, and would hit now one test, now another
+}
 
 
 def writes(audit, namespace):
@@ -18,10 +24,12 @@ def writes(audit, namespace):
 
 
 def test_the_writes_and_calls_of_a_life(kubectl, namespace, sim, operator, audit):
+    sim.turn(destroy_seconds=0.2)  # a VM that goes for long changes, and that would be told
     operator(**QUICK)
     vms = kubectl.in_namespace(namespace)
     vms.apply(gpuvm())
     vms.wait("gpuvm", "train", "condition=Ready")
+    eventually(lambda: len(writes(audit, namespace)) >= 3, what="the audit log to tell of the last write")
     born = Counter((one.verb, one.subresource) for one in writes(audit, namespace))
     assert born == {("patch", ""): 1, ("patch", "status"): 2}, "finalizer; intent with Creating; Ready"
     events = [one for one in audit.requests(user=USER, namespace=namespace, reads=False) if one.is_event]
@@ -30,12 +38,13 @@ def test_the_writes_and_calls_of_a_life(kubectl, namespace, sim, operator, audit
 
     later = audit.since_now()
     vms.delete("gpuvm", "train")
+    eventually(lambda: len(writes(later, namespace)) >= 2, what="the audit log to tell of the last write")
     gone = Counter((one.verb, one.subresource) for one in writes(later, namespace))
     assert gone == {("patch", "status"): 1, ("patch", ""): 1}, "Deleting; finalizer"
     assert len(sim.calls("DestroyServer")) == 1
     assert not sim.calls("GetServer")
     assert not sim.vms()
-    assert {one.code for one in audit.requests(user=USER)} <= {0, 200, 201}, "the documented rights suffice"
+    assert [one for one in audit.requests(user=USER) if one.code not in {0, 200, 201}] == [], "none refused, none in vain"
 
 
 def test_a_hundred_idle_vms_cost_one_listing_an_interval_and_no_write(kubectl, namespace, sim, operator, audit):
@@ -46,11 +55,11 @@ def test_a_hundred_idle_vms_cost_one_listing_an_interval_and_no_write(kubectl, n
     assert len(sim.calls("CreateServer")) == 100
     time.sleep(3)  # let the last fast poll and the last event pass
 
-    quiet, asked = audit.since_now(), len(sim.calls())
-    time.sleep(6.2)
-    calls = Counter(call["operation"] for call in sim.calls()[asked:])
-    assert set(calls) == {"GetServers"}, calls
-    assert 2 <= calls["GetServers"] <= 4, "one an interval of 2 s, for all of them"
+    quiet, asked = audit.since_now(), sim.calls()
+    eventually(lambda: len(sim.calls()) >= len(asked) + 3, 60, "three more listings")
+    seen = sim.calls()[len(asked) :]
+    assert {call["operation"] for call in seen} == {"GetServers"}
+    assert len(seen) <= (seen[-1]["received"] - asked[-1]["received"]) / 2 + 1, "one an interval of 2 s, for all of them"
     assert writes(quiet, namespace) == []
     reads = [one for one in quiet.requests(user=USER, reads=True, events=False) if one.verb in {"get", "list"}]
     assert reads == []

@@ -187,7 +187,7 @@ def test_a_port_lost_to_somebody_else_is_replaced(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as somebody:
         taken = somebody.getsockname()[1]
         offers = [[*free_ports(2), taken], [taken, *free_ports(2)], free_ports(3)]
-        monkeypatch.setattr(local, "_free_ports", lambda _count: offers.pop(0))
+        monkeypatch.setattr(local, "_free_ports", lambda count: offers.pop(0) if offers else free_ports(count))
         with ControlPlane.start() as plane:
             assert Kubectl(plane.kubectl, plane.kubeconfig).ok("get", "--raw", "/readyz") == "ok"
     assert offers == []
@@ -247,5 +247,5 @@ def children_of(pid: int) -> list[int]:
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False

@@ -98,6 +98,9 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
         eventually(lambda name=name, expected=expected: now(examples, name) == expected, 90, f"{name} to be {expected}")
     again = apply(examples, MANIFESTS)
     assert [line for line in again if not line.endswith(" unchanged")] == [], "nobody writes to what its owner wrote"
+    for how in ((), ("--server-side", "--force-conflicts", "--field-manager=argocd-controller")):
+        drift = examples.run("diff", *how, *files(MANIFESTS))
+        assert (drift.returncode, drift.stdout) == (0, ""), f"an Argo CD application would be out of sync {how}"
     examples.ok("delete", "--timeout=90s", *files(MANIFESTS))
     assert standing(sim) == before
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held

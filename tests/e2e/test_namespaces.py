@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from controlplane import ControlPlane
+from support.canaries import assert_not_shown, searched
 from support.kstatus import condition, ready
 from support.kubectl import Kubectl
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
@@ -24,6 +25,7 @@ from support.waiting import eventually
 FLAGS = {"poll_pending_seconds": 0.5, "poll_steady_seconds": 1, "create_grace_seconds": 2, "cloud_qps": 500, "cloud_burst": 100}
 KINDS = "gpuvms,gpuvpcs,gpusnapshots,gpucloudaccounts"
 SETTLED, HASTY = 20, 10  # namespaces deleted when all in them is Ready, and while it is being made
+SEARCHED = 3  # of the settled, for secrets
 THINGS = (
     "secret/cloud-credential",
     "gpucloudaccount/default",
@@ -98,9 +100,11 @@ def test_deleting_a_namespace_in_any_order_completes_and_leaves_nothing(whole_pl
     hasty = [f"test-{run}-hasty-{number}" for number in range(HASTY)]
     names = settled + hasty
     kubectl.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in names])
-    with OperatorProcess(sim.url, whole_plane.kubeconfig_for(USER), None, **FLAGS) as operator:
+    process = OperatorProcess(sim.url, whole_plane.kubeconfig_for(USER), None, **FLAGS)
+    with searched(process, sim, kubectl) as operator:
         kubectl.apply([item for name in settled for item in folder(name)])
         eventually(lambda: not unready(kubectl, settled), 180, "all in the settled namespaces to be Ready")
+        assert_not_shown(kubectl, settled[:SEARCHED], [operator], sim)  # each takes with it what stands there
         kubectl.apply([item for name in hasty for item in folder(name)])
         with ThreadPoolExecutor(2) as pool:
             dices = {name: random.Random(dice.random()) for name in hasty + settled}

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import base64
+import os
+import signal
 import subprocess
-import sys
+import time
 import urllib.error
 import urllib.request
 
+import pytest
+
+import product
+from support import waiting
 from support.kstatus import condition, ready
 from support.manifests import gpuvm
 from support.simcloud import API_KEY
 from support.waiting import eventually
 
 FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1}
-PASSWORD = "made-up-password"  # of the simulated cloud's example account
+PASSWORD = "made-up-p4ssphrase"  # of the simulated cloud's example account
 
 
-def reach(vms, wanted, name="train", timeout=30):
-    return eventually(
-        lambda: (item := vms.get("gpuvm", name)) and ready(item) == wanted and item, timeout, f"{name} to be {wanted}"
-    )
+def reach(vms, wanted, name="train"):
+    return waiting.reach(vms, "gpuvm", name, wanted)
 
 
 def fetch(port, path):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -44,15 +48,20 @@ def test_metrics_and_health(kubectl, namespace, operator):
     reach(vms, "True/Running")
     assert fetch(ports["health_port"], "/healthz") == (200, "ok\n")
     assert fetch(ports["health_port"], "/readyz") == (200, "ok\n")
-    status, text = fetch(ports["metrics_port"], "/metrics")
-    assert status == 200
-    for line in (
-        'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 1.0',
-        'gpucloud_cloud_requests_total{code="202",operation="CreateServer"} 1.0',
-        'gpucloud_time_to_ready_seconds_count{kind="GpuVM"} 1.0',
-        'gpucloud_status_writes_total{kind="GpuVM",result="written"} 2.0',
-    ):
-        assert line in text
+
+    def shown():
+        status, text = fetch(ports["metrics_port"], "/metrics")
+        assert status == 200
+        for line in (
+            'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 1.0',
+            'gpucloud_cloud_requests_total{code="202",operation="CreateServer"} 1.0',
+            'gpucloud_time_to_ready_seconds_count{kind="GpuVM"} 1.0',
+            'gpucloud_status_writes_total{kind="GpuVM",result="written"} 2.0',
+        ):
+            assert line in text
+        return text
+
+    text = eventually(shown, what="the metrics to count what the apiserver shows already")
     for name in ("controller_runtime_reconcile_total", "workqueue_depth", "gpucloud_cloud_listing_age_seconds"):
         assert f"\n{name}{{" in text
 
@@ -61,17 +70,33 @@ def test_not_ready_before_the_first_list(control_plane, sim, crds, operator):  #
     process = operator(**FLAGS, namespace=["default"])
     ports = listening(process)
     eventually(lambda: fetch(ports["health_port"], "/readyz")[0] == 200, what="readiness after the first list")
-    assert any(record.get("event") == "synced" for record in process.logs())
+    process.wait_for_line('"synced"')
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
+def test_a_repeated_signal_ends_it_as_one_does(kubectl, namespace, sim, operator, how):
+    process = operator(**FLAGS)
+    vms = kubectl.in_namespace(namespace)
+    vms.apply(gpuvm())
+    reach(vms, "True/Running")
+    sim.fault(kind="delay", seconds=5.0, operation="DestroyServer")  # so that there is something to wait for
+    vms.delete("gpuvm", "train", wait=False)
+    process.wait_for_line('"verb": "DestroyServer"')
+    for _ in range(3):
+        os.kill(process.pid, how)
+        time.sleep(0.1)
+    assert process.process.wait(60) == 0
+    assert not [record for record in process.logs() if "text" in record or record.get("level") == "error"]
 
 
 def test_a_login_renews_its_token_and_shows_nothing(kubectl, namespace, sim, operator):
-    sim.turn(login_token_seconds=2)
+    sim.turn(login_token_seconds=9.99)  # told as 9, so that what is sent in its last moment is not late
     account = {"GPUCLOUD_USERNAME": "ann", "GPUCLOUD_PASSWORD": PASSWORD}
     process = operator(**FLAGS, api_key_file=None, env=account, log_level="debug")
     vms = kubectl.in_namespace(namespace)
     vms.apply(gpuvm())
     reach(vms, "True/Running")
-    eventually(lambda: len(sim.calls("Authenticate")) >= 3, what="the token to be renewed twice")
+    eventually(lambda: len(sim.calls("Authenticate")) >= 3, 90, "the token to be renewed twice")
     assert ready(vms.get("gpuvm", "train")) == "True/Running"
     answers = [call["status"] for call in sim.calls("GetServers")]
     assert answers.count(401) == 0, "renewed early, not after a refusal"
@@ -141,8 +166,8 @@ def test_the_key_is_shown_nowhere(kubectl, namespace, sim, operator):
 
 
 def test_wrong_settings_end_at_once_with_a_sentence():
-    done = subprocess.run(
-        [sys.executable, "-m", "gpucloud", "operator", "--endpoint", "default=ftp://somewhere"],
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*product.command("operator"), "--endpoint", "default=ftp://somewhere"],
         capture_output=True,
         text=True,
         check=False,

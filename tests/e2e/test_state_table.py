@@ -20,7 +20,7 @@ def seen(vms, name="train"):
     return vms.get("gpuvm", name)
 
 
-def reach(vms, wanted, name="train", timeout=30):
+def reach(vms, wanted, name="train", timeout=60):
     """Wait until Ready says ``status/reason``, and return the object."""
     return eventually(
         lambda: (item := seen(vms, name)) and ready(item) == wanted and item,
@@ -130,7 +130,8 @@ def test_pending_beyond_the_deadline_is_still_watched(vms, sim, operator):
     vms.apply(gpuvm(progressDeadlineSeconds=1))
     item = reach(vms, "False/ProgressDeadlineExceeded")
     assert_row(vms, item, kstatus="Failed", standing="Stalled", met=False)
-    sim.force(sim.vms()[0], "ONLINE")
+    (name,) = eventually(sim.vms, what="the order")
+    sim.force(name, "ONLINE")
     reach(vms, "True/Running")
 
 
@@ -155,11 +156,14 @@ def test_deleting(vms, sim, operator):
     operator(**POLLS)
     vms.apply(gpuvm())
     reach(vms, "True/Running")
-    sim.turn(destroy_seconds=5)
+    sim.turn(destroy_seconds=3600)
+    (name,) = sim.vms()
     vms.delete("gpuvm", "train", wait=False)
     item = reach(vms, "False/Deleting")
     assert_row(vms, item, kstatus="Terminating", standing="Reconciling", met=False)
-    assert vms.run("wait", "gpuvm/train", "--for=delete", "--timeout=30s").returncode == 0
+    eventually(lambda: sim.committed("DestroyServer"), what="the call")
+    sim.destroy_vm(name)
+    assert vms.run("wait", "gpuvm/train", "--for=delete", "--timeout=60s").returncode == 0
     assert not sim.vms()
 
 

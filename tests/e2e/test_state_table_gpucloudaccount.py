@@ -6,13 +6,15 @@ import socket
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from support.kstatus import assert_row, condition, ready
 from support.manifests import gpucloudaccount, gpuvm, secret
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
 
 POLLS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.4, "create_grace_seconds": 1}
-PASSWORD = "made-up-password"
+PASSWORD = "made-up-p4ssphrase"
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,16 @@ def account(name, **spec):
     return gpucloudaccount(name, secretRef={"name": name}, **spec)
 
 
-def test_while_it_lives(here, sim, operator):
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        far = f"far=http://127.0.0.1:{nobody.getsockname()[1]}"
-    process = operator(**POLLS, endpoint=[f"default={sim.url}", far], api_key_file=None, cloud_timeout_seconds=2)
+@pytest.fixture
+def nobody():
+    with socket.socket() as made:
+        yield made
+
+
+def test_while_it_lives(here, sim, operator, nobody):
+    nobody.bind(("127.0.0.1", 0))  # bound, not listening: refused, and nobody else can take the port
+    far = f"far=http://127.0.0.1:{nobody.getsockname()[1]}"
+    process = operator(**POLLS, endpoint=[f"default={sim.url}", far], api_key_file=None)
     here.apply([secret(name, **row.data) for name, row in ROWS.items() if row.data is not None])
     here.apply([account(name, **row.spec) for name, row in ROWS.items()])
     for name, row in ROWS.items():
@@ -128,7 +136,8 @@ def test_while_it_is_deleted(here, sim, operator):
     here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])
     reach(here, "gpuvm", "train", "True/Running")
     eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("heldSecret"), what="its Secret to be held")
-    assert here.get("secret", "cloud-credential")["metadata"]["finalizers"] == ["gpucloud.dev/credentials-in-use"]
+    held = ["gpucloud.dev/credentials-in-use"]
+    eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers") == held, what="its finalizer")
     here.ok("delete", "gpucloudaccount/default", "secret/cloud-credential", "--wait=false")
     item = reach(here, "gpucloudaccount", "default", "False/DeletionBlocked", says="GpuVM 'train'")
     assert_row(here, item, kstatus="Terminating", standing="Reconciling", met=False)

@@ -8,6 +8,8 @@ has been noticed as a stranger's.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption, Intent
@@ -15,6 +17,7 @@ from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.brake import Hold
 from gpucloud.reconcile.facts import (
     CREATES,
     Absent,
@@ -34,6 +37,7 @@ from gpucloud.reconcile.facts import (
 from gpucloud.reconcile.gpusnapshot import Source
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvpc import Occupants
+from gpucloud.reconcile.quota import Quota, Usage
 from support import builders, snapshotfacts, vpcfacts
 from support.builders import NOW, START, an_object
 from support.snapshotfacts import a_snapshot, a_snapshot_spec
@@ -171,6 +175,9 @@ def any_vm(r):
         ),
         keys=SSHKeys(("key",), seldom(r, r.choice(list(KeyTrouble)), None), "Words."),
         lookalikes=seldom(r, ("train-x",), ()),
+        price_per_hour=r.choice((None, "2.05", "rubbish")),
+        hold=seldom(r, Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3"), None, 0.2),
+        usage=seldom(r, (Usage(Quota("account", r.choice((0, 3)), Decimal(10)), "It", r.choice((0, 3)), Decimal(9)),), (), 0.2),
         snapshots=r.choice((None, blind(r), *[SnapshotsOfVm(items, before(r))] * 3)),
     )
 

@@ -25,6 +25,7 @@ class Request:
     namespace: str = ""
     name: str = ""
     code: int = 200
+    group: str = ""
     at: float = field(default=0.0, compare=False)  # when it was answered, in seconds since 1970
 
     @property
@@ -91,6 +92,7 @@ def _parse(line: bytes) -> Request:
         subresource=target.get("subresource", ""),
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
+        group=target.get("apiGroup", ""),
         code=entry.get("responseStatus", {}).get("code", 0),
         at=datetime.fromisoformat(entry["stageTimestamp"]).timestamp(),
     )

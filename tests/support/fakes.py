@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from gpucloud.cloud.models import Listing
-from gpucloud.engine.kube import KubeError
+from gpucloud.engine.kube import KubeError, Roll
 from gpucloud.kinds.meta import SECRET_FINALIZER
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -24,6 +24,9 @@ class LoopClock:
 
     def wall(self) -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=int(self.mono()))
+
+    def instant(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.mono())
 
 
 class HandClock:
@@ -50,8 +53,8 @@ class NoMeter:
     def taken(self, depth, waited): ...
     def finished(self, worked): ...
 
-    def listed(self, cluster, count, *, plausible):
-        self.listings.append((cluster, count, plausible))
+    def listed(self, cluster, *, plausible):
+        self.listings.append((cluster, plausible))
 
     def failed(self, cluster, kind):
         self.failures.append((cluster, str(kind)))
@@ -125,10 +128,12 @@ class FakeKube:
         self.takes = {}  # (namespace, name) of a Secret to the seconds that reading it takes
         self.reads = []
         self.dying = set()
+        self.namespaces = {}  # name to annotations, or to the error of reading it
         self.fails = []  # raised in turn by writes; None lets one through
         self.version = 100
         self.answered_at = 0.0
         self.bodies = {}  # uid to the object as it stands, for kinds and specs other than the usual GpuVM
+        self.gone = set()  # UIDs of objects that a reading does not find
         self.known = {}  # plural to the UIDs that a list of it names
 
     async def _may_fail(self):
@@ -148,6 +153,12 @@ class FakeKube:
         meta = known["metadata"] | {"resourceVersion": str(self.version)}
         self.bodies[owner["uid"]] = {**known, "metadata": meta, "status": status}
         return self.bodies[owner["uid"]]
+
+    async def read(self, _plural, owner):
+        self.reads.append(("object", owner["namespace"], owner["name"]))
+        if owner["uid"] in self.gone:
+            raise KubeError(404, "NotFound", "the object is gone")
+        return self.bodies.get(owner["uid"]) or {"metadata": dict(owner)}
 
     async def release(self, _plural, owner):
         await self._may_fail()
@@ -178,12 +189,18 @@ class FakeKube:
             meta = {"resourceVersion": str(self.version), "finalizers": [SECRET_FINALIZER] if held else []}
             self.secrets[namespace, name] = {**found, "metadata": found["metadata"] | meta}
 
-    async def namespace_terminating(self, namespace):
+    async def namespace(self, namespace):
         self.reads.append(("namespaces", namespace))
-        return namespace in self.dying
+        if isinstance(self.namespaces.get(namespace), Exception):
+            raise self.namespaces[namespace]
+        going = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if namespace in self.dying else {}
+        return {"name": namespace, "annotations": self.namespaces.get(namespace, {})} | going
 
     async def uids(self, plural, _namespaces):
         return self.known.get(plural, set())
+
+    async def roll(self, plural, _namespaces):
+        return Roll(dict.fromkeys(self.known.get(plural, set()), self.version))
 
     async def cluster_uid(self):
         return "a-cluster"
@@ -194,7 +211,7 @@ class FakeKube:
 CONFLICT = KubeError(409, "Conflict", "the object has been modified")
 GONE = KubeError(404, "NotFound", "no such object")
 DOWN = KubeError(0, "ClientConnectorError", "got no answer")
-SECRET_WORDS = "made-up-password"
+SECRET_WORDS = "made-up-p4ssphrase"
 
 
 class FakeCloud(httpx.AsyncBaseTransport):

@@ -18,6 +18,7 @@ from support.vmworld import World
 HISTORIES = int(os.environ.get("STATE_MACHINE_HISTORIES", "500"))
 STEPS = 40
 SETTLE_SECONDS, QUIET_SECONDS = 1500.0, 700.0
+AT_REST_SECONDS = 30.0
 LISTINGS = ("good",) * 5 + ("stale", "partial", "failed", "refused")
 KUBE = ("ok",) * 6 + ("refused", "answer lost")
 
@@ -53,6 +54,7 @@ class History:
         self.world.tick(seconds)
 
     def lists(self, number, how):
+        self.world.beyond_knowing |= how == "stale" and self.world.crashed
         self.world.list(self.process(number), "good" if how == "stale" else how, lag=6.0 if how == "stale" else 0.0)
 
     def thinks(self, number, but):
@@ -106,6 +108,18 @@ class History:
         if self.standing is not None:
             self.world.kube.change(meta=replace(self.standing.meta, deleting=True))
 
+    def namespace_goes(self):
+        """Nothing may be created from now on; its objects are deleted a while later, at the latest in the end."""
+        self.world.terminating = True
+
+    def loses_status(self):
+        """As in a restored backup, once all is as asked: a name with a fingerprint tells all the same whose it is."""
+        ready, world = self.ready(), self.world
+        old = [thing for thing in world.cloud.living(world.now) if world.now - thing.states[0][0] > AT_REST_SECONDS]
+        fingerprinted = self.standing is not None and world.cloud.twice != "twin" and world.own_name
+        if fingerprinted and old and not world.cloud.late and ready is not None and ready.status == "True":
+            world.kube.change(status=world.kind.status())
+
     # --- what must hold
 
     def step(self, name, arguments):
@@ -121,6 +135,8 @@ class History:
     def end(self):
         """Faults stop: what is asked for is reached, and then nothing more is sent or written."""
         world = self.world
+        if world.terminating:
+            self.deletes()
         self.faults_stop()
         for process in world.processes:
             process.thought = None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from support import argo
 
 if TYPE_CHECKING:
     from support.kubectl import Kubectl
@@ -43,14 +47,20 @@ def progress(item: dict[str, Any]) -> str:
     return standing[0] if standing else "-"
 
 
+ARGO = {"Current": "Healthy", "InProgress": "Progressing", "Failed": "Degraded"}  # and what kstatus says of the same
+
+
 def assert_row(
     here: Kubectl, item: dict[str, Any], *, kstatus: str, standing: str, met: bool, observed: int | None = None
 ) -> None:
-    """One row of the status table: what kstatus and ``kubectl wait`` conclude, and that nothing in the status is stale."""
+    """One row of the status table: what kstatus, Argo CD and ``kubectl wait`` conclude, and that nothing in it is stale."""
     meta, status = item["metadata"], item["status"]
     assert verdict(item) == kstatus
+    assert argo.health(item)["status"] == ARGO.get(kstatus, ARGO["Failed" if standing == "Stalled" else "InProgress"])
     assert progress(item) == standing
     assert status["observedGeneration"] == (meta["generation"] if observed is None else observed)
+    if folder := os.environ.get("ARGO_TESTDATA"):
+        argo.keep(item, Path(folder))
     for one in status["conditions"]:
         assert one.get("observedGeneration", status["observedGeneration"]) == status["observedGeneration"]
         assert one["message"]

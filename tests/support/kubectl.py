@@ -65,6 +65,10 @@ class Kubectl:
     def list(self, kind: str, ns: str | None = None) -> list[dict[str, Any]]:
         return json.loads(self.ok("get", kind, "--output=json", ns=ns))["items"]
 
+    def events(self) -> list[tuple[str, str]]:
+        """Return whom each Event is about, by name, and its reason."""
+        return [(item["regarding"]["name"], item["reason"]) for item in self.list("events.events.k8s.io")]
+
     def delete(self, kind: str, name: str, ns: str | None = None, *, wait: bool = True, timeout: float = 60.0) -> None:
         """Delete an object, and by default wait until it is gone."""
         self.ok("delete", kind, name, f"--wait={str(wait).lower()}", f"--timeout={timeout:g}s", ns=ns)

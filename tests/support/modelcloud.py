@@ -38,6 +38,7 @@ class Thing:
     foreign: bool
     states: list[tuple[float, str | None]]
     id: str = ""
+    maker: str = ""  # UID of the object by whose order it was made
 
     def word(self, at: float) -> str | None:
         return next((word for since, word in reversed(self.states) if since <= at), None)
@@ -53,9 +54,10 @@ class Cloud:
     twice: str
     illegal: str
     things: list[Thing] = field(default_factory=list)
-    late: list[tuple[float, str]] = field(default_factory=list)  # orders that will be carried out then
+    late: list[tuple[float, str, str]] = field(default_factory=list)  # orders that will be carried out then, and whose
     touched_foreign: list[str] = field(default_factory=list)
     sent: list[tuple[float, Verb]] = field(default_factory=list)
+    caller: str = ""  # UID of the object for which the call under way is
 
     def living(self, at: float, foreign: bool = False) -> list[Thing]:
         return [thing for thing in self.things if thing.foreign is foreign and thing.word(at) is not None]
@@ -64,7 +66,7 @@ class Cloud:
         """Carry out what is due."""
         due = [item for item in self.late if item[0] <= at]
         self.late = [item for item in self.late if item[0] > at]
-        for when, name in due:
+        for when, name, self.caller in due:
             if not self._named(name, when) or self.twice == "twin":
                 self.bear(name, when)
 
@@ -77,15 +79,15 @@ class Cloud:
 
     def bear(self, name: str, at: float, foreign: bool = False) -> None:
         states = [(at + after, word) for after, word in self.birth]
-        self.things.append(Thing(name, foreign, states, f"id-{len(self.things)}"))
+        self.things.append(Thing(name, foreign, states, f"id-{len(self.things)}", "" if foreign else self.caller))
 
     def call(self, verb: Verb, target: tuple[str, str | None], at: float, fault: str, delay: float) -> None:
         """Carry out a call, or not, as the fault says. Raises Refused for what the client would report as a failure."""
         self.sent.append((at, verb))
-        if any(thing.foreign for thing in self._meant(target, at)) and verb not in CREATES:
+        if any(thing.maker != self.caller for thing in self._meant(target, at)) and verb not in CREATES:
             self.touched_foreign.append(verb)
         if fault == "late" and verb in CREATES:
-            self.late.append((at + delay, target[0]))
+            self.late.append((at + delay, target[0], self.caller))
         elif fault in CARRIED_OUT:
             self._carry_out(verb, target, at)
         if fault in REFUSALS:

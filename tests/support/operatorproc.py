@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import product
 from support.processes import ChildProcess
 from support.simcloud import as_flags
+from support.waiting import eventually
+from support.warm import warm
 
 if TYPE_CHECKING:
     from support.kubectl import Kubectl
@@ -25,21 +27,32 @@ def install_crds(kubectl: Kubectl) -> None:
     assert files, f"no resource definitions in {CRDS.name}/"
     for file in files:
         kubectl.apply(file, "--server-side", "--force-conflicts")
-        kubectl.ok("wait", "--for=condition=Established", "--timeout=60s", "-f", str(file))
+        # A definition without any condition yet makes `kubectl wait` fail at once.
+        established = ("wait", "--for=condition=Established", "--timeout=60s", "-f", str(file))
+        eventually(
+            lambda established=established: kubectl.run(*established).returncode == 0, 60, f"{file.name} to be established"
+        )
+    kinds = ",".join(file.stem.partition("_")[2] for file in files)
+    eventually(lambda: kubectl.run("get", kinds, "--all-namespaces").returncode == 0, 60, f"{kinds} to be known")
 
 
 def grant_rights(kubectl: Kubectl) -> None:
     """The documented rights, and no others, for the user that the operators of the tests run as."""
     kubectl.apply(RBAC)
-    kubectl.apply(
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "gpucloud-operator-of-the-tests"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "gpucloud-operator"},
-            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": USER}],
-        }
-    )
+    group, meta = "rbac.authorization.k8s.io", {"name": "gpucloud-operator-of-the-tests"}
+    for kind, binding, name, where in (
+        ("ClusterRole", "ClusterRoleBinding", "gpucloud-operator", {}),
+        ("Role", "RoleBinding", "gpucloud-operator-lease", {"namespace": "gpucloud-system"}),
+    ):
+        kubectl.apply(
+            {
+                "apiVersion": f"{group}/v1",
+                "kind": binding,
+                "metadata": meta | where,
+                "roleRef": {"apiGroup": group, "kind": kind, "name": name},
+                "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
+            }
+        )
 
 
 class OperatorProcess:
@@ -52,8 +65,8 @@ class OperatorProcess:
         account = {} if api_key_file is None else {"GPUCLOUD_API_KEY_FILE": str(api_key_file)}
         env = {**inherited, "KUBECONFIG": str(kubeconfig), **account, **(env or {})}
         flags = {"endpoint": f"default={url}", "metrics_port": 0, "health_port": 0, "log_format": "json", **flags}
-        command = [sys.executable, "-m", "gpucloud", "operator", *as_flags(flags)]
-        self.process = ChildProcess(command, env=env, name="gpucloud-operator")
+        command = [*product.command("operator"), *as_flags(flags)]
+        self.process = ChildProcess(command, env=env, name="gpucloud-operator", start=warm)
 
     @property
     def pid(self) -> int:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.meta import ConditionType
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
     CREATES,
@@ -33,10 +33,13 @@ from support.snapshotfacts import NOWHERE
 from support.worldkinds import VmKind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.kinds.common import CloudSpec, CloudStatus
 
 POWER = frozenset({Verb.START, Verb.STOP})
 DESTROYS = frozenset({Verb.DESTROY, Verb.DESTROY_VPC, Verb.DELETE_SNAPSHOT})
+SETTLED = {Reason.RUNNING: "ONLINE", Reason.POWERED_OFF: "OFFLINE"}
 STALE_FACTS_SECONDS = 10.0
 TAKES_SECONDS = 0.05  # from the beginning of a listing to its answer
 
@@ -111,6 +114,25 @@ class Process:
     next_listing: float = 0.0
 
 
+def forbidden(facts: Any, verb: Verb, *, retained: bool) -> list[str]:
+    """What is wrong with sending this call by these facts, whatever the cloud makes of it."""
+    intent, here = facts.status.intent, facts.identity
+    recorded = intent is not None and (intent.cluster, intent.vpc, intent.name) == (here.cluster, here.vpc, here.name)
+    rules = {
+        "sent while paused": facts.meta.annotations.get("gpucloud.dev/paused") == "true",
+        "sent without our finalizer": not facts.meta.guarded,
+        "sent while nothing can be seen": isinstance(facts.found, Unknown),
+        "sent for what is another's": facts.owner is not None,
+        "ordered without a record of it": verb in CREATES and not recorded,
+        "ordered by a record of somebody else": verb in CREATES and recorded and intent.id not in facts.memory.intent_ids,
+        "ordered for what is deleted": verb in CREATES and facts.meta.deleting,
+        "ordered in a namespace that goes": verb in CREATES and facts.namespace_terminating,
+        "destroyed though nobody deletes it": verb in DESTROYS and not facts.meta.deleting,
+        "destroyed though it is to be kept": verb in DESTROYS and retained,
+    }
+    return [words for words, broken in rules.items() if broken]
+
+
 class World:
     """All of it together, with a clock that only moves when told."""
 
@@ -124,11 +146,17 @@ class World:
         if foreign:
             self.cloud.bear(vm_name, -60.0, foreign=True)
         self.placed = True  # whether what its spec refers to is there
+        self.own_name = vm_name is None  # it bears a fingerprint
+        self.terminating = False  # its namespace is being deleted
+        self.owner_of: Callable[[Process, Object], str | None] = lambda _process, _item: None  # who else was first to claim it
+        self.on_gone: Callable[[Process], None] = lambda _process: None  # a process has seen that the object is gone
         meta = ObjectFacts("team", "train", UID, 1, deleting=False, guarded=guarded, annotations={})
         self.kube = Apiserver(Object(kind.spec(vm_name), meta, kind.status()))
         self.processes = [self._start() for _ in range(processes)]
         self.wrongs: list[str] = []
         self.outside_destroyed = False
+        self.crashed = False
+        self.beyond_knowing = False  # somebody else switched it, or a new process was shown the past
         self.called_invalid = False
         self.thoughts = 0
 
@@ -149,6 +177,7 @@ class World:
             process.memory = replace(process.memory, stranger_id=intent.id, stranger_seen=self.now, unclear=True)
 
     def crash(self, number: int) -> None:
+        self.crashed = True
         self.processes[number] = self._start()
 
     def tick(self, seconds: float) -> None:
@@ -171,6 +200,8 @@ class World:
             if item is None or (process.cache is not None and item.version > process.cache.version):
                 process.cache = item
                 self._notice(process)
+        if process.cache is None and before is not None:
+            self.on_gone(process)
         return process.cache is not before
 
     def list(self, process: Process, how: str = "good", lag: float = 0.0) -> bool:
@@ -227,7 +258,9 @@ class World:
             "found": unplaced if here is None else process.view.observe(here.name, self.now),
             "memory": process.memory,
             "limits": self.limits,
-            "nonce": str(self.thoughts),
+            "owner": self.owner_of(process, item),
+            "namespace_terminating": self.terminating,
+            "nonce": f"{item.meta.uid} {self.thoughts}",
         }
         return self.kind.facts(self, process, common)
 
@@ -256,6 +289,7 @@ class World:
         return kube != "refused" and standing is not None and standing.version == item.version
 
     def _write(self, process: Process, item: Object, plan, kube: str) -> bool:
+        self._check_told(plan.status)
         if plan.record_intent:
             new = plan.status.intent.id
             process.memory = replace(
@@ -270,10 +304,21 @@ class World:
         process.cache = self.kube.object
         return True
 
+    def _check_told(self, status: CloudStatus) -> None:
+        """Ready is not told of a power state that a call on its way is about to change."""
+        ready = find(status.conditions, ConditionType.READY)
+        told = SETTLED.get(ready.reason) if ready is not None and ready.status == "True" else None
+        if told is None or self.beyond_knowing or len(self.processes) > 1:  # of two, neither knows what the other sends
+            return
+        if any(thing.states[-1][1] != told for thing in self.cloud.living(self.now)):
+            self.wrongs.append(f"Ready was told of a VM that is {told} and about to be something else")
+
     def _release(self, item: Object, kube: str) -> bool:
         if not self._taken(item, kube):
             return True
-        if not self.kind.retains(item.spec) and (self.cloud.living(self.now) or self.cloud.late):
+        ours = [thing for thing in self.cloud.living(self.now) if thing.maker == item.meta.uid]
+        coming = [order for order in self.cloud.late if order[2] == item.meta.uid]
+        if not self.kind.retains(item.spec) and (ours or coming):
             self.wrongs.append("released while one of ours lives or is on its way")
         self.kube.change(meta=replace(self.kube.object.meta, guarded=False))
         return False
@@ -281,9 +326,9 @@ class World:
     def _act(self, process: Process, facts: Any, verb: Verb, fault: str, delay: float) -> bool:
         if self.now - facts.now.mono > STALE_FACTS_SECONDS:
             return True
-        if facts.meta.annotations.get("gpucloud.dev/paused") == "true":
-            self.wrongs.append("sent while paused")
+        self.wrongs += forbidden(facts, verb, retained=self.kind.retains(facts.spec))
         refusal = None
+        self.cloud.caller = facts.meta.uid
         self.called_invalid |= fault == "invalid"
         try:
             self.cloud.call(verb, self.kind.target(facts), self.now, fault, delay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -66,9 +67,11 @@ def test_everything_that_somebody_made_is_named():
     assert proof.living(world) == ["acme-lab", "snap", "vm"]
 
 
-def test_a_cloud_that_does_not_answer_is_a_clear_error(unused_tcp_port):
-    with pytest.raises(DemoError, match="does not tell its world"):
-        proof.ask(f"http://127.0.0.1:{unused_tcp_port}", "world")
+def test_a_cloud_that_does_not_answer_is_a_clear_error():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, not listening: refused, and nobody else can take the port
+        with pytest.raises(DemoError, match="does not tell its world"):
+            proof.ask(f"http://127.0.0.1:{held.getsockname()[1]}", "world")
 
 
 def test_calls_are_counted_by_operation_and_told_by_kind():

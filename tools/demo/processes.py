@@ -11,11 +11,11 @@ import json
 import os
 import secrets
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import product
 from controlplane import ControlPlane
 from controlplane.supervised import Supervised
 from demo import watch
@@ -137,7 +137,7 @@ class Stage:
 
 
 def _gpucloud(command: str, flags: Mapping[str, object]) -> list[str]:
-    return [sys.executable, "-m", "gpucloud", command, *(str(word) for pair in flags.items() for word in pair)]
+    return [*product.command(command), *(str(word) for pair in flags.items() for word in pair)]
 
 
 def _read(kubeconfig: Path) -> dict[str, Any]:

@@ -101,6 +101,7 @@ class Story:
         self._kubectl("create", "namespace", NAMESPACE)
         self._stage.own_namespace()
         self._kubectl("apply", "-f", "crds/")
+        self._until(self._definitions_have_conditions, "the definitions have conditions")  # else kubectl wait fails at once
         self._kubectl("wait", "--for=condition=Established", "-f", "crds/", PATIENCE)
         self.cloud = self._stage.start_cloud()
         self._screen.say(
@@ -114,10 +115,17 @@ class Story:
         self._stage.start_operator(self.cloud, token.strip())
         self._watches = self._stage.start_watches()
 
+    def _definitions_have_conditions(self) -> bool:
+        each = '{range .items[*]}{.status.conditions[?(@.type=="Established")].status} {end}'
+        shown = self._kubectl.quietly("get", "-f", "crds/", "-o", f"jsonpath={each}")
+        return len(shown.split()) == len(self._kubectl.quietly("get", "-f", "crds/", "-o", "name").split())
+
     def _switch(self, state: str) -> None:
         name = BUILDER.name
         self._kubectl("patch", "gpuvm", name, "--type=merge", "-p", f'{{"spec":{{"powerState":"{state}"}}}}')
         self._kubectl("wait", f"gpuvm/{name}", "--for=condition=Ready", PATIENCE)
+        shown = {"Stopped": "PoweredOff"}.get(state, state)
+        self._until(lambda: self._reason(BUILDER) == shown, f"the view to show {name} as {shown}")
 
     def _reason(self, key: Key) -> str:
         return self.rows[key].reason if key in self.rows else ""

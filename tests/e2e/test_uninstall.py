@@ -1,0 +1,111 @@
+"""``gpucloud uninstall`` and ``gpucloud check`` with the rights that the chart gives them, beside a running operator."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+
+import pytest
+
+import product
+from controlplane.access import VIEWER
+from helmcli import Helm, obtain_helm
+from support.chart import NAME, Chart
+from support.manifests import gpucloudaccount, gpuvm, secret
+
+RIGHTS = "rbac.authorization.k8s.io"
+
+
+def run(verb, kubeconfig, *args, **env):
+    """A verb of ours as the chart's pods run it."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GPUCLOUD_")}
+    return subprocess.run(  # noqa: S603  # our own program
+        [*product.command(verb), *args],
+        env={**environ, "KUBECONFIG": str(kubeconfig), **env},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.fixture
+def guarded(control_plane, kubectl, tmp_path):
+    """A function that runs the guard with a policy, as a user who has the rights of the chart's own role for it."""
+    made = []
+
+    def guard(policy, *args):
+        helm = Helm(obtain_helm(os.environ), tmp_path)
+        role = Chart(helm).render({"uninstall": {"policy": policy}}).one("ClusterRole", f"{NAME}-uninstall")
+        name = f"guard-{secrets.token_hex(4)}"
+        made.append(name)
+        kubectl.apply({**role, "metadata": {"name": name}})
+        kubectl.apply(
+            {
+                "apiVersion": f"{RIGHTS}/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": RIGHTS, "kind": "ClusterRole", "name": name},
+                "subjects": [{"apiGroup": RIGHTS, "kind": "User", "name": VIEWER}],
+            }
+        )
+        return run("uninstall", control_plane.kubeconfig_for(VIEWER), f"--policy={policy}", *args)
+
+    yield guard
+    for name in made:
+        kubectl.ok("delete", f"clusterrole/{name}", f"clusterrolebinding/{name}", "--ignore-not-found")
+
+
+def test_refused_while_a_vm_lives_then_drained(here, sim, operator, guarded, namespace):
+    operator()
+    only = f"--namespace={namespace}"
+    assert guarded("Refuse", only).returncode == 0, "nothing lives yet"
+    here.apply(gpuvm("train"))
+    here.wait("gpuvm", "train", "condition=Ready")
+
+    refused = guarded("Refuse", only)
+    assert refused.returncode == 1
+    assert f"GpuVM {namespace}/train Running" in refused.stderr
+    assert "nothing is uninstalled" in refused.stderr
+    assert here.get("gpuvm", "train"), "to refuse changes nothing"
+
+    drained = guarded("Drain", only, "--timeout-seconds=200")
+    assert drained.returncode == 0, drained.stderr
+    assert here.list("gpuvms") == []
+    assert sim.vms() == []
+
+
+def test_retained_the_vm_runs_on_and_the_object_is_gone(here, sim, operator, guarded, namespace):
+    operator()
+    here.apply(gpuvm("train"))
+    here.wait("gpuvm", "train", "condition=Ready")
+    kept = guarded("Retain", f"--namespace={namespace}", "--timeout-seconds=200")
+    assert kept.returncode == 0, kept.stderr
+    assert here.list("gpuvms") == []
+    assert len(sim.vms()) == 1
+    assert sim.calls("DestroyServer") == []
+
+
+def test_without_an_operator_a_drain_ends_and_says_what_is_left(here, guarded, namespace):
+    """The object bears our finalizer and nobody takes it off: the guard gives up in time, and the release stays."""
+    here.apply({**gpuvm("train"), "metadata": {"name": "train", "finalizers": ["gpucloud.dev/finalizer"]}})
+    left = guarded("Drain", f"--namespace={namespace}", "--timeout-seconds=3")
+    assert left.returncode == 1
+    assert f"GpuVM {namespace}/train" in left.stderr
+    assert "that the operator runs" in left.stderr
+
+
+def test_a_check_tells_what_works(control_plane, crds, sim, here):  # noqa: ARG001
+    here.apply(secret(apikey=sim.api_key_file.read_text()))
+    here.apply(gpucloudaccount())
+    kubeconfig = control_plane.kubeconfig
+    well = run("check", kubeconfig, f"--endpoint=default={sim.url}", GPUCLOUD_API_KEY_FILE=str(sim.api_key_file))
+    assert well.returncode == 0, well.stdout + well.stderr
+    assert [line.split()[:2] for line in well.stdout.splitlines()] == [
+        ["ok", f"{kind}:"] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount", "cloud")
+    ]
+    wrong = run("check", kubeconfig, f"--endpoint=default={sim.url}", GPUCLOUD_API_KEY="made-up-p4ssphrase")
+    assert wrong.returncode == 1
+    assert "FAILED cloud" in wrong.stdout
+    assert "made-up-p4ssphrase" not in wrong.stdout + wrong.stderr

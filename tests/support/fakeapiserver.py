@@ -1,0 +1,130 @@
+"""An apiserver of a few dozen lines, over real HTTP: our objects in a dict, and canned answers for the rest."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+import yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PREFIX = "/apis/gpucloud.dev/v1alpha1"
+PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A test that breaks an answer off does so on purpose."""
+
+
+class FakeApiServer:
+    """Holds objects by path; a test adds them, and sees what was asked in ``calls``."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Any]] = {}
+        self.canned: dict[str, Any] = {}
+        self.refused: dict[str, int] = {}  # a beginning of a path -> status
+        self.calls: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.asked: list[str] = []  # paths with their queries
+        self.on_read = lambda: None  # called before each read, so that a test can let time pass
+        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def kubeconfig(self, folder: Path, **user: Any) -> Path:
+        """A kubeconfig that leads here, in the namespace team."""
+        chosen = {"token": "made-up-token", **user}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "fake", "cluster": {"server": self.url}}],
+            "users": [{"name": "user", "user": {name: value for name, value in chosen.items() if value is not None}}],
+            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "user", "namespace": "team"}}],
+            "current-context": "fake",
+        }
+        path = folder / "kubeconfig"
+        path.write_text(yaml.safe_dump(config))
+        return path
+
+    def add(self, *bodies: dict[str, Any]) -> None:
+        for body in bodies:
+            meta = body["metadata"]
+            self.objects[f"{PREFIX}/namespaces/{meta['namespace']}/{PLURALS[body['kind']]}/{meta['name']}"] = body
+
+    def changed(self, method: str) -> list[tuple[str, Any]]:
+        """Path and body of each call by this method."""
+        return [(path, body) for verb, path, body, _ in self.calls if verb == method]
+
+    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        refused = next((status for start, status in self.refused.items() if path.startswith(start)), None)
+        if refused is not None:
+            return refused, {"kind": "Status", "message": f"refused: {path}", "reason": "Forbidden"}
+        if path in self.canned:
+            return 200, self.canned[path]
+        if method == "POST" and path.startswith(PREFIX):
+            return self._create(path, body)
+        if path in self.objects:
+            return 200, self._patch(path, body) if method == "PATCH" else self.objects[path]
+        if method == "GET" and path.rpartition("/")[2] in PLURALS.values():
+            return 200, {"metadata": {}, "items": self._listed(path)}
+        return 404, {"kind": "Status", "message": f"{path} not found", "reason": "NotFound"}
+
+    def _listed(self, path: str) -> list[dict[str, Any]]:
+        scope, _, plural = path.rpartition("/")
+        return [body for key, body in self.objects.items() if key.startswith(f"{scope}/") and f"/{plural}/" in key]
+
+    def _create(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        namespace = path.split("/namespaces/")[1].split("/", maxsplit=1)[0]
+        full = {**body, "metadata": {**body["metadata"], "namespace": namespace, "uid": "uid-of-new", "generation": 1}}
+        self.add(full)
+        return 201, full
+
+    def _patch(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        found = self.objects[path]
+        for part, fields in body.items():
+            for name, value in fields.items():
+                inner = isinstance(value, dict) and isinstance(found[part].get(name), dict)
+                found[part][name] = {**found[part][name], **value} if inner else value
+        return found
+
+    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805  # `self` is the handler's
+        class Handler(BaseHTTPRequestHandler):
+            def _serve(self) -> None:
+                parts = urlsplit(self.path)
+                length = int(self.headers.get("Content-Length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else None
+                server.asked.append(self.path)
+                server.calls.append((self.command, parts.path, body, dict(self.headers)))
+                if self.command == "GET":
+                    server.on_read()
+                assert all(len(values) == 1 for values in parse_qs(parts.query).values())
+                status, answer = server.answer(self.command, parts.path, body)
+                text = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815
+
+            def log_message(self, *_: object) -> None: ...
+
+        return Handler

@@ -1,0 +1,56 @@
+"""Metrics to which everything has happened once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from gpucloud.cloud.options import CallReport
+from gpucloud.engine import exports
+from gpucloud.engine.inventory import Sight
+from gpucloud.engine.metrics import Metrics
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.kinds.meta import Condition
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+ACCOUNT = "team/default"
+
+
+def a_status(state: str | None = "ONLINE", gpus: int | None = 8, price: str | None = "20.50") -> GpuVMStatus:
+    """Of a VM that the cloud shows."""
+    return GpuVMStatus(state=state, gpus=gpus, price_per_hour=price)
+
+
+def a_condition(kind: str = "Ready", status: str = "True", reason: str = "Running", *, at: datetime = NOON) -> Condition:
+    """A condition that has stood since then."""
+    return Condition(type=kind, status=status, reason=reason, message="So it is.", last_transition_time=at)
+
+
+def everything(clusters: list[str]) -> Metrics:
+    """All that is ever exported, of these clusters."""
+    metrics = Metrics()
+    listed = [(ACCOUNT, "vms", cluster) for cluster in clusters]
+    metrics.export_objects(lambda: [("GpuVM", "True", "Running")])
+    metrics.export_sights(lambda: dict.fromkeys(listed, Sight(1.0, 1, doubted=False)))
+    metrics.export_held(lambda: {("team",): 1.0})
+    metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
+    metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
+    metrics.export(
+        exports.Fleet(lambda: [("team", a_status())]),
+        exports.Conditions(lambda: [("GpuVM", a_condition())]),
+        exports.Budgets(lambda: [(ACCOUNT, 5.0)]),
+    )
+    metrics.export_watch_age(lambda: {("GpuVM",): 1.0})
+    metrics.time_to_ready.labels("GpuVM").observe(60)
+    metrics.export_leadership("gpucloud-operator", lambda: True)
+    metrics.changed("GpuVM", [a_condition(status="False")], [a_condition()])
+    metrics.ended("GpuVM", timedelta(seconds=1))
+    metrics.called(CallReport("GetServers", "GET", 200, None, 0.1, 1))
+    metrics.reconciles.labels("GpuVM", "success").inc()
+    metrics.reconcile_errors.labels("GpuVM").inc()
+    metrics.retries.inc()
+    metrics.status_writes.labels("GpuVM", "written").inc()
+    meter = metrics.listings(ACCOUNT, "vms")
+    for cluster in clusters:
+        meter.listed(cluster, plausible=True)
+        meter.failed(cluster, "Invalid")
+    return metrics

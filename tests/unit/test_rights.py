@@ -1,0 +1,57 @@
+"""The comparison of rights granted and rights used notices both kinds of difference."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.operatorproc import USER
+from support.rights import Asked, differences, documented, granted
+
+RULES = [
+    {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "patch"]},
+    {"apiGroups": ["gpucloud.dev"], "resources": ["gpuvms/status"], "verbs": ["patch"]},
+]
+
+
+def entry(verb, resource, *, group="", subresource="", code=200, user=USER, namespace="team"):
+    target = {"resource": resource, "apiGroup": group, "subresource": subresource, "namespace": namespace}
+    return {
+        "user": {"username": user},
+        "verb": verb,
+        "objectRef": {name: value for name, value in target.items() if value},
+        "requestURI": "/",
+        "responseStatus": {"code": code},
+        "stageTimestamp": "2026-01-01T00:00:00.000000Z",
+    }
+
+
+ALL = (
+    entry("get", "secrets"),
+    entry("patch", "secrets"),
+    entry("patch", "gpuvms", group="gpucloud.dev", subresource="status", code=409),
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    {
+        "all that is granted was used": (ALL, []),
+        "what others do does not count": ((*ALL, entry("list", "pods", code=403, user="somebody")), []),
+        "a denial": ((*ALL, entry("list", "secrets", code=403)), ["denied: list secrets"]),
+        "a denial that a test means": ((*ALL, entry("list", "secrets", code=403, namespace="meant")), []),
+        "a right that was never used": (ALL[:1] + ALL[2:], ["granted and never used: patch secrets"]),
+        "a right to a subresource": (ALL[:2], ["granted and never used: patch gpuvms/status.gpucloud.dev"]),
+    }.values(),
+)
+def test_differences(entries, told, tmp_path):
+    log = tmp_path / "audit.log"
+    log.write_text("".join(json.dumps(item) + "\n" for item in entries))
+    asked = Asked()
+    asked.read(log, {"meant"})
+    assert differences(granted(RULES), asked) == told
+
+
+def test_the_documented_rules_are_read():
+    assert {("create", "coordination.k8s.io", "leases"), ("get", "", "secrets")} <= documented()
