@@ -1,0 +1,218 @@
+"""What judges the runs can itself fail: which runs count, and what a status may say. Without a control plane."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from types import SimpleNamespace
+
+import pytest
+
+from chaos.rig.calls import KUBE, Call, Kind, Phase, Seen
+from chaos.rig.campaign import Campaign, Choice, NotReachedError, Run
+from chaos.rig.ledger import Books
+from chaos.rig.points import Point, points
+from chaos.rig.reference import Reference
+from chaos.rig.truth import contradictions
+from gpucloud.reconcile.naming import fingerprint
+
+UID = "11111111-2222-3333-4444-555555555555"
+TEST = "tests/chaos/test_x.py::test_y[a b]"
+
+
+def choice(*, whole=False, only=""):
+    return Choice(whole=whole, seed=7, only=only, at_once=2)
+
+
+def carried_out(runs, *, sample=1, **chosen):
+    """What the campaign said: "" when it was content; and what it counted."""
+    told = []
+    campaign = Campaign(choice(**chosen), TEST, lambda _, text: told.append(json.loads(text)))
+    try:
+        campaign.carry_out("X1", runs, sample=sample)
+    except AssertionError as error:
+        return str(error), told
+    return "", told
+
+
+def unreached():
+    raise NotReachedError
+
+
+def named(makes):
+    return [Run(name, make) for name, make in makes.items()]
+
+
+def fine():
+    return []
+
+
+def test_a_replay_that_matches_no_run_names_some_that_there_are():
+    said, told = carried_out(named({f"run {number}": fine for number in range(9)}), only="no such run")
+    assert "'no such run'" in said
+    assert "run 0" in said
+    assert "run 8" not in said
+    assert not told
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_nothing_to_run_is_not_green(whole):
+    assert carried_out([], whole=whole)[0]
+
+
+def test_a_sample_that_came_to_no_point_is_drawn_on():
+    runs = named({f"run {number}": unreached for number in range(4)} | {"reached": fine})
+    for seed in range(5):
+        told = []
+        campaign = Campaign(
+            Choice(whole=False, seed=seed, only="", at_once=1), TEST, lambda _, text, told=told: told.append(text)
+        )
+        campaign.carry_out("X1", runs, sample=1)
+        assert json.loads(told[0])["runs"] == 1
+
+
+UNREACHED = {
+    "the one run of a test": ({"one": unreached}, {}),
+    "all of a sample, and all that is drawn after it": (dict.fromkeys("abcdefghijkl", unreached), {}),
+    "the one that is run again": ({"a": unreached, "b": fine}, {"only": "a"}),
+    "too many of the whole": ({"a": unreached, "b": unreached, "c": fine}, {"whole": True}),
+    "all of the whole": ({"a": unreached}, {"whole": True}),
+    "two of three": ({"a": unreached, "b": unreached, "c": fine}, {"sample": 3}),
+}
+
+
+@pytest.mark.parametrize(("makes", "chosen"), UNREACHED.values(), ids=UNREACHED)
+def test_what_was_not_tried_is_not_green(makes, chosen):
+    assert "not reached" in carried_out(named(makes), **chosen)[0]
+
+
+def test_a_few_points_of_the_whole_may_not_come():
+    assert carried_out(named({"a": unreached, "b": fine, "c": fine}), whole=True)[0] == ""
+
+
+def test_what_a_further_run_violates_is_told():
+    said, _ = carried_out(named({"a": unreached, "b": lambda: ["I1: two"]}), sample=1)
+    assert "I1: two" in said
+
+
+def test_of_two_runs_of_one_name_none_hides_the_other():
+    said, _ = carried_out([Run("twin", lambda: ["I1: two"]), Run("twin", fine)], whole=True)
+    assert "I1: two" in said
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_command_that_makes_a_run_again_is_one_that_a_shell_takes(whole):
+    name = "a stranger's VM, $HOME `x`"
+    said, _ = carried_out([Run(name, lambda: ["I1: two"])], whole=whole)
+    words = shlex.split(said.partition("to replay: ")[2])
+    assert f"CHAOS_ONLY={name}" in words
+    assert words[-1] == TEST
+    assert ("CHAOS=whole" in words) is whole
+
+
+def reading(count):
+    kind = Kind("GetServers", "GET")
+    return [Call("cloud", number, number, kind, "GET", "/", "") for number in range(1, count + 1)]
+
+
+def test_a_point_of_something_read_again_and_again_has_one_name_however_often_it_is_read():
+    made = [{str(point) for point in points(Reference(reading(count), [], {}))} for count in (7, 8, 40)]
+    assert made[0] == made[1] == made[2]
+    assert "cloud GetServers#middle answered" in made[0]
+    assert str(Point("cloud", "CreateServer", 2, Phase.RECEIVED)) == "cloud CreateServer#2 received"
+
+
+# --- I5
+
+VM, SNAPSHOT, VPC = f"train-{fingerprint(UID)}", f"before-{fingerprint(UID)}", "acme-lab"
+WHO = {"gpuvms": ("GpuVM", "train"), "gpusnapshots": ("GpuSnapshot", "before"), "gpuvpcs": ("GpuVpc", "lab")}
+
+
+def vm(*states):
+    rows = [None if state is None else {"order": {"name": VM}, "status": state} for _, state in states]
+    return changes([at for at, _ in states], rows)
+
+
+def vpc(*states):
+    return changes([at for at, _ in states], [{"name": VPC} if there else None for _, there in states])
+
+
+def snapshot(*rows):
+    made = [row and {"name": SNAPSHOT, "leaving": False, **row} for _, row in rows]
+    return changes([at for at, _ in rows], made)
+
+
+def changes(times, rows):
+    return [{"at": at, "before": old, "after": new} for at, old, new in zip(times, [None, *rows], rows, strict=False)]
+
+
+# What is said (kind, when, Ready), what is so, and whether that is a lie. Looked at after 100 s; a lie may last 6 s.
+SAYINGS = {
+    "runs": ("gpuvms", [(10, "True/Running")], vm((5, "ONLINE")), False),
+    "runs, seen off in time": (
+        "gpuvms",
+        [(10, "True/Running"), (55, "False/Drifted")],
+        vm((5, "ONLINE"), (50, "OFFLINE")),
+        False,
+    ),
+    "runs, is off": ("gpuvms", [(10, "True/Running")], vm((5, "ONLINE"), (50, "OFFLINE")), True),
+    "runs, is this and that, each for a while": (
+        "gpuvms",
+        [(10, "True/Running"), (58, "False/Drifted")],
+        vm((5, "ONLINE"), (50, "OFFLINE"), (54, "PENDING")),
+        True,
+    ),
+    "runs, said twice, is off": (
+        "gpuvms",
+        [(10, "True/Running"), (54, "True/Running"), (58, "False/Drifted")],
+        vm((5, "ONLINE"), (50, "OFFLINE")),
+        True,
+    ),
+    "off": ("gpuvms", [(10, "True/PoweredOff")], vm((5, "OFFLINE")), False),
+    "off, runs": ("gpuvms", [(10, "True/PoweredOff")], vm((5, "OFFLINE"), (50, "ONLINE")), True),
+    "off, has gone": ("gpuvms", [(10, "True/PoweredOff")], vm((5, "OFFLINE"), (50, None)), True),
+    "available": ("gpuvpcs", [(10, "True/Available")], vpc((5, True)), False),
+    "available, has gone": ("gpuvpcs", [(10, "True/Available")], vpc((5, True), (50, False)), True),
+    "available, never was": ("gpuvpcs", [(10, "True/Available")], [], True),
+    "adopted, has gone": ("gpuvpcs", [(10, "True/Adopted")], vpc((5, True), (50, False)), True),
+    "completed": ("gpusnapshots", [(10, "True/Completed")], snapshot((5, {"ready_at": 9})), False),
+    "completed, is being taken": ("gpusnapshots", [(10, "True/Completed")], snapshot((5, {"ready_at": 30})), True),
+    "completed, has gone": ("gpusnapshots", [(10, "True/Completed")], snapshot((5, {"ready_at": 9}), (50, None)), True),
+    "completed, went before it was": (
+        "gpusnapshots",
+        [(35, "True/Completed")],
+        snapshot((5, {"ready_at": 30}), (20, None)),
+        True,
+    ),
+    "nothing": ("gpuvms", [(10, "False/Creating")], [], False),
+}
+
+
+@pytest.mark.parametrize(("plural", "said", "is_so", "lie"), SAYINGS.values(), ids=SAYINGS)
+def test_what_a_status_says_for_long_is_so(plural, said, is_so, lie):
+    kind, name = WHO[plural]
+    tables = {"GpuVM": "vms", "GpuSnapshot": "snapshots", "GpuVpc": "vpcs"}
+    books = Books([], **{table: is_so if one == kind else [] for one, table in tables.items()}, uids={}, vpc_names={})
+    books.uids[UID], books.vpc_names[VPC] = f"{kind}/{name}", "GpuVpc/lab"
+    found = contradictions(trial_that_saw(plural, name, said), books)
+    assert len(found) == lie, found
+    assert all(f"I5: the status of {kind}/{name} said {said[0][1].partition('/')[2]} for" in line for line in found)
+
+
+def trial_that_saw(plural, name, said):
+    seen = []
+    for at, word in said:
+        status, _, reason = word.partition("/")
+        body = {"status": {"conditions": [{"type": "Ready", "status": status, "reason": reason}]}}
+        resource = f"{plural}/status"
+        kind = Kind(f"patch {resource}", "patch", resource, "here", name, writes=True)
+        call = Call(KUBE, len(seen) + 1, 1, kind, "PATCH", "/", "", json.dumps(body).encode())
+        seen.append(Seen(call, received=1.0, at=at, answered=1.0, status=200))
+    return SimpleNamespace(
+        flags={"poll_steady_seconds": 1},
+        blind_seconds=0.0,
+        skew=0.0,
+        now=lambda: 100.0,
+        kube=SimpleNamespace(seen=seen),
+        here=SimpleNamespace(list=lambda _: []),
+    )

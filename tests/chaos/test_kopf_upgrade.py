@@ -1,0 +1,105 @@
+"""An older operator and the present one take turns on the same objects, in mid-flight and at rest (G3).
+
+The older one is the code of this repository some commits ago; where the history is not at hand, the present code takes its
+place.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from chaos.rig.campaign import Run
+from chaos.rig.oracles import Expected, violations
+from chaos.rig.strangers import plant
+from chaos.rig.workloads import AVAILABLE, COMPLETED, RUNNING
+from support.manifests import gpusnapshot, gpuvm, gpuvpc
+
+pytestmark = pytest.mark.timeout(1500)
+
+ROOT = Path(__file__).parents[2]
+BACK = 10  # commits that changed the operator
+FINALIZERS = ["gpucloud.dev/finalizer"]
+VMS = ("train", "p0", "p1")
+IN_FLIGHT = ("CreateVpc", "CreateServer", "CreateSnapshot")
+REST = 4.0  # seconds, eight slow polls
+BOTH = {"orphan_scan_seconds": None}  # flags that only the present one knows are left out
+
+
+def test_upgraded_and_rolled_back(rig, campaign, tmp_path_factory):
+    """Killed while this is under way, each is followed by the other: nothing is done twice, and all becomes Ready."""
+    old = older(tmp_path_factory.mktemp("older"))
+    runs = [
+        Run(f"{'up' if up else 'back'} after {operation}", partial(replaced, rig, old, operation, up))
+        for operation in IN_FLIGHT
+        for up in (True, False)
+    ]
+    campaign.carry_out("G3", runs, sample=1, at_once=2)
+
+
+def older(folder):
+    """Where the older code has been unpacked to; None when there is no history."""
+    asked = ["git", "-C", str(ROOT), "rev-list", f"--skip={BACK}", "--max-count=1", "HEAD", "--", "operator"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
+    if found.returncode or not found.stdout.strip():
+        return None
+    archive = ["git", "-C", str(ROOT), "archive", found.stdout.strip(), "operator"]
+    packed = subprocess.run(archive, capture_output=True, check=True)  # noqa: S603
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed.stdout, check=True)  # noqa: S603, S607
+    return folder / "operator"
+
+
+def replaced(rig, old, operation, up):
+    with rig.trial(**BOTH) as trial:
+        plant(trial)
+        trial.sim.turn(provision_seconds=1.5, snapshot_seconds=1.5)
+        present = dict(trial.env)
+        versions = [{"PYTHONPATH": str(old)} if old else present, present]
+        first, second = versions if up else versions[::-1]
+        start(trial, first)
+        trial.apply(gpuvpc("lab", name=f"acme-{trial.tag}-lab"), gpusnapshot())
+        trial.apply(*(gpuvm(name, vpc=None, vpcRef={"name": "lab"}) for name in VMS))
+        trial.wait(lambda: trial.cloud.count(operation), f"{operation}")
+        start(trial, second)
+        standing = stand(trial)
+        changes = len(trial.sim.mutations())
+        start(trial, first)
+        time.sleep(REST)
+        start(trial, second)
+        time.sleep(REST)
+        found = [f"G3: changed by a mere restart: {change}" for change in trial.sim.mutations()[changes:]]
+        found += strange_finalizers(trial) + violations(trial, Expected(standing=standing))
+        trial.here.delete("gpuvpc", "lab")
+        trial.here.delete("gpusnapshot", "before")
+        trial.here.delete("gpuvm", *VMS)
+        start(trial, first)
+        trial.gone("gpuvm", *VMS)
+        trial.gone("gpuvpc", "lab")
+        trial.gone("gpusnapshot", "before")
+        return found + violations(trial)
+
+
+def start(trial, version):
+    trial.env = version
+    trial.restart() if trial.processes else trial.start()
+
+
+def stand(trial):
+    wanted = {"GpuVpc/lab": AVAILABLE, "GpuSnapshot/before": COMPLETED} | {f"GpuVM/{name}": RUNNING for name in VMS}
+    for who, word in wanted.items():
+        kind, _, name = who.partition("/")
+        trial.reach(kind.lower(), name, word)
+    return wanted
+
+
+def strange_finalizers(trial):
+    items = trial.here.list("gpuvms,gpuvpcs,gpusnapshots")
+    return [
+        f"G3: {item['metadata']['name']} has finalizers {item['metadata']['finalizers']}"
+        for item in items
+        if item["metadata"]["finalizers"] != FINALIZERS
+    ]
