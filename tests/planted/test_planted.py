@@ -1,0 +1,123 @@
+"""Defects that others had in production, planted one at a time in a copy of the product: the suite must find each.
+
+A green suite says nothing about the suite; that it turns red when it should, does. Each ``NN-name.patch`` beside this file says
+where its defect is from and what it would do. It is applied to a copy of ``operator/``, and the tests named here for it, in the
+cheapest layer that knows of it, must fail there. On the copy as it is they all pass.
+
+A patch that does not apply any more, since the code around it has changed, fails loudly: plant the same defect anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CHILD_SECONDS = 60  # a defect may also show as a test that never ends
+FAILED = re.compile(r"^FAILED (\S+?::\w+)", re.MULTILINE)
+
+CLIENT, LIMITS, SECRETS = (
+    "tests/unit/cloud/test_client.py",
+    "tests/unit/cloud/test_limits.py",
+    "tests/unit/cloud/test_secrets.py",
+)
+VM, VPC, SNAPSHOT = (
+    f"tests/unit/reconcile/test_{kind}_decide.py::test_decision" for kind in ("gpuvm", "gpuvpc", "gpusnapshot")
+)
+VM_DELETED = "tests/unit/reconcile/test_gpuvm_delete.py::test_decision"
+NAMING, TENANCY = "tests/unit/reconcile/test_naming.py", "tests/unit/reconcile/test_tenancy.py"
+ACCOUNT, ACCOUNTS = "tests/unit/reconcile/test_gpucloudaccount.py", "tests/unit/engine/test_account_room.py"
+INVENTORY, LOOP, OBJECTS = (f"tests/unit/engine/test_{room}.py" for room in ("inventory", "loop", "objects"))
+ROOM = "tests/unit/engine/test_gpuvm_room.py"
+SCANS = "tests/unit/engine/test_orphan_scans.py::test_nothing_that_has_an_owner_or_was_not_seen_abandoned_is_destroyed"
+
+# Which tests must find which defect. Whether the end-to-end tests find it too is another question, of another hour.
+FOUND_BY = {
+    "01-order-before-its-intent": (VM,),
+    "02-act-though-the-status-was-refused": (f"{LOOP}::test_what_was_refused_by_the_apiserver_is_not_acted_on",),
+    "03-name-without-uid": (f"{NAMING}::test_the_name_is_the_objects_own_and_always_the_same",),
+    "04-after-a-restart-nothing-was-asked-for": (VM, SNAPSHOT),
+    "05-lagging-listing-believed": (VPC,),
+    "06-deleted-before-the-id-is-known": (SNAPSHOT,),
+    "07-vanished-and-nobody-woken": (f"{INVENTORY}::test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back",),
+    "08-claims-not-unique": (f"{ROOM}::test_the_older_of_two_claimants_owns",),
+    "09-second-claimant-destroys": (VM_DELETED,),
+    "10-mass-disappearance-believed": (f"{INVENTORY}::test_how_much_may_vanish_at_once",),
+    "11-woken-and-acting-on-old-facts": (f"{LOOP}::test_stale_facts_are_not_acted_upon",),
+    "12-failed-means-not-done": (VPC,),
+    "13-client-repeats-what-changes": (f"{CLIENT}::test_a_reading_call_is_repeated_and_a_changing_one_is_not",),
+    "14-credential-goes-before-its-users": (f"{ACCOUNT}::test_decision",),
+    "15-endpoint-named-by-the-tenant": (f"{ACCOUNTS}::test_an_account_chooses_among_the_declared_endpoints_only",),
+    "16-no-total-deadline": (f"{CLIENT}::test_the_deadline_covers_everything_and_an_unanswered_change_is_unknown",),
+    "17-older-view-put-over-the-newer": (f"{OBJECTS}::test_an_older_or_equal_view_is_ignored",),
+    "18-finalizer-goes-on-a-refusal": (SNAPSHOT,),
+    "19-failed-listing-read-as-empty": (f"{INVENTORY}::test_a_listing_that_failed_makes_nothing_absent",),
+    "20-partial-listing-believed": (f"{INVENTORY}::test_a_listing_that_failed_makes_nothing_absent",),
+    "21-another-tenants-key-believed": (f"{TENANCY}::test_what_another_tenant_shows_or_lacks_is_unknown",),
+    "22-retry-after-ignored": (f"{LIMITS}::test_an_answer_pauses_the_budget",),
+    "23-secret-in-an-error": (f"{SECRETS}::test_a_failure_shows_no_secret",),
+    "24-status-believed": (f"{NAMING}::test_which_vm_an_object_stands_for",),
+    "25-failed-list-of-objects-read-as-empty": (SCANS,),
+}
+
+
+def run(args, *, cwd, **environment):
+    return subprocess.run(  # noqa: S603 - our own tests
+        args, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=4 * CHILD_SECONDS, check=False
+    )
+
+
+def outcome_on(copy, tests):
+    """Run tests in a process of their own that imports the product from this copy."""
+    flags = ("-q", "-rfE", "--tb=no", f"--timeout={CHILD_SECONDS}", "-p", "no:cacheprovider", "-p", "no:xdist")
+    return run(
+        [sys.executable, "-m", "pytest", *flags, *tests], cwd=ROOT, PYTHONPATH=str(copy), PYTEST_ADDOPTS="", COLUMNS="500"
+    )
+
+
+@pytest.fixture
+def copy(tmp_path):
+    target = tmp_path / "operator"
+    shutil.copytree(ROOT / "operator", target)
+    return target
+
+
+def plant(patch, copy):
+    """Apply a patch as it stands, with no guessing."""
+    git = shutil.which("git")
+    assert git, "git is needed to apply the patches: install it"
+    applied = run([git, "apply", "-p1", str(patch)], cwd=copy, GIT_CEILING_DIRECTORIES=str(copy.parent))
+    assert applied.returncode == 0, f"{patch.name} does not apply; plant the same defect anew:\n{applied.stderr}"
+
+
+def test_every_patch_has_its_tests_and_its_story():
+    patches = {path.stem: path.read_text() for path in HERE.glob("*.patch")}
+    assert patches.keys() == FOUND_BY.keys()
+    assert len(patches) >= 20
+    for name, text in patches.items():
+        header = text.partition("\n---")[0]
+        assert header.startswith("From: "), name
+        assert "\nIn production: " in header, name
+
+
+def test_the_product_as_it_is_passes_them_all(copy):
+    told = run([sys.executable, "-c", "import gpucloud; print(gpucloud.__file__)"], cwd=ROOT, PYTHONPATH=str(copy))
+    assert told.stdout.startswith(str(copy)), "the copy is what is tested"
+    result = outcome_on(copy, sorted({test for tests in FOUND_BY.values() for test in tests}))
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("name", FOUND_BY)
+def test_a_planted_defect_is_found(name, copy):
+    plant(HERE / f"{name}.patch", copy)
+    result = outcome_on(copy, FOUND_BY[name])
+    assert result.returncode == 1, f"not found, or not by a failing test:\n{result.stdout}{result.stderr}"
+    assert not re.search(r"^ERROR ", result.stdout, re.MULTILINE), result.stdout
+    assert set(FAILED.findall(result.stdout)) == set(FOUND_BY[name]), result.stdout
