@@ -33,6 +33,8 @@ OUTAGES = {
     "silence": {"kind": "silence", "seconds": 30},
     "reset": {"kind": "reset"},
 }
+USUAL = {"cloud_qps": 10, "cloud_burst": 20, "poll_pending_seconds": 2, "poll_steady_seconds": 10, "create_grace_seconds": 30}
+MINUTE, TENTH = 60.0, 0.1
 TRIES = 4  # orders for one object: at once, after 5, 10, 20 s, whatever the answer
 FASTEST = 5.0  # listings a second and kind: the least spacing of two listings of one cluster
 AFTER = {
@@ -58,6 +60,12 @@ def test_an_outage_while_many_are_ordered(rig, campaign):
 def test_an_outage_while_many_stand(rig, campaign):
     """Nothing is changed, however many there are it costs a few calls, and they turn neither red nor wrong."""
     campaign.carry_out("D8", [Run("standing", partial(standing, rig, MANY if campaign.whole else LITTLE))])
+
+
+def test_a_cloud_that_fails_for_minutes_is_hardly_asked(rig, campaign):
+    """I7: after a minute a tenth of what the budget allows, whatever is wanted of it meanwhile."""
+    runs = [Run(f"{name} for minutes", partial(hardly_asked, rig, OUTAGES[name])) for name in ("429", "503", "reset")]
+    campaign.carry_out("I7", runs, sample=1)
 
 
 def test_retry_after_is_kept(rig, campaign):
@@ -97,6 +105,33 @@ def ordering(rig, fault, count):
         if len(trial.sim.committed("CreateServer")) != count + 1:
             found.append(f"{len(trial.sim.committed('CreateServer'))} VMs were made for {count + 1} objects")
         return found + violations(trial, Expected(standing={f"GpuVM/{name}": RUNNING for name in ("train", *names)}))
+
+
+def hardly_asked(rig, fault):
+    """Some run, some are to stop, to go, to come: with the budget, the retries and the fast polls that are the default."""
+    stay, stop, leave, come = (
+        [f"{word}-{number}" for number in range(LITTLE // 4)] for word in ("stay", "stop", "leave", "come")
+    )
+    with rig.trial(**USUAL) as trial:
+        plant(trial)
+        trial.blind_seconds = 2 * MINUTE + 60.0
+        trial.start()
+        trial.apply(*(gpuvm(name) for name in (*stay, *stop, *leave)))
+        eventually(lambda: all(ready(item) == RUNNING for item in trial.here.list("gpuvm")), 300, "all to run")
+        trial.sim.fault(**fault)
+        begin = time.monotonic()
+        trial.apply(*(gpuvm(name) for name in come), *(gpuvm(name, powerState="Stopped") for name in stop))
+        trial.here.delete("gpuvm", *leave)
+        time.sleep(max(0.0, 2 * MINUTE - (time.monotonic() - begin)))
+        asked = [seen.call for seen in trial.cloud.seen if begin + MINUTE <= seen.received < begin + 2 * MINUTE]
+        trial.sim.clear_faults()
+        gone(trial, "gpuvm", *leave, patience=300)
+        standing = dict.fromkeys((*stay, *come), RUNNING) | dict.fromkeys(stop, "True/PoweredOff")
+        for name, wanted in standing.items():
+            reach(trial, "gpuvm", name, wanted, patience=300)
+        most = TENTH * USUAL["cloud_qps"] * MINUTE
+        found = [f"I7: {len(asked)} calls in the second minute, {most:g} allowed: {asked[:9]}"] if len(asked) > most else []
+        return found + violations(trial, Expected(standing={f"GpuVM/{name}": wanted for name, wanted in standing.items()}))
 
 
 def too_many(during, lasted, count):

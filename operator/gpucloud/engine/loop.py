@@ -42,6 +42,8 @@ BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_
 RECORDS = (
     "observed_generation",
     "intent",
+    "tenancy",
+    "tenant",
     "held_secret",
     "restarting",
     "last_handled_restart_at",

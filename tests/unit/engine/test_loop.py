@@ -8,10 +8,11 @@ import pytest
 
 from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening
-from gpucloud.engine.loop import LASTING_SECONDS, Loop, stop, work
+from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, Loop, stop, work
 from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.queue import Key, WorkQueue
+from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Intent
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Now, Verb
@@ -253,6 +254,7 @@ async def test_what_came_and_went_is_not_written(rig):
         RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
         RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
         RUNNING.model_copy(update={"restarting": "t"}),
+        RUNNING.model_copy(update={"tenancy": "acme"}),  # a new process knows it by nothing else
     ],
 )
 async def test_a_verdict_is_written_at_once(rig, after):
@@ -260,6 +262,11 @@ async def test_a_verdict_is_written_at_once(rig, after):
     it.put(RUNNING)
     await it.live(0.1)
     assert len(it.kube.statuses) == 1
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_that_is_written_at_once_is_a_field_of_a_status(name):
+    assert any(name in kind.status.model_fields for kind in DEFINITIONS)
 
 
 async def test_a_status_that_stands_is_not_written_again(rig):
