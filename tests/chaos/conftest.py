@@ -19,6 +19,7 @@ CHOICE = Choice.of()
 os.environ.setdefault("CHAOS_SEED", str(CHOICE.seed))  # workers that are started from here take the same
 
 
+HANGS_AFTER = 1500  # seconds of a sample's test, the control plane's start and further draws included
 # What a run of the whole suite takes of each class; ``CHAOS=whole`` or a test's own name takes the rest too.
 SAMPLED = {
     "A": (
@@ -57,6 +58,8 @@ def pytest_collection_modifyitems(config, items):
     ours = [item for item in items if CHAOS in item.path.parents]
     for item in ours:
         item.add_marker(pytest.mark.e2e)
+        if not CHOICE.whole and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(HANGS_AFTER))
     named = any("::" in argument or argument.endswith(".py") for argument in config.args)
     if CHOICE.whole or named:
         return

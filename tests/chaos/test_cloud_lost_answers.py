@@ -191,6 +191,8 @@ def twins(rig):
         trial.sim.fault(operation="CreateServer", nth=1, kind="late_commit", seconds=MUCH_LATER, status=0)
         trial.start()
         trial.apply(gpuvm())
+        trial.wait(lambda: trial.sim.calls("CreateServer"), "the order")
+        trial.prolong(MUCH_LATER)
         trial.wait(lambda: len(ours(trial)) == 2, "the service to have made two")
         trial.reach("gpuvm", "train", "False/Ambiguous", says="Destroy the surplus by hand")
         trial.here.delete("gpuvm", "train")

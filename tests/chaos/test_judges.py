@@ -60,15 +60,16 @@ def test_nothing_to_run_is_not_green(whole):
     assert carried_out([], whole=whole)[0]
 
 
-def test_a_sample_that_came_to_no_point_is_drawn_on():
-    runs = named({f"run {number}": unreached for number in range(4)} | {"reached": fine})
+@pytest.mark.parametrize("sample", [1, 2, 3])
+def test_for_what_a_sample_did_not_come_to_others_are_drawn(sample):
+    runs = named({f"run {number}": unreached for number in range(4)} | {f"reached {number}": fine for number in range(3)})
     for seed in range(5):
         told = []
         campaign = Campaign(
             Choice(whole=False, seed=seed, only="", at_once=1), TEST, lambda _, text, told=told: told.append(text)
         )
-        campaign.carry_out("X1", runs, sample=1)
-        assert json.loads(told[0])["runs"] == 1
+        campaign.carry_out("X1", runs, sample=sample)
+        assert json.loads(told[0])["runs"] == sample
 
 
 UNREACHED = {
@@ -77,6 +78,7 @@ UNREACHED = {
     "the one that is run again": ({"a": unreached, "b": fine}, {"only": "a"}),
     "too many of the whole": ({"a": unreached, "b": unreached, "c": fine}, {"whole": True}),
     "all of the whole": ({"a": unreached}, {"whole": True}),
+    "one of two, and there are no others": ({"a": unreached, "b": fine}, {"sample": 2}),
     "two of three": ({"a": unreached, "b": unreached, "c": fine}, {"sample": 3}),
 }
 

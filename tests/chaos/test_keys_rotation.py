@@ -63,6 +63,7 @@ def rotated(rig, in_time, meant, phase):
             time.sleep(LATER)
             replace(trial, new)
         reach(trial, "gpuvm", "train", RUNNING)
+        trial.prolong()
         trial.wait(lambda: used(trial, new), "the new key to be used")
         since = trial.sim.control("ledger")["last"]
         looks = len(trial.sim.calls("GetServers"))

@@ -50,6 +50,8 @@ def takeover(rig, number):
         trial.sim.turn(duplicate_vm="twin", provision_seconds=dice.choice((0.2, 1.5)))
         replicas = [trial.start(), trial.start()]
         leader = trial.wait(lambda: process_of(holder(trial), replicas), "one to lead")
+        (other,) = [process for process in replicas if process is not leader]
+        other.wait_for_line('"standing by"')
         trial.apply(gpuvm())
         if deletes:
             trial.reach("gpuvm", "train", RUNNING)
@@ -77,7 +79,7 @@ def end(trial, way, leader, replicas):
         if way == "asleep":
             os.kill(leader.pid, signal.SIGCONT)
     if way == "asleep":
-        assert leader.process.wait(30) == 1, "it is not the leader any more, and ends"
+        assert leader.process.wait(120) == 1, "it is not the leader any more, and ends"
     trial.processes.sort(key=lambda process: process is other)  # the present operator is the last
 
 

@@ -139,13 +139,18 @@ def deleted_at(rig, point):
         trial.start()
         point.arm(trial, do)
         trial.apply(gpuvm())
-        trial.wait(lambda: reached or ready(trial.here.get("gpuvm", "train")) == RUNNING, f"{point}")
+        trial.wait(lambda: reached or runs(trial), f"{point}")
         with suppress(AssertionError):  # the last points of a creation come a moment after it can be seen
             eventually(lambda: reached, 5)
         if not reached:
             raise NotReachedError
         trial.gone("gpuvm", "train")
         return violations(trial) + balanced(trial)
+
+
+def runs(trial):
+    item = trial.here.get("gpuvm", "train")
+    return item is not None and ready(item) == RUNNING
 
 
 def balanced(trial):
@@ -212,8 +217,15 @@ def stripped(rig, word, phase):
         eventually(lambda: strip(trial), 30, "the object to be gone")
         held.release()
         eventually(lambda: all(seen.answered or seen.note for seen in trial.cloud.seen), 30, "what was held to be carried out")
-        time.sleep(3.0)  # whatever the operator may still do about it
+        eventually(lambda: silent(trial), 60, "the operator to have forgotten the object")
         return after_stripping(trial, before, word)
+
+
+def silent(trial):
+    """Nothing is asked of the cloud any more: the operator has nothing to do there."""
+    asked = len(trial.cloud.calls)
+    time.sleep(3.0)
+    return len(trial.cloud.calls) == asked
 
 
 def strip(trial):

@@ -72,7 +72,7 @@ def jump(rig, folder, how, at):
         tour(trial, username="ann", password=PASSWORD)
         if rule is not None and not rule.struck:
             raise NotReachedError
-        return violations(trial, Expected(summary=ONCE)) + logins(trial, 1) + skew_is_real(trial, how[0])
+        return violations(trial, Expected(summary=ONCE)) + logins(trial, 1) + skew_is_real(trial, *how)
 
 
 def to_and_fro(rig, folder):
@@ -105,10 +105,11 @@ def logins(trial, most):
     return [f"{made} logins, {most} allowed"] if made > most else []
 
 
-def skew_is_real(trial, seconds):
+def skew_is_real(trial, jump, rate):
     """The operator's own log tells its clock: without this a shift that did not take would pass for a proof."""
     stamps = [record["timestamp"] for record in trial.operator.logs() if "timestamp" in record]
-    shown = datetime.fromisoformat(stamps[-1]).timestamp() - trial.cloud.seen[-1].at
+    now = trial.cloud.seen[-1].at
+    shown, seconds = datetime.fromisoformat(stamps[-1]).timestamp() - now, jump + (rate - 1.0) * (now - trial.cloud.seen[0].at)
     return (
         []
         if abs(shown - seconds) < 60 + abs(seconds) * 0.01

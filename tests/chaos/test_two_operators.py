@@ -30,6 +30,7 @@ from support.waiting import eventually, gone, reach
 pytestmark = pytest.mark.timeout(1500)
 
 GRACE = 12  # seconds
+BOTH_HAVE_LOOKED = 8  # listings, of the two together
 RANDOM_RUNS = 200
 STEPS = ("edit", "stop", "start", "delete", "create", "sleep", "kill", "nothing")
 ENDS = {"Running": RUNNING, "Stopped": "True/PoweredOff", "": ""}  # the power state that is wanted at the end, "": no object
@@ -143,6 +144,9 @@ def ended(trial, wanted):
     if not wanted:
         trial.gone("gpuvm", "train")
         return violations(trial)
+
+    looks = trial.looks()
+    trial.wait(lambda: trial.looks() >= looks + BOTH_HAVE_LOOKED, "both to have looked")
 
     def settled():
         item = trial.here.get("gpuvm", "train")

@@ -76,11 +76,20 @@ def test_the_writes_and_calls_of_a_life(kind, here, sim, operator, audit, figure
     figure(f"{kind}: {sum(born.values())} writes and {len(events)} events to Ready, {sum(gone_by.values())} writes to gone")
 
 
-def proven(here):
-    """That the account's record of its Secret is of the version with our finalizer: the last write that only informs."""
-    held = here.get("secret", "cloud-credential")["metadata"]
-    record = here.get("gpucloudaccount", "default")["status"]["provenSecret"]
-    return held.get("finalizers") and record["resourceVersion"] == held["resourceVersion"]
+def told_all(here):
+    """That the account's status says all that it will: what only informs is written seconds after it was learned.
+
+    The last to be learned are the order's own operation, and the version of the Secret with our finalizer.
+    """
+    held, status = here.get("secret", "cloud-credential")["metadata"], here.get("gpucloudaccount", "default")["status"]
+    operations = {one["name"] for one in status.get("operations", ())}
+    return (
+        status.get("users") == 1
+        and status.get("heldSecret")
+        and operations >= {"CreateVpc", "GetAllClusters", "GetVpcs"}
+        and held.get("finalizers")
+        and status["provenSecret"]["resourceVersion"] == held["resourceVersion"]
+    )
 
 
 def test_an_idle_account_costs_no_write(here, sim, operator, audit, figure):
@@ -88,9 +97,7 @@ def test_an_idle_account_costs_no_write(here, sim, operator, audit, figure):
     here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvpc()])
     reach(here, "gpuvpc", "lab", "True/Available")
     reach(here, "gpucloudaccount", "default", "True/Connected", says="tenant 'acme'")
-    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("users") == 1, what="its user to be counted")
-    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("heldSecret"), what="its Secret to be held")
-    eventually(lambda: proven(here), 60, "the Secret to be recorded as it is held")
+    eventually(lambda: told_all(here), 60, "the account to tell all that it has learned")
     eventually(lambda: told(here, audit, "Available", "Connected"), what="the last event")
     time.sleep(2)  # the last line of the audit log
     born = Counter((one.resource, one.verb, one.subresource) for one in audit.requests(user=USER, reads=False, events=False))

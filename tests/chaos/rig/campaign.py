@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TALLY = "chaos tally"
 _SHOWN = 5
-_FURTHER = 5  # so many more runs are drawn, one after the other, when a sample came to none of its points
+_FURTHER = 5  # so many more runs are drawn, one after the other, for each of a sample that did not come to its point
 _UNREACHED_SHARE = 0.1  # above it the matrix would be green because nothing was tried
 
 
@@ -97,13 +97,15 @@ class Campaign:
         picked = self.pick(runs, sample)
         with ThreadPoolExecutor(at_once or self.choice.at_once, thread_name_prefix="trial") as pool:
             results = list(zip((run.name for run in picked), pool.map(_result, picked), strict=True))
-        further = self._further(runs, picked) if all(found is None for _, found in results) else []
-        results += further
+        results += self._further(runs, picked, [name for name, found in results if found is None])
         unreached = [name for name, found in results if found is None]
         broken = [(name, found) for name, found in results if found]
         self.count(ident, len(results) - len(unreached), sum(len(found) for _, found in broken), unreached=len(unreached))
         assert not broken, self._told(broken, len(results))
-        enough = len(unreached) < len(results) and (further or len(unreached) <= max(1, unreached_share * len(picked)))
+        if self.whole or self.choice.only:
+            enough = len(unreached) < len(results) and len(unreached) <= max(1, unreached_share * len(picked))
+        else:
+            enough = len(results) - len(unreached) == len(picked)
         assert enough, f"not reached: {unreached}{self.replay(unreached[0])}"
 
     def count(self, ident: str, runs: int, violations: int, *, unreached: int = 0) -> None:
@@ -120,14 +122,17 @@ class Campaign:
         some = "\n  ".join(run.name for run in runs[:_SHOWN])
         raise AssertionError(f"no run is called {self.choice.only!r}; the first of {len(runs)} that there are:\n  {some}")
 
-    def _further(self, runs: Sequence[Run], picked: Sequence[Run]) -> list[tuple[str, list[str] | None]]:
-        """The sample came to no point: others of its test, drawn until one comes to its own."""
+    def _further(
+        self, runs: Sequence[Run], picked: Sequence[Run], unreached: Sequence[str]
+    ) -> list[tuple[str, list[str] | None]]:
+        """In place of each of a sample that did not come to its point: others of its test, drawn until as many have."""
         others = [] if self.whole or self.choice.only else [run for run in runs if run not in picked]
-        results: list[tuple[str, list[str] | None]] = []
-        for run in self.dice.sample(others, min(_FURTHER, len(others))):
-            results.append((run.name, _result(run)))
-            if results[-1][1] is not None:
+        missing, results = len(unreached), list[tuple[str, list[str] | None]]()
+        for run in self.dice.sample(others, min(_FURTHER * missing, len(others))):
+            if missing == 0:
                 break
+            results.append((run.name, _result(run)))
+            missing -= results[-1][1] is not None
         return results
 
     def _told(self, broken: Sequence[tuple[str, list[str]]], made: int) -> str:

@@ -10,6 +10,7 @@ import http.client
 import json
 import ssl
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -41,7 +42,7 @@ class Cluster:
 
 
 class KubeClient:
-    """The administrator's hands in one namespace."""
+    """The administrator's hands in one namespace. ``acted``: when they last changed something, by the monotonic clock."""
 
     def __init__(self, cluster: Cluster, namespace: str) -> None:
         self.namespace = namespace
@@ -49,6 +50,7 @@ class KubeClient:
         self._trust = ssl.create_default_context(cadata=cluster.ca)
         self._local = threading.local()
         self._opened: list[http.client.HTTPSConnection] = []
+        self.acted = time.monotonic()
 
     def create_namespace(self) -> None:
         """Make the namespace itself."""
@@ -96,6 +98,8 @@ class KubeClient:
 
     def answer(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> tuple[int, Any]:
         """Any request: its status and document. A connection that has gone stale is opened anew, once."""
+        if method != "GET":
+            self.acted = time.monotonic()
         try:
             return self._ask(method, path, body, content_type)
         except (http.client.HTTPException, OSError):

@@ -111,6 +111,7 @@ class Link:
         self._streams: list[_Stream] = []
         self._connections: set[asyncio.Transport] = set()
         self._later: set[asyncio.Task[None]] = set()
+        self._place = socket.socket()  # bound and never listening: nobody else gets our port while we are down
         self._port = 0
         wire.run(self._start())
 
@@ -168,13 +169,15 @@ class Link:
         )
         await self._runner.setup()
         self._site: web.BaseSite | None = None
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
+        self._port = int(self._place.getsockname()[1])
         await self._listen()
 
     async def _listen(self) -> None:
         if self._site is None:
             self._site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
             await self._site.start()
-            self._port = self._runner.addresses[0][1]
 
     async def _unlisten(self) -> None:
         if self._site is not None:
@@ -187,6 +190,7 @@ class Link:
         await self._unlisten()
         await self._session.close()
         await self._runner.cleanup()
+        self._place.close()
 
     async def _cut(self) -> None:
         for stream in list(self._streams):

@@ -36,7 +36,7 @@ FLAGS = {
     "orphan_scan_seconds": 0,  # its calls would come in between
 }
 PASSWORD = "made-up-p4ssphrase"  # of every user of the simulated cloud
-WITHIN = 60.0  # seconds after the last restart in which everything must be as wanted
+WITHIN = 60.0  # seconds after the last restart, or after what a person last did, in which all must be as wanted
 _LOGINS = frozenset({"Authenticate", "RefreshToken"})
 _SETTLE = 0.3  # how long an operator may work on an answer that nothing can follow, before it is killed
 
@@ -197,14 +197,14 @@ class Trial:
         return made
 
     def wait(self, look: Callable[[], T], what: str = "") -> T:
-        """Wait for a checkpoint: up to a minute after the operator's last start."""
+        """Wait for a checkpoint: up to a minute after the operator's last start, or after the last act of a person."""
         while True:
-            started = self.last_start
-            patience = max(1.0, started + WITHIN - time.monotonic())
+            since = max(self.last_start, self.here.acted)
+            patience = max(1.0, since + WITHIN - time.monotonic())
             try:
                 return waiting.eventually(look, patience, what)
             except AssertionError as error:
-                if self.last_start == started:
+                if max(self.last_start, self.here.acted) == since:
                     code = self.operator.process.exit_code if self.processes else None
                     dead = "" if code is None else f"; the operator has ended with exit code {code}"
                     raise AssertionError(f"{error}{dead}") from None
