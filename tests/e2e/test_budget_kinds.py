@@ -86,7 +86,7 @@ def told_all(here):
     return (
         status.get("users") == 1
         and status.get("heldSecret")
-        and operations >= {"CreateVpc", "GetAllClusters", "GetVpcs"}
+        and operations >= {"CreateVpc", "GetAll", "GetVpcs"}
         and held.get("finalizers")
         and status["provenSecret"]["resourceVersion"] == held["resourceVersion"]
     )

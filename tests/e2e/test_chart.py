@@ -61,6 +61,8 @@ def monitoring(kubectl):
     crds = [f"crd/{plural}.monitoring.coreos.com" for plural in MONITORING.values()]
     established = ("wait", "--for=condition=Established", "--timeout=60s", *crds)
     eventually(lambda: kubectl.run(*established).returncode == 0, 60, "the definitions")  # without conditions it fails at once
+    known = ("get", ",".join(MONITORING.values()), "--all-namespaces")
+    eventually(lambda: kubectl.run(*known).returncode == 0, what="their kinds to be known")
     yield
     kubectl.ok("delete", "--wait=false", *crds)
 

@@ -234,7 +234,7 @@ def test_the_command_prints_a_kubeconfig_that_works_until_it_is_interrupted():
         kubeconfig = up.wait_for_line("export KUBECONFIG=", 120).split("=", 1)[1]
         assert "https://127.0.0.1:" in Path(kubeconfig).read_text()
         os.kill(up.pid, signal.SIGINT)
-        assert up.wait() == 0
+        assert up.wait(120) == 0
         assert not Path(kubeconfig).exists()
 
 

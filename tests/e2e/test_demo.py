@@ -66,9 +66,9 @@ def test_killed_half_way_it_leaves_nothing(demo, how):
     assert len(pids) >= 10, "two supervisors, etcd, apiserver, cloud, operator, four watches"
     assert len(folders) == 2, "one of the control plane, one of the demo"
     os.kill(process.pid, how)
-    process.wait()
-    eventually(lambda: not [pid for pid in pids if is_running(pid)], 30, f"none of {pids} runs")
-    eventually(lambda: not [folder for folder in folders if folder.exists()], 30, f"{folders} are removed")
+    process.wait(LONGEST_SECONDS)
+    eventually(lambda: not [pid for pid in pids if is_running(pid)], LONGEST_SECONDS, f"none of {pids} runs")
+    eventually(lambda: not [folder for folder in folders if folder.exists()], LONGEST_SECONDS, f"{folders} are removed")
 
 
 @needs_proc
@@ -96,14 +96,14 @@ def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
         assert 'gpuvm.gpucloud.dev "mine" deleted' in typed.log.read_text()
     assert (Path(kubeconfig).parent / "api-key").read_text() not in process.log.read_text()
     os.kill(process.pid, signal.SIGINT)
-    assert process.wait() == 130
+    assert process.wait(LONGEST_SECONDS) == 130
     assert not Path(kubeconfig).exists()
 
 
 def test_a_control_plane_that_cannot_be_had_is_a_clear_error(demo, monkeypatch):
     monkeypatch.setenv("GPUCLOUD_CONTROL_PLANE", "nonsense")
     process = demo()
-    assert process.wait() == 1
+    assert process.wait(LONGEST_SECONDS) == 1
     assert process.lines()[0].startswith("demo failed: GPUCLOUD_CONTROL_PLANE=nonsense is unknown")
 
 

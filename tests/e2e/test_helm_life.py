@@ -18,7 +18,7 @@ from helmcli import Helm, obtain_helm
 from release.chart import pin
 from support.audit import AuditLog
 from support.chart import NAME, Chart
-from support.kstatus import verdict
+from support.kstatus import condition, verdict
 from support.kubectl import Kubectl
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.podrunner.runner import PodRunner
@@ -133,6 +133,10 @@ def settled(here):
     def look():
         found = here.list(KINDS)
         assert {verdict(item) for item in found} == {"Current"}
+        for item in found:  # what only informs is written seconds after the verdict
+            if item["kind"] == "GpuCloudAccount":
+                assert "tenant 'acme'" in condition(item, "Ready")["message"]
+            assert item["kind"] != "GpuVM" or item["status"]["pricePerHour"]
         return found
 
     items = eventually(look, PATIENCE, "all to be Ready")
@@ -177,14 +181,14 @@ def test_a_trial_without_an_account_is_what_the_notes_say(cluster, release):
     ready = {item["metadata"]["name"]: item["status"]["readyReplicas"] for item in release.here.list("deployments")}
     assert ready == {OPERATOR: 2, f"{OPERATOR}-simulator": 1}
     assert "ok     cloud:" in release.test()
-    eventually(lambda: release.here.get("pdb", OPERATOR)["status"]["currentHealthy"] == 2, what="the budget to count both")
-    eventually(lambda: ("list", "gpuvms") in granted(cluster.get("clusterrole", "view")), what="people to see our kinds")
+    eventually(lambda: release.here.get("pdb", OPERATOR)["status"]["currentHealthy"] == 2, PATIENCE, "the budget to count both")
+    eventually(lambda: ("list", "gpuvms") in granted(cluster.get("clusterrole", "view")), PATIENCE, "people to see our kinds")
     sample, wait = told(notes)
     cluster.apply(sample)
     cluster.ok(*wait)
     release.uninstall()
     assert cluster.list("gpuvms", "default") == []
-    eventually(lambda: release.here.list("deployments,replicasets,jobs") == [], what="the rest to go")
+    eventually(lambda: release.here.list("deployments,replicasets,jobs") == [], PATIENCE, "the rest to go")
 
 
 def test_twenty_objects_outlive_upgrade_and_rollback_and_go_with_a_drain(release, team, sim, values, older, audit):

@@ -294,8 +294,8 @@ def test_a_pause_takes_effect_while_deleting(kubectl, namespace, sim, operator):
         lambda: "Paused by" in condition(vms.get("gpuvm", "train"), "Ready")["message"], what="the pause to be acknowledged"
     )
     sim.clear_faults()
-    asked = len(sim.calls("DestroyServer"))
-    eventually(lambda: len(sim.calls("GetServers")) > 15, what="some more polls")
+    asked, looks = len(sim.calls("DestroyServer")), len(sim.calls("GetServers"))
+    eventually(lambda: len(sim.calls("GetServers")) > looks + 15, what="some more polls")
     assert len(sim.calls("DestroyServer")) == asked
     assert len(sim.vms()) == 1
     vms.annotate("gpuvm", "train", **{"gpucloud.dev/paused": None})

@@ -15,14 +15,14 @@ from support.operatorproc import USER
 from support.waiting import eventually, reach
 
 LASTS = {"lease_duration_seconds": 15, "lease_renew_deadline_seconds": 10, "lease_retry_period_seconds": 2}  # the defaults
-PATIENT = {"lease_duration_seconds": 90, "lease_renew_deadline_seconds": 60, "lease_retry_period_seconds": 1}
+PATIENT = {"lease_duration_seconds": 600, "lease_renew_deadline_seconds": 400, "lease_retry_period_seconds": 1}
 FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 2, "orphan_scan_seconds": 0}
 
 
 @pytest.fixture
 def replicas(here, operator, rights):  # noqa: ARG001  # the Lease's right comes beside the others
     """A function that starts so many operators; the first to be started leads."""
-    here.apply(lease_rights(here.namespace))
+    granted(here)
 
     def start(count=2, **flags):
         place = {"namespace": [here.namespace], "install_tag": "lease", "lease_namespace": here.namespace, "leader_elect": True}
@@ -36,6 +36,12 @@ def replicas(here, operator, rights):  # noqa: ARG001  # the Lease's right comes
         return made
 
     return start
+
+
+def granted(here):
+    """The right to a Lease in the test's namespace, once the apiserver knows it."""
+    here.apply(lease_rights(here.namespace))
+    eventually(lambda: here.may(USER, "create", "leases", group="coordination.k8s.io"), what="the right to be in force")
 
 
 def lease(here):
@@ -166,7 +172,7 @@ def test_whose_renewals_are_refused_ends_before_another_can_act(here, replicas, 
     assert leader.process.wait(90) == 1
     assert not said(other, "leading")
     assert holder(here), "it could not release it"
-    here.apply(lease_rights(here.namespace))
+    granted(here)
     other.wait_for_line('"leading"', 90)
 
 

@@ -79,7 +79,7 @@ def test_a_repeated_signal_ends_it_as_one_does(kubectl, namespace, sim, operator
     vms = kubectl.in_namespace(namespace)
     vms.apply(gpuvm())
     reach(vms, "True/Running")
-    sim.fault(kind="delay", seconds=5.0, operation="DestroyServer")  # so that there is something to wait for
+    sim.fault(kind="delay", seconds=15.0, operation="DestroyServer")  # so that there is something to wait for
     vms.delete("gpuvm", "train", wait=False)
     process.wait_for_line('"verb": "DestroyServer"')
     for _ in range(3):

@@ -137,7 +137,7 @@ def test_a_vm_by_the_name_of_its_vpc_needs_no_permission_on_vpcs(here, sim, oper
 
 
 def test_a_vpc_in_use_says_by_whom_and_is_destroyed_last(here, sim, operator, figure):
-    operator(**{**FLAGS, "poll_pending_seconds": 2})  # listings are counted: none for its own sake while a status is written
+    operator(**{**FLAGS, "poll_pending_seconds": 5})  # listings are counted: none for its own sake while a status is written
     sim.turn(snapshot_seconds=0.3)
     here.apply([gpuvpc(), gpuvm(**IN_LAB), gpuvm("by-name", vpc="acme-lab", progressDeadlineSeconds=60)])
     reach(here, "gpuvm", "train", "True/Running")

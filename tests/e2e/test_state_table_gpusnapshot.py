@@ -10,6 +10,7 @@ from support.manifests import gpusnapshot
 from support.waiting import eventually, gone, reach
 
 POLLS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.4, "blind_after_seconds": 1, "create_grace_seconds": 1}
+AGAIN = 200  # seconds within which what was throttled, however often by now, is tried again
 HELD = 120.0  # seconds that a fault holds an answer: longer than the test needs
 
 
@@ -105,7 +106,9 @@ def test_while_it_lives(here, sim, operator):
 
     sim.clear_faults()
     sim.turn(snapshot_seconds=HELD)
-    reach(here, "gpusnapshot", "throttled", "False/ProgressDeadlineExceeded", says="is being taken")  # still watched
+    reach(
+        here, "gpusnapshot", "throttled", "False/ProgressDeadlineExceeded", timeout=AGAIN, says="is being taken"
+    )  # still watched
     sim.create_vm("nobody")
     sim.force("nobody", "ONLINE")
     reach(here, "gpusnapshot", "sourceless", "False/Creating")  # taken as soon as there is one

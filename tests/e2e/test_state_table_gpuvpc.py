@@ -10,6 +10,7 @@ from support.manifests import gpuvpc
 from support.waiting import eventually, gone, reach
 
 POLLS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.4, "blind_after_seconds": 1, "create_grace_seconds": 1}
+AGAIN = 200  # seconds within which what was throttled, however often by now, is tried again
 HELD = 120.0  # seconds that a fault holds an answer: longer than the test needs
 
 
@@ -85,7 +86,7 @@ def test_while_it_lives(here, sim, operator):
     assert asked.count("lab") == asked.count("acme-forbidden") == 1, "one attempt, as long as nothing changes"
 
     sim.clear_faults()
-    reach(here, "gpuvpc", "throttled", "True/Available")  # still watched
+    reach(here, "gpuvpc", "throttled", "True/Available", timeout=AGAIN)  # still watched
     sim.destroy_vpc(here.get("gpuvpc", "made")["status"]["vpcId"])
     item = reach(here, "gpuvpc", "made", "False/VPCLost")
     assert_row(here, item, kstatus="Failed", standing="Stalled", met=False)

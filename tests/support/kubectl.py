@@ -96,6 +96,17 @@ class Kubectl:
         """Set annotations, or remove those given as None."""
         self.patch(kind, name, {"metadata": {"annotations": annotations}}, ns)
 
+    def may(self, user: str, verb: str, resource: str, *, group: str = "", name: str = "", ns: str | None = None) -> bool:
+        """Whether the apiserver lets a user do this by now; asked in our own name, so that the audit log has it as ours."""
+        attributes = {"verb": verb, "resource": resource, "group": group, "name": name, "namespace": ns or self.namespace or ""}
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {"user": user, "resourceAttributes": attributes},
+        }
+        answer = self.ok("create", "--output=json", "-f", "-", stdin=json.dumps(review))
+        return bool(json.loads(answer)["status"]["allowed"])
+
     def wait(self, kind: str, name: str, condition: str, ns: str | None = None, timeout: float = 60.0) -> dict[str, Any]:
         """Wait as ``kubectl wait --for`` does (``condition=Ready``, ``delete``); a failure shows the object."""
         done = self.run("wait", f"{kind}/{name}", f"--for={condition}", f"--timeout={timeout:g}s", ns=ns)

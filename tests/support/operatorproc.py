@@ -53,6 +53,10 @@ def grant_rights(kubectl: Kubectl) -> None:
                 "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
             }
         )
+    # The apiserver learns of a binding by a watch of its own.
+    eventually(lambda: kubectl.may(USER, "list", "gpuvms", group="gpucloud.dev"), what="the rights to be in force")
+    leases = {"group": "coordination.k8s.io", "ns": "gpucloud-system"}
+    eventually(lambda: kubectl.may(USER, "create", "leases", **leases), what="the right to the Lease to be in force")
 
 
 class OperatorProcess:
@@ -76,14 +80,14 @@ class OperatorProcess:
         """Return its log records; a line that is no JSON object (a traceback, a warning) becomes ``{"text": line}``."""
         return [_record(line) for line in self.process.lines()]
 
-    def wait_for_line(self, text: str, timeout: float = 30.0) -> str:
+    def wait_for_line(self, text: str, timeout: float = 60.0) -> str:
         return self.process.wait_for_line(text, timeout)
 
     def kill9(self) -> None:
         """Kill it as a crash would."""
         self.process.kill9()
 
-    def stop(self, grace: float = 20.0) -> int:
+    def stop(self, grace: float = 60.0) -> int:
         """End it as Kubernetes does, with SIGTERM and a grace, and return its exit code."""
         return self.process.terminate(grace)
 

@@ -69,15 +69,15 @@ class ChildProcess:
             line.rstrip("\n") for line in self.log.read_text(errors="replace").splitlines(keepends=True) if line[-1:] == "\n"
         ]
 
-    def wait_for_line(self, text: str, timeout: float = 30.0) -> str:
+    def wait_for_line(self, text: str, timeout: float = 60.0) -> str:
         """Return the first line that contains the text; fail at once when the program ends without it."""
         return eventually(lambda: self._line_with(text), timeout, f"{self.name} prints {text!r}")
 
-    def wait_for_http(self, url: str, timeout: float = 30.0) -> None:
+    def wait_for_http(self, url: str, timeout: float = 60.0) -> None:
         """Wait until the URL answers 200; fail at once when the program ends."""
         eventually(lambda: self._is_alive() and _answers_ok(url), timeout, f"{self.name} answers at {url}")
 
-    def wait(self, timeout: float = 30.0) -> int:
+    def wait(self, timeout: float = 60.0) -> int:
         """Wait for the program to end by itself and return its exit code."""
         return self._process.wait(timeout)
 

@@ -12,10 +12,11 @@ judges and does not keep. What only a test needs to know stands in HTML comments
 from __future__ import annotations
 
 import os
+import random
 import re
 import socket
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 TYPED = "bash"
 DRY_RUN = "kubectl apply --dry-run=server --validate=strict -f -"
 LONGEST_SECONDS = 400.0  # against hangs; what a page waits for has deadlines of its own
+_OURS = (20_000, 32_000)  # below the ports of outgoing connections
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\S*)$")
 _NOTE = re.compile(r"^ *<!-- snippet: (?P<word>before|exit|until|not run):? ?(?P<rest>.*?) -->$")
 _COMMENT = re.compile(r"^ *<!--")
@@ -223,8 +225,9 @@ def environment(home: Path, kubeconfig: Path, *folders: Path) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, for what a page gives a number; somebody else may take it first, but hardly does."""
-    with socket.socket() as placeholder:
-        placeholder.bind(("127.0.0.1", 0))
-        found: int = placeholder.getsockname()[1]
-    return found
+    """A port that nobody listens on, for what a page gives a number; of those that no kernel gives away by itself."""
+    while True:
+        found = random.randint(*_OURS)
+        with socket.socket() as placeholder, suppress(OSError):
+            placeholder.bind(("127.0.0.1", found))
+            return found

@@ -16,7 +16,7 @@ T = TypeVar("T")
 _PAUSE_SECONDS = 0.2  # a look by kubectl costs a third of that of one core
 
 
-def eventually(fn: Callable[[], T], timeout: float = 30.0, what: str = "") -> T:
+def eventually(fn: Callable[[], T], timeout: float = 60.0, what: str = "") -> T:
     """Call until the result is true and return it; an AssertionError, KeyError or IndexError counts as not yet.
 
     The deadline guards against a hang; how long it took is never asserted.
@@ -34,7 +34,7 @@ def eventually(fn: Callable[[], T], timeout: float = 30.0, what: str = "") -> T:
         time.sleep(_PAUSE_SECONDS)
 
 
-def reach(here: Kubectl, kind: str, name: str, wanted: str, timeout: float = 60.0, *, says: str = "") -> dict[str, Any]:
+def reach(here: Kubectl, kind: str, name: str, wanted: str, timeout: float = 120.0, *, says: str = "") -> dict[str, Any]:
     """Wait until Ready says ``status/reason`` (and its message contains ``says``), and return the object."""
 
     def look() -> dict[str, Any]:
@@ -48,7 +48,7 @@ def reach(here: Kubectl, kind: str, name: str, wanted: str, timeout: float = 60.
     return eventually(look, timeout, f"{kind}/{name} to be {wanted}" + (f" and to say {says!r}" if says else ""))
 
 
-def gone(here: Kubectl, kind: str, *names: str, timeout: float = 90.0) -> None:
+def gone(here: Kubectl, kind: str, *names: str, timeout: float = 120.0) -> None:
     """Wait until these objects are gone; when they stay, say how they stand."""
 
     def look() -> bool:

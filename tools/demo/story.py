@@ -25,7 +25,7 @@ ACCOUNT, BUILDER, WORKER = Key("GpuCloudAccount", "default"), Key("GpuVM", "buil
 SECRET = "cloud-credential"  # noqa: S105 - its name, as in account.yaml
 ALL = "gpucloud"  # the category of all our kinds
 OPERATOR = ("gpucloud-operator", "gpucloud-system")  # its service account: name and namespace, as in operator-rbac.yaml
-PATIENCE = "--timeout=60s"
+PATIENCE = "--timeout=180s"
 CHECK_SECONDS = 1.0
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NODE = "this-machine"
+_TRIES = 4  # a kubelet asks again when the apiserver is too busy to answer
 _MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
@@ -86,11 +87,19 @@ class Api:
 
     def _answer(self, method: str, path: str, *, missing: bool = False, **more: Any) -> Any:
         """With ``missing``, that the object or its namespace goes, or is another by now, is an answer: None."""
-        answer = self._client.request(method, path, **more)
+        answer = self._tried(method, path, **more)
         if missing and (answer.status_code in {404, 409} or "NamespaceTerminating" in answer.text):
             return None
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
+
+    def _tried(self, method: str, path: str, **more: Any) -> httpx.Response:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._client.request(method, path, **more)
+            except httpx.TransportError:
+                continue
+        return self._client.request(method, path, **more)
 
 
 def _path(pod: dict[str, Any]) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from support.podrunner.reading import NotRunnableError, port_number
 
-EAGER_SECONDS = 0.25  # until the first success: a kubelet is slower, and nothing but time would be shown by that
+# Until the first success: a kubelet asks less often, and nothing but time would be shown by that. Its patience is kept.
+EAGER_SECONDS = 0.25
 
 
 @dataclass
@@ -22,7 +23,8 @@ class Probe:
     spec: dict[str, Any]
     passed: bool | None = None
     _failures: int = 0
-    _next: float = field(default=0.0)
+    _next: float = 0.0
+    _began: float = field(default_factory=time.monotonic)
 
     def ask(self) -> None:
         """Ask if it is time to, and count: a single failure is no verdict after a success."""
@@ -32,10 +34,14 @@ class Probe:
             self.passed, self._failures = True, 0
         else:
             self._failures += 1
-            if self._failures >= self.spec["failureThreshold"]:
+            if self._failures >= self.spec["failureThreshold"] and (self.passed is not None or self._patience_is_over()):
                 self.passed = False
         period = self.spec["periodSeconds"] if self.passed else min(EAGER_SECONDS, self.spec["periodSeconds"])
         self._next = time.monotonic() + period
+
+    def _patience_is_over(self) -> bool:
+        """Whether a kubelet would have asked so often by now that it gave the container up."""
+        return time.monotonic() - self._began >= self.spec["failureThreshold"] * self.spec["periodSeconds"]
 
 
 def probe(address: str, container: dict[str, Any], kind: str) -> Probe | None:

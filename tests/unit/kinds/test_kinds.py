@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,7 +15,7 @@ from gpucloud.kinds.reference import reference_page
 from support.crdschema import fields, rules, values, whole
 
 PRINTED = {definition.kind: custom_resource_definition(definition) for definition in DEFINITIONS}
-SLOW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=100)
 
 each_kind = pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda item: item.kind)
 
