@@ -42,7 +42,6 @@ BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_
 RECORDS = (
     "observed_generation",
     "intent",
-    "tenancy",
     "tenant",
     "held_secret",
     "restarting",

@@ -13,12 +13,13 @@ from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.queue import Key, WorkQueue
 from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Intent
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Now, Verb
 from gpucloud.reconcile.plan import Plan, Release
 from support.builders import START, a_status
-from support.fakes import CONFLICT, DOWN, GONE, UID, FakeKube, LoopClock, a_body
+from support.fakes import CONFLICT, DOWN, GONE, UID, FakeKube, LoopClock, a_body, a_resource
 
 pytestmark = pytest.mark.looptime
 KEY = Key("GpuVM", "team", "train", UID)
@@ -254,7 +255,6 @@ async def test_what_came_and_went_is_not_written(rig):
         RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
         RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
         RUNNING.model_copy(update={"restarting": "t"}),
-        RUNNING.model_copy(update={"tenancy": "acme"}),  # a new process knows it by nothing else
     ],
 )
 async def test_a_verdict_is_written_at_once(rig, after):
@@ -262,6 +262,16 @@ async def test_a_verdict_is_written_at_once(rig, after):
     it.put(RUNNING)
     await it.live(0.1)
     assert len(it.kube.statuses) == 1
+
+
+async def test_whose_a_credential_is_is_written_at_once(rig):
+    """A new process knows it by nothing else."""
+    said = GpuCloudAccountStatus(observed_generation=1)
+    it = rig(lambda _facts: Plan(status=said.model_copy(update={"tenant": "acme"})))
+    it.room.store = ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus)
+    it.room.store.put(a_resource("GpuCloudAccount", status=said.model_dump(mode="json", by_alias=True, exclude_none=True)))
+    await it.live(0.1)
+    assert [status["tenant"] for status in it.kube.statuses] == ["acme"]
 
 
 @pytest.mark.parametrize("name", RECORDS)
