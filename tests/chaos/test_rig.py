@@ -48,7 +48,7 @@ def test_the_oracles_notice_each_kind_of_harm(rig):
         "GpuVM/p1 is still there",
         f"VM acme/{stranger} of somebody else is not as it was",
         "leaked: VM acme/nobodys, of nobody's",
-        f"I1: more than one lived at once: VM Msc1/acme/{vm}",
+        f"I1: more than one lived at once: VM {vm}",
         "I3: CreateServer of {'cluster': 'Msc1', 'namespace': 'acme', 'id': 'nobodys'}",
         "I3: DestroyServer",
         "I6: the API key of the simulated cloud (plain) in an object",

@@ -48,12 +48,15 @@ class Books:
         """The operator's calls that changed the cloud."""
         return (entry for entry in self.entries if entry["mutating"] and entry["committed"] is not None)
 
+    def called(self, entry: dict[str, Any]) -> str:
+        """The name of the thing that a committed call was about."""
+        told = str((entry["subject"] or {}).get("id", ""))
+        return self.names_by_vpc_id.get(told, "") if entry["operation"] in {"CreateVpc", "DestroyVpc"} else told
+
     def owner(self, entry: dict[str, Any]) -> str:
         """The object that the thing of a committed call is for, told by nothing but its name."""
-        name = str((entry["subject"] or {}).get("id", ""))
-        if entry["operation"] in {"CreateVpc", "DestroyVpc"}:
-            return self.vpc_names.get(self.names_by_vpc_id.get(name, ""), UNKNOWN)
-        return self.named(name)
+        name = self.called(entry)
+        return self.vpc_names.get(name, UNKNOWN) if entry["operation"] in {"CreateVpc", "DestroyVpc"} else self.named(name)
 
     def named(self, name: str) -> str:
         """The object whose fingerprint a name bears."""
@@ -70,24 +73,27 @@ class Books:
         return found
 
     def crowds(self) -> list[str]:
-        """Names of which, at some instant, more than one thing lived."""
+        """Names of which, at some instant, more than one thing lived: of ours anywhere, of others' in one place."""
         found = []
-        for changes, key in ((self.vms, _vm_key), (self.snapshots, _row_key), (self.vpcs, _row_key)):
+        for kind, changes in (("VM", self.vms), ("snapshot", self.snapshots), ("VPC", self.vpcs)):
             alive: defaultdict[str, set[str]] = defaultdict(set)
             for change in changes:
                 for row, lives in ((change["before"], False), (change["after"], True)):
                     if row:
-                        name, which = key(row)
+                        name, which = f"{kind} {self._place(row)}{name_of(row)}", str(row.get("uid", row["created"]))
                         (alive[name].add if lives else alive[name].discard)(which)
                         if len(alive[name]) > 1:
                             found.append(name)
         return sorted(set(found))
 
+    def _place(self, row: dict[str, Any]) -> str:
+        """Where a thing is that bears no mark of ours; a name of ours stands for one thing, wherever that is."""
+        name, there = name_of(row), row.get("order", row)
+        if self.named(name) != UNKNOWN or name in self.vpc_names:
+            return ""
+        return "/".join(str(there[part]) for part in ("cluster", "vpc", "namespace") if part in there) + "/"
 
-def _vm_key(row: dict[str, Any]) -> tuple[str, str]:
-    order = row["order"]
-    return f"VM {order['cluster']}/{order['vpc']}/{order['name']}", str(row["uid"])
 
-
-def _row_key(row: dict[str, Any]) -> tuple[str, str]:
-    return f"{row['cluster']}/{row.get('namespace', 'VPC')}/{row['name']}", str(row["created"])
+def name_of(row: dict[str, Any]) -> str:
+    """What a VM, a snapshot or a VPC is called, by its row in the cloud's tables."""
+    return str(row["order"]["name"] if "order" in row else row["name"])

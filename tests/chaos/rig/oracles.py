@@ -1,8 +1,8 @@
 """What must hold after every run. ``violations`` returns plain sentences, each with the invariant that it breaks.
 
 I1 one live thing a name; I3 nothing destroyed or powered that is not ours; I4 quiet at the end; I5 status against the
-ledger; I6 no secret anywhere; I7 the request budget; I8 no exception, alive. And: the end is as wanted, and what was
-created and destroyed for each object is what a run without faults creates and destroys.
+ledger; I6 no secret anywhere; I7 the request budget; I8 no exception, alive; orders and ends in their order (``order``). And:
+the end is as wanted, and what was created and destroyed for each object is what a run without faults creates and destroys.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from chaos.rig.kubeclient import PLURALS
 from chaos.rig.ledger import CREATES, DESTROYS, POWERS, UNKNOWN, Books, Summary
 from chaos.rig.strangers import things
+from chaos.rig.order import disorder
 from chaos.rig.truth import contradictions
 from support.canaries import shown_of
 from support.kstatus import condition, ready
@@ -64,6 +65,7 @@ def violations(trial: Trial, expected: Expected | None = None) -> list[str]:
         *_summary(books, expected),
         *(f"I1: more than one lived at once: {name}" for name in books.crowds()),
         *_foreign(books),
+        *disorder(trial, books),
         *loud,
         *contradictions(trial, books),
         *_leaks(trial, books),

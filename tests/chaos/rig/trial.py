@@ -197,14 +197,15 @@ class Trial:
         return made
 
     def wait(self, look: Callable[[], T], what: str = "") -> T:
-        """Wait for a checkpoint: up to a minute after the operator's last start, or after the last act of a person."""
+        """Wait for a checkpoint: up to a minute after the operator's last start, or after the last act of a person before."""
+        acted = self.here.acted  # not again below: a look that acts itself would wait for ever
         while True:
-            since = max(self.last_start, self.here.acted)
-            patience = max(1.0, since + WITHIN - time.monotonic())
+            started = self.last_start
+            patience = max(1.0, max(started, acted) + WITHIN - time.monotonic())
             try:
                 return waiting.eventually(look, patience, what)
             except AssertionError as error:
-                if max(self.last_start, self.here.acted) == since:
+                if self.last_start == started:
                     code = self.operator.process.exit_code if self.processes else None
                     dead = "" if code is None else f"; the operator has ended with exit code {code}"
                     raise AssertionError(f"{error}{dead}") from None
