@@ -12,7 +12,7 @@ from gpucloud.reconcile.facts import Absent, Now, Present
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, identity
 from support import builders
 from support.builders import NOW, START, an_intent, an_object
-from support.rows import OLD
+from support.rows import OLD, ORDERED
 
 NAME = "acme-train"
 INTENT = an_intent(NAME, vpc=NAME)
@@ -36,6 +36,7 @@ def a_vpc(vpc_id="vpc-1", as_of=NOW, twins=False, **fields):
 def vpc_facts(**changes):
     """A guarded GpuVpc, known for a minute, whose name two listings in a row have shown free."""
     spec = changes.pop("spec", a_vpc_spec())
+    made = isinstance(changes.get("found"), Present) or getattr(changes.get("status"), "vpc_id", None) is not None
     base = VpcFacts(
         now=Now(START + timedelta(seconds=NOW), NOW),
         meta=changes.pop("meta", an_object()),
@@ -43,6 +44,6 @@ def vpc_facts(**changes):
         status=changes.pop("status", GpuVpcStatus()),
         identity=identity(spec),
         found=Absent(NOW, NOW - 9, NOW - 2),
-        memory=OLD,
+        memory=ORDERED if made else OLD,
     )
     return replace(base, **changes)

@@ -36,6 +36,7 @@ class Account:
     leaving: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # that its objects are of, as recorded
+    uid: str = ""  # of its object
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,11 +117,19 @@ class Brake:
             return None
         return brake.hold(replace(departure, held=departure.held or uid in self._held), self._in_line(), self.rule)
 
-    def passes(self, uid: str) -> None:
-        """The destroying call is about to be sent."""
+    def passes(self, uid: str) -> bool:
+        """The destroying call is about to be sent; answers whether it is the first of this object's."""
         departure = self._departures.get(uid)
-        if departure is not None and not departure.passed:
-            self._set(replace(departure, passed=True))
+        if departure is None or departure.passed:
+            return False
+        self._set(replace(departure, passed=True))
+        return True
+
+    def recalls(self, uid: str) -> None:
+        """It was not sent after all."""
+        departure = self._departures.get(uid)
+        if departure is not None and departure.passed:
+            self._set(replace(departure, passed=False))
 
     async def look(self, uid: str) -> None:
         """If this one would be held, see first what has been released: its namespace, and any that was never looked at."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.reconcile.price import ABSURD_PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.catalogue")
 
 REFRESH_SECONDS = 3600.0
-ABSURD_PRICE = 1e9  # no price, and more digits than a status has room for
 RETRY_SECONDS = 60.0  # after a failure: limits of price may wait for it
 
 

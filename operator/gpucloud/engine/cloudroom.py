@@ -264,6 +264,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
             "account": seat.facts,
             "owner": self._owner(meta.uid),
             "synced": self._tools.synced(),
+            "listing_takes": 0.0 if seat.session is None else seat.session.listing_takes((here or NOWHERE).cluster),
             "nonce": secrets.token_hex(8),
         }
 

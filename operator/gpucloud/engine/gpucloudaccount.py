@@ -82,10 +82,16 @@ class GpuCloudAccountRoom:
         self._memories = Memories(tools.clock)
 
     def noticed(self, stored: GpuCloudAccount) -> None:
-        """A new view of an account. That there is one is known before its Secret is read."""
-        meta = stored.meta
-        if self._tools.accounts.get(meta.namespace, meta.name) is None:
-            self._put(stored, None, "it has not been looked at yet.")
+        """A new view of an account. That there is one is known before its Secret is read.
+
+        One that takes the place of a namesake inherits nothing: neither its credential nor its endpoint.
+        """
+        meta, before = stored.meta, self._tools.accounts.get(stored.meta.namespace, stored.meta.name)
+        if before is not None and (before.uid == meta.uid or not self._bears_the_name(meta)):
+            return
+        if before is not None and before.session is not None:
+            self._tools.sessions.leave(before.session, _label(meta.namespace, meta.name))
+        self._put(stored, None, "it has not been looked at yet.")
 
     async def gather(self, stored: GpuCloudAccount) -> Facts:
         """Read the Secret, and open a session with what it holds.
@@ -97,7 +103,7 @@ class GpuCloudAccountRoom:
         if spec is None:
             return Unreadable(reading(self._tools.clock), meta, stored.status, stored.flaw)
         secret, credential, trouble = await self._secret(stored, spec)
-        if self.store.get(meta.uid) is None:
+        if self.store.get(meta.uid) is None or not self._bears_the_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
         endpoint = self._endpoint(spec)
         session = self._session(stored, endpoint, credential, secret)
@@ -173,6 +179,11 @@ class GpuCloudAccountRoom:
         )
         return facts, credential, ""
 
+    def _bears_the_name(self, meta: ObjectFacts) -> bool:
+        """Whether no younger object has taken its name, of which the watch has told before it told of this one's end."""
+        bearer = self.store.named(meta.namespace, meta.name)
+        return bearer is not None and bearer.meta.uid == meta.uid
+
     def _endpoint(self, spec: GpuCloudAccountSpec) -> str | None:
         declared = self._tools.endpoints
         if spec.endpoint is None:
@@ -216,7 +227,9 @@ class GpuCloudAccountRoom:
     def _put(self, stored: GpuCloudAccount, session: Session | None, trouble: str) -> None:
         meta, spec = stored.meta, stored.spec
         defaults = spec.defaults if spec is not None else None
-        account = Account(meta.name, session, trouble, leaving=meta.deleting, defaults=defaults, tenant=stored.status.tenant)
+        account = Account(
+            meta.name, session, trouble, leaving=meta.deleting, defaults=defaults, tenant=stored.status.tenant, uid=meta.uid
+        )
         if self._tools.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import CreateServer
-from gpucloud.engine import sshkeys
+from gpucloud.engine import meant, sshkeys
 from gpucloud.engine.claims import Claim
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import DESTROYS, CloudRoom
@@ -157,12 +158,14 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Happening | None:
         """Send the plan's call. What destroys passes the brake in the same breath as it is counted."""
-        uid = facts.meta.uid
+        uid, first = facts.meta.uid, False
         if plan.action in DESTROYS:
             if self._brake.hold(uid) is not None:
                 return None
-            self._brake.passes(uid)
+            first = self._brake.passes(uid)
         happening = await super().act(facts, plan)
+        if happening is None and first:
+            self._brake.recalls(uid)
         stored = self.store.get(uid)
         if stored is not None:
             self._book(stored)
@@ -180,9 +183,29 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.STOP:
                 await client.stop_server(id=here.name, **where)
             case Verb.DESTROY:
-                await client.destroy_server(id=here.name, **where, delete_snapshots=with_snapshots(facts) or None)
+                along = _to_go_along(facts)
+                with meant.while_it_holds(partial(self._may_go, facts, along)):
+                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(along) or None)
             case Verb.DELETE_SNAPSHOT:
-                await _delete_snapshots(client, targets, where)
+                await self._delete_snapshots(client, facts, targets)
+
+    def _may_go(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
+        """Whether these snapshots may go still: their own objects may have been retained or paused while the call waited."""
+        vm = self.store.get(facts.meta.uid)
+        return vm is not None and set(snapshots) <= set(self._tools.objects.deletable_snapshots(vm, facts.identity))
+
+    async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
+        """One after the other; a failure says which went before it."""
+        gone: list[str] = []
+        for name in names:
+            try:
+                with meant.while_it_holds(partial(self._may_go, facts, (name,))):
+                    await client.delete_snapshot(id=name, namespace=facts.identity.vpc, cluster=facts.identity.cluster)
+            except CloudError as error:
+                if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
+                    error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
+                    raise
+            gone.append(name)
 
     def was_seen(self, status: GpuVMStatus) -> bool:
         """Whether the VM's id is recorded."""
@@ -258,17 +281,10 @@ def _reason(status: GpuVMStatus) -> str | None:
     return None if ready is None else ready.reason
 
 
-async def _delete_snapshots(client: CloudClient, names: tuple[str, ...], where: dict[str, str]) -> None:
-    """One after the other; a failure says which went before it."""
-    gone: list[str] = []
-    for name in names:
-        try:
-            await client.delete_snapshot(id=name, **where)
-        except CloudError as error:
-            if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
-                error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
-                raise
-        gone.append(name)
+def _to_go_along(facts: VmFacts) -> tuple[str, ...]:
+    """The snapshots that the destroying call takes along: all of the VM's, or none."""
+    seen = facts.snapshots
+    return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
 
 
 def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:

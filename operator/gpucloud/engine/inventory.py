@@ -213,6 +213,11 @@ class Inventory(Generic[R]):
             return Unknown(began, Blindness.IMPLAUSIBLE)
         return Listed(records, began)
 
+    def takes(self, cluster: str) -> float:
+        """Seconds that the last listing of a cluster in use took; no more than one call may, since we may have been asleep."""
+        view = self._views.get(cluster)
+        return 0.0 if view is None else min(view.took, LONGEST_BACKOFF_SECONDS)
+
     def has_looked(self, uid: str, not_before: float) -> bool:
         """Whether a good listing that began at or after this mono time has come for this object."""
         identity = self._watched.get(uid)

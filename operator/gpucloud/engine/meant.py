@@ -19,8 +19,9 @@ _holds: ContextVar[Callable[[], bool] | None] = ContextVar("gpucloud_meant", def
 
 @contextmanager
 def while_it_holds(holds: Callable[[], bool]) -> Iterator[None]:
-    """Within this block a call is meant only as long as ``holds()``."""
-    token = _holds.set(holds)
+    """Within this block a call is meant only as long as ``holds()``, and whatever a block round it asks for."""
+    outer = _holds.get()
+    token = _holds.set(holds if outer is None else lambda: outer() and holds())
     try:
         yield
     finally:

@@ -83,7 +83,9 @@ class ObjectStore(Generic[P, S]):
             return False
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
-        self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
+        bearer = self.named(fresh.meta.namespace, fresh.meta.name)
+        if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
+            self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
         if known is None or fresh.amended:
             return True
         return not fresh.says_as(known)

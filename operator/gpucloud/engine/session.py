@@ -112,6 +112,10 @@ class Session:
         """By the name of what they hold."""
         return {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
 
+    def listing_takes(self, cluster: str) -> float:
+        """Seconds that the slowest of the last listings of this cluster took."""
+        return max(inventory.takes(cluster) for inventory in self.inventories.values())
+
     def check(self) -> None:
         """Ask for the clusters, in the background: the one read that every credential should be allowed."""
         self._spawn(self._check(), "check")

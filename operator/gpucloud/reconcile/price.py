@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 
 NOTHING = Decimal(0)
+ABSURD_PRICE = Decimal(10**9)  # no price, and more digits than a status has room for
 
 
 def dollars(text: str | None) -> Decimal | None:
@@ -13,7 +14,7 @@ def dollars(text: str | None) -> Decimal | None:
         price = Decimal(text or "")
     except InvalidOperation:
         return None
-    return price if price.is_finite() and price >= 0 else None
+    return price if price.is_finite() and 0 <= price < ABSURD_PRICE else None
 
 
 def shown(price: Decimal) -> str:

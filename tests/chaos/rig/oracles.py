@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from chaos.rig.kubeclient import PLURALS
 from chaos.rig.ledger import CREATES, DESTROYS, POWERS, UNKNOWN, Books, Summary
-from chaos.rig.strangers import things
 from chaos.rig.order import disorder
+from chaos.rig.strangers import things
 from chaos.rig.truth import contradictions
 from support.canaries import shown_of
 from support.kstatus import condition, ready

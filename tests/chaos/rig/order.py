@@ -16,7 +16,7 @@ from gpucloud.reconcile.naming import fingerprint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chaos.rig.calls import Call, Seen
+    from chaos.rig.calls import Call
     from chaos.rig.ledger import Books
     from chaos.rig.trial import Trial
 
@@ -81,7 +81,7 @@ def _lives(books: Books, uid: str) -> Iterator[Life]:
         if not (name.endswith(f"-{fingerprint(uid)}") or books.vpc_names.get(name) == books.uids[uid]):
             continue
         which = f"{name} {row.get('uid', row['created'])}"
-        life = begun.setdefault(which, Life(name, change["at"], float("inf")))
+        begun.setdefault(which, Life(name, change["at"], float("inf")))
         if change["after"] is None:
             yield begun.pop(which)._replace(ended=change["at"])
     yield from begun.values()

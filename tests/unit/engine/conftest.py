@@ -4,8 +4,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from gpucloud.cloud import client as client_module
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
+from gpucloud.engine import meant
 from gpucloud.engine.accounts import Account, Accounts
 from gpucloud.engine.brake import Brake
 from gpucloud.engine.cloudroom import Tools
@@ -80,7 +82,7 @@ class FakeInventory:
 
 
 class FakeClient:
-    """Takes every call by its name; fails in turn when told."""
+    """Takes every call by its name, if it is meant still; fails in turn when told."""
 
     def __init__(self):
         self.calls, self.fails = [], []
@@ -88,6 +90,8 @@ class FakeClient:
 
     def __getattr__(self, name):
         async def call(*body, **where):
+            if not meant.still():
+                raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
             given = {key: value for key, value in where.items() if value is not None}  # the real one leaves None out too
             self.calls.append((name, *body, given) if where else (name, *body))
             error = self.fails.pop(0) if self.fails else None
@@ -113,6 +117,9 @@ class FakeSession:
         self.learned = Learned(tenants=frozenset(tenants))
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False
+
+    def listing_takes(self, _cluster):
+        return 0.0
 
     def prove(self):
         self.proofs += 1

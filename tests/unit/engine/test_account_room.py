@@ -286,6 +286,23 @@ async def test_the_end_of_an_account_does_not_touch_its_namesake(rig):
     assert rig.sessions.users(rig.account().session) == {"team/default"}
 
 
+async def test_a_namesake_inherits_neither_credential_nor_endpoint(rig):
+    """It is shown before the end of the old one is, as after a broken watch, and its own Secret is not there yet."""
+    rig.put(uid="old").holds("a")
+    await rig.facts(uid="old")
+    inherited = rig.account().session
+    rig.put(uid="new", spec={"secretRef": {"name": "not-yet"}, "endpoint": "staging"})
+    assert rig.account().session is None
+    assert (await rig.facts(uid="new")).endpoint == "staging"
+    assert rig.account().session is None
+    assert rig.sessions.users(inherited) == set()
+    with pytest.raises(KubeError) as caught:
+        await rig.facts(uid="old")
+    assert caught.value.gone
+    rig.drop(uid="old")
+    assert rig.account().uid == "new"
+
+
 async def test_a_pass_that_outlives_its_account_puts_nothing_over_the_namesakes(rig):
     """The old account's Secret is still being read when the new one is there already."""
     rig.put(uid="old", meta=GOING).holds("a")

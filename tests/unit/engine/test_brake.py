@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.brake import RELEASE_SECONDS
 from gpucloud.kinds.meta import Annotation
@@ -134,6 +135,18 @@ async def test_a_hundred_passes_at_once_let_pass_no_more_than_the_rule(make, see
     await asyncio.gather(*[one(number) for number in range(100)])
     assert len(it.destroyed) <= 3
     assert len(it.held()) == 100 - len(it.destroyed)
+
+
+async def test_a_call_that_was_taken_back_has_not_passed(make):
+    """Its owner paused it while the call waited; alone it might have gone, in the crowd that came since it is held."""
+    it = make()
+    it.leave("vm-0")
+    it.rooms.session.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
+    assert not await it.destroy("vm-0")
+    for number in range(1, 8):
+        it.leave(f"vm-{number}")
+    assert not await it.destroy("vm-0")
+    assert "vm-0" in it.held()
 
 
 async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make):

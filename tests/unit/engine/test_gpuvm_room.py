@@ -357,20 +357,52 @@ async def test_snapshots_that_cannot_be_listed_are_unknown(rig):
     assert (await rig.facts()).snapshots == unseen
 
 
+def two_snapshots(rig, **more):
+    """Their names in the cloud; ``more``: of the second."""
+    names = [external_name(one, f"u-{one}", TAG) for one in ("a", "b")]
+    for one, name, extra in zip(("a", "b"), names, ({}, more), strict=True):
+        rig.rooms.put("GpuSnapshot", one, status=bought(name) | {"snapshotId": name}, **extra)
+    return names
+
+
 async def test_every_snapshot_is_told_to_go_though_one_has_gone_already(rig):
     rig.put(**GOES, **WITH_INTENT)
+    names = two_snapshots(rig)
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
-    happening = await rig.act(Verb.DELETE_SNAPSHOT, targets=("a", "b"))
-    assert [(call, where["id"]) for call, where in rig.client.calls] == [("delete_snapshot", "a"), ("delete_snapshot", "b")]
+    happening = await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names))
+    assert [(call, where["id"]) for call, where in rig.client.calls] == [("delete_snapshot", name) for name in names]
     assert not happening.warning
-    assert "'a', 'b'" in happening.note
+    assert ", ".join(map(repr, names)) in happening.note
 
 
 async def test_a_snapshot_that_is_refused_ends_the_call_as_a_failure(rig):
     rig.put(**GOES, **WITH_INTENT)
+    names = two_snapshots(rig)
     rig.client.fails = [CloudError(ErrorKind.FORBIDDEN, "no permission")]
-    assert (await rig.act(Verb.DELETE_SNAPSHOT, targets=("a", "b"))).warning
+    assert (await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names))).warning
     assert len(rig.client.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "said", [{"spec": {"deletion": {"policy": "Retain"}}}, {"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}]
+)
+async def test_a_snapshot_whose_owner_keeps_it_meanwhile_stays(rig, said):
+    """Between the decision and its turn, which the others before it may delay for minutes."""
+    rig.put(**GOES, **WITH_INTENT)
+    names = two_snapshots(rig, **said)
+    assert await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names)) is None
+    assert [where["id"] for _, where in rig.client.calls] == names[:1]
+
+
+async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(rig):
+    rig.put(**GOES, **WITH_INTENT)
+    names = two_snapshots(rig)
+    records = tuple(SnapshotRecord(id=name, source_name=ours().name) for name in names)
+    rig.rooms.session.snapshots.inside = {("Msc1", "acme"): (records, NOW)}
+    decided = await rig.facts()
+    two_snapshots(rig, spec={"deletion": {"policy": "Retain"}})
+    assert await rig.room.act(decided, Plan(action=Verb.DESTROY)) is None
+    assert rig.client.calls == []
 
 
 async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):

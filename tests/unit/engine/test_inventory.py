@@ -103,6 +103,17 @@ async def test_fast_while_anything_is_pending_and_slow_again_after(rig):
     assert it.count - before in {10, 11}
 
 
+@pytest.mark.parametrize(("takes", "told"), [(12.0, 12.0), (900.0, 30.0)])
+async def test_how_long_a_listing_took_is_told_up_to_what_one_call_may_take(rig, takes, told):
+    """A longer one is one during which we were asleep, and what it shows is old."""
+    it = rig([record()], takes=takes)
+    it.inventory.watch("a", here())
+    assert it.inventory.takes("Msc1") == 0.0
+    await asyncio.sleep(takes + 1)
+    assert it.inventory.takes("Msc1") == pytest.approx(told)
+    assert it.inventory.takes("elsewhere") == 0.0
+
+
 async def test_a_pending_object_that_is_gone_slows_the_poll_down(rig):
     it = rig([record()])
     it.inventory.watch("a", here())

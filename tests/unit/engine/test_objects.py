@@ -52,6 +52,15 @@ def test_what_a_decision_depends_on_is_a_change(store, change, matters):
     assert store.get(UID).version == 2, "the version is taken in any case: writes need it"
 
 
+def test_a_late_view_of_one_that_is_gone_takes_no_name_from_the_living(store):
+    store.put(a_body(uid="old", version=1))
+    store.put(a_body(uid="new", version=5))
+    store.put(a_body(uid="old", version=2))
+    assert store.named("team", "train").meta.uid == "new"
+    store.drop("old")
+    assert store.named("team", "train").meta.uid == "new"
+
+
 def test_the_finalizers_of_others_are_kept_for_the_write(store):
     store.put(a_body(meta={"finalizers": ["gpucloud.dev/finalizer", "other.example/finalizer"]}))
     assert store.get(UID).raw_meta["finalizers"] == ["gpucloud.dev/finalizer", "other.example/finalizer"]

@@ -15,7 +15,7 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpusnapshot import Source, decide
 from support.builders import NOW, START, an_intent, an_object, present
-from support.rows import MINE, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.rows import MINE, ORDERED, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.snapshotfacts import (
     INTENT,
     NAME,
@@ -180,9 +180,27 @@ ROWS = {
         status={"intent": None},
         says="another spec.snapshotName",
     ),
+    "a chosen name that is there though our order was refused is not ours": Row(
+        "somebody else made it since; deleting this object would end it",
+        {
+            "spec": CHOSEN,
+            "status": a_snapshot_status("Creating", intent=THEIRS),
+            "found": a_snapshot(id="theirs"),
+            "memory": tried(Verb.CREATE_SNAPSHOT, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="another spec.snapshotName",
+        status={"intent": None},
+    ),
     "a chosen name with our intent is ours": Row(
         "the name had been shown free",
-        {"spec": CHOSEN, "status": a_snapshot_status("Creating", intent=THEIRS), "found": a_snapshot(id="theirs")},
+        {
+            "spec": CHOSEN,
+            "status": a_snapshot_status("Creating", intent=THEIRS),
+            "found": a_snapshot(id="theirs"),
+            "memory": ORDERED,
+        },
         Reason.COMPLETED,
         "True",
         None,

@@ -192,6 +192,19 @@ ROWS = {
         progress="Stalled",
         status={"intent": None},
     ),
+    "a chosen name that is there though our order was refused is not ours": Row(
+        "somebody else made it since; deleting this object would end it",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "status": a_status("Creating", intent=an_intent("theirs")),
+            "found": present(name="theirs"),
+            "memory": tried(Verb.CREATE, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="'theirs'",
+        status={"intent": None},
+    ),
     "an intent of another process is taken over after the grace": Row(
         "never wait for a person",
         {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW - 99, NOW - 0.5)},

@@ -14,7 +14,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
 from support.builders import NOW, START, an_intent, an_object
-from support.rows import MINE, OLD, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.rows import MINE, OLD, ORDERED, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, INTENT, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
 CREATING = a_vpc_status("Creating", intent=INTENT, account=OWN_ACCOUNT)
@@ -27,6 +27,7 @@ REQUIRED = a_vpc_spec(adoption="Required")
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
 RETAINS = a_vpc_spec(deletion={"policy": "Retain"})
 CALLED_TAKEN = tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT, memory=MINE)
+REFUSED_FOR_CERTAIN = tried(Verb.CREATE_VPC, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE)
 EMPTIED = {"meta": DELETING, "status": GOING, "found": a_vpc(), "occupants": EMPTY}
 
 ROWS = {
@@ -157,7 +158,7 @@ ROWS = {
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",
-        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "memory": replace(OLD, seen_ids=frozenset({"vpc-2"}))},
+        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "memory": replace(ORDERED, seen_ids=frozenset({"vpc-2"}))},
         Reason.AVAILABLE,
         "True",
         None,
@@ -228,6 +229,30 @@ ROWS = {
         None,
         status={"intent": None, "adopted": True},
     ),
+    "a VPC that is there though our order was refused is not ours, and no proof stays": Row(
+        "somebody with the right to made it by hand; deleting this object would destroy it",
+        {"status": CREATING, "memory": REFUSED_FOR_CERTAIN, "found": a_vpc()},
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="spec.adoption",
+        status={"intent": None},
+    ),
+    "a VPC that is there before our order was sent is not ours": Row(
+        "somebody was quicker",
+        {"status": CREATING, "memory": MINE, "found": a_vpc()},
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="spec.adoption",
+        status={"intent": None},
+    ),
+    "the intent of an order that was refused for certain goes with the refusal": Row(
+        "after a restart it would pass for one that may have been carried out",
+        {"status": CREATING, "memory": REFUSED_FOR_CERTAIN},
+        Reason.PERMISSION_DENIED,
+        progress="Stalled",
+        says="Grant the credential",
+        status={"intent": None},
+    ),
     "taken after a lost answer may be by our own order": Row(
         "it is looked for, and not given up",
         {"status": CREATING, "memory": replace(CALLED_TAKEN, unclear=True), "found": a_vpc()},
@@ -252,6 +277,15 @@ ROWS = {
         Reason.CREATING,
         intends=True,
         status={"intent": INTENT, "account": OWN_ACCOUNT},
+    ),
+    "a listing of before is too old to show that a name is free": Row(
+        "somebody may have taken it since", {"found": Absent(NOW - 14, NOW - 60, NOW - 30)}, looks=True
+    ),
+    "the listing of a slow cloud is as young as it can be": Row(
+        "else nothing would ever be created there",
+        {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_takes": 12.0},
+        Reason.CREATING,
+        intends=True,
     ),
     "an id from before goes with the new intent": Row(
         "ours would be taken for a replacement of that one, and leak",
@@ -509,6 +543,9 @@ ROWS = {
         {"meta": DELETING, "spec": RETAINS, "status": AVAILABLE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
         released=Reason.RETAINED,
     ),
+    "deleting what was refused for certain destroys nothing that bears the name": Row(
+        "it is somebody else's", EMPTIED | {"status": CREATING, "memory": REFUSED_FOR_CERTAIN}, released=Reason.RETAINED
+    ),
     "deleting what met a taken name destroys nothing": Row(
         "it was there before us",
         {"meta": DELETING, "found": a_vpc(), "occupants": EMPTY},
@@ -530,14 +567,14 @@ ROWS = {
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID, memory=ORDERED)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=(WORDS, "Retain"),
     ),
     "the cloud's refusal is met with another try, when it is empty still": Row(
         "a VM that was going is gone now",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID, memory=ORDERED)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         action=Verb.DESTROY_VPC,
@@ -545,25 +582,25 @@ ROWS = {
     ),
     "another try looks inside again": Row(
         "somebody moved in meanwhile",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400), "occupants": Occupants(("VM 'late'",), NOW)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, memory=ORDERED), "occupants": Occupants(("VM 'late'",), NOW)},
         Reason.DELETION_BLOCKED,
         says="'late'",
     ),
     "one listing without it is not proof": Row(
         "a listing may be partial",
-        EMPTIED | {"found": Absent(NOW, NOW), "memory": tried(Verb.DESTROY_VPC, ago=5)},
+        EMPTIED | {"found": Absent(NOW, NOW), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
         Reason.DELETING,
         looks=True,
     ),
     "two listings without it are proof": Row(
         "gone",
-        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 2), "memory": tried(Verb.DESTROY_VPC, ago=5)},
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 2), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
         released=Reason.GONE,
         says=NAME,
     ),
     "two listings from before the destroy are none": Row(
         "they may have been partial",
-        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "memory": tried(Verb.DESTROY_VPC, ago=5)},
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
         Reason.DELETING,
     ),
     "what went without our call is missed for the grace before it is let go": Row(

@@ -57,15 +57,17 @@ def replaced(f):
     return None not in {f.status.vpc_id, f.found.record.id} and f.status.vpc_id != f.found.record.id
 
 
-def called_taken(f):
+def taken(f):
+    """Called another's by the cloud, or there, though no order of ours, or of whoever wrote the intent, was carried out."""
     attempt = f.memory.attempts.get(f.subject.create)
-    refusal = attempt.refusal if attempt else None
-    return bool(chosen_name(f) and refusal and refusal.kind == "Conflict" and not f.memory.unclear)
+    refused = bool(attempt and attempt.refusal and attempt.refusal.kind == "Conflict")
+    nothing_made = not f.memory.unclear and f.status.intent.id in f.memory.intent_ids
+    return nothing_made and (refused or isinstance(f.found, Present))
 
 
 def created_here(f):
-    """The name bears our fingerprint, or was free when our intent was recorded and nobody else has taken it since."""
-    return not chosen_name(f) or (intended(f) and not replaced(f) and not called_taken(f))
+    """The name bears our fingerprint, or was free when our intent was recorded, and what bears it may come of our order."""
+    return not chosen_name(f) or (intended(f) and not taken(f) and not replaced(f))
 
 
 def adopted(f):

@@ -56,7 +56,17 @@ def test_only_a_limit_of_price_needs_one():
 
 @pytest.mark.parametrize(
     ("text", "price"),
-    [("2.05", "2.05"), ("0", "0"), (None, None), ("", None), ("-1", None), ("NaN", None), ("inf", None), ("x", None)],
+    [
+        ("2.05", "2.05"),
+        ("0", "0"),
+        (None, None),
+        ("", None),
+        ("-1", None),
+        ("NaN", None),
+        ("inf", None),
+        ("x", None),
+        ("9e999999", None),
+    ],
 )
 def test_a_price_is_read_with_care(text, price):
     """A status may have been edited."""

@@ -90,7 +90,7 @@ def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud says that the chosen name is another's. The intent goes, so that it can never pass for a proof."""
+    """The cloud says that the chosen name is another's."""
     attempt = f.attempt(f.subject.create)
     if not f.taken or attempt is None or attempt.asked != f.asked:
         return None
@@ -99,7 +99,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
         f"{f.subject.cure}.",
     )
-    return report(f, verdict, intent=None)
+    return report(f, verdict)
 
 
 def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

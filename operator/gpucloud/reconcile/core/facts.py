@@ -58,6 +58,7 @@ class CloudFacts(Generic[P, S, R]):
     dependents: tuple[str, ...] = ()  # objects that would suffer if this one went now, for people: "GpuVM 'train'"
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
+    listing_takes: float = 0.0  # seconds that the slowest of the last listings took
     nonce: str = ""  # new for every gathering: the id of an intent, should one be recorded
 
     @property
@@ -105,6 +106,17 @@ class CloudFacts(Generic[P, S, R]):
         return not self.chosen_name or (self.intended and not self.taken)
 
     @property
+    def void(self) -> bool:
+        """Whether the standing intent of a chosen name must go, so that no later process takes it for a proof.
+
+        It is ours, and made nothing: its order was refused for certain, or the name was taken before it was sent.
+        """
+        if not self.chosen_name or not self.intended or self.may_be_carried_out:
+            return False
+        attempt, recorded = self.attempt(self.subject.create), self.memory.intent_recorded
+        return self.taken or (attempt is not None and recorded is not None and attempt.at >= recorded)
+
+    @property
     def adopted(self) -> bool:
         """Whether it is taken over, as the spec says now: it was there before any intent of ours."""
         return self.adoption is not Adoption.NEVER and not self.created
@@ -116,10 +128,18 @@ class CloudFacts(Generic[P, S, R]):
 
     @property
     def taken(self) -> bool:
-        """Whether the cloud said that a chosen name is another's: taken, and no order of ours can have been what took it."""
+        """Whether a chosen name is another's: the cloud says so or shows it, and no order of ours can have been what took it.
+
+        An intent alone is no proof. What was refused for certain, or not sent yet, made nothing.
+        """
         attempt = self.attempt(self.subject.create)
         refused = attempt is not None and attempt.refusal is not None and attempt.refusal.kind is ErrorKind.CONFLICT
-        return self.chosen_name and refused and not self.memory.unclear
+        return self.chosen_name and not self.may_be_carried_out and (refused or isinstance(self.found, Present))
+
+    @property
+    def may_be_carried_out(self) -> bool:
+        """Whether an order may have been, ours or that of whoever wrote the standing intent."""
+        return self.memory.unclear or self.by_stranger
 
     @property
     def by_stranger(self) -> bool:
@@ -153,8 +173,8 @@ class CloudFacts(Generic[P, S, R]):
 
     @property
     def fresh_from(self) -> float:
-        """A listing that began before this is too old to act upon."""
-        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval
+        """A listing that began before this is too old to act upon; one of a slow cloud is as old as it took when it comes."""
+        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_takes
 
     @property
     def spread(self) -> float:

@@ -53,6 +53,7 @@ def report(
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     fields: dict[str, Any] = {
         **_seen(f),
+        **({"intent": None} if f.void else {}),
         "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,
