@@ -77,7 +77,7 @@ def test_the_guard_comes_after_its_rights_and_is_read_when_it_refuses(chart):
     assert weights["ServiceAccount"] < weights["ClusterRoleBinding"] < weights["Job"]
     annotations = rendered.one("Job", f"{NAME}-uninstall")["metadata"]["annotations"]
     assert annotations["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded", "a refusal stays, to be read"
-    assert annotations["helm.sh/hook-output-log-policy"] == "hook-failed", "and Helm shows it"
+    assert annotations["helm.sh/hook-output-log-policy"] == "hook-failed,hook-succeeded", "and Helm shows what it says"
     container = rendered.pods["uninstall"]["spec"]["containers"][0]
     assert container["terminationMessagePolicy"] == "FallbackToLogsOnError", "and so does kubectl describe"
 

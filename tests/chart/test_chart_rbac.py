@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.chart import NAME, SIMULATED
+from chartfiles.places import CHART
+from support.chart import MINIMAL, NAME, SIMULATED, merged
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "operator-rbac.yaml"
 KINDS = {"gpuvms", "gpuvpcs", "gpusnapshots", "gpucloudaccounts"}
 NAMESPACED = {"watchNamespaces": ["team-a", "team-b"], "settings": {"installTag": "prod1"}}
+OWN_ACCOUNT = {**NAMESPACED, "credentials": {"existingSecret": "cloud-account"}}
 LEASES = "coordination.k8s.io"
 READ, WRITE = {"get", "list", "watch"}, {"create", "update", "patch", "delete", "deletecollection"}
 
@@ -56,9 +58,38 @@ def test_in_some_namespaces_nothing_is_granted_in_the_whole_cluster(chart):
     assert not rendered.all("ClusterRoleBinding")
 
 
-def test_secrets_are_not_patched_when_they_are_not_held(chart):
+def test_secrets_that_are_held_can_be_let_go_when_holds_are_switched_off(chart):
     (role,) = of_the_operator(chart.render({"settings": {"noSecretFinalizer": True}}))
-    assert documented() - rights(role) == {("", "secrets", "patch")}
+    assert rights(role) == documented()
+
+
+IN_DEFAULT = [
+    (OWN_ACCOUNT, 1, "its own account's orphans are told of a definition, and so there"),
+    ({**NAMESPACED, **SIMULATED}, 1, "the simulator's key is such an account, too"),
+    (NAMESPACED, 0, "an account of a namespace is told in that namespace"),
+    ({"credentials": OWN_ACCOUNT["credentials"]}, 0, "the cluster role reaches there"),
+    ({**OWN_ACCOUNT, "watchNamespaces": ["default", "team-a"]}, 0, "the Role there has this right already"),
+    ({**OWN_ACCOUNT, "settings": {"installTag": "prod1", "orphanScanSeconds": 0}}, 0, "nobody looks for orphans"),
+    ({**OWN_ACCOUNT, "settings": {"installTag": "prod1", "orphanScanSeconds": 0.5}}, 1, "somebody does"),
+    ({**OWN_ACCOUNT, "rbac": {"create": False}}, 0, "the administrator gives the rights"),
+]
+
+
+@pytest.mark.parametrize(("values", "count", "why"), IN_DEFAULT, ids=[row[2] for row in IN_DEFAULT])
+def test_events_about_the_own_account_may_be_told_in_default(chart, values, count, why):
+    rendered = chart.render(values)
+    roles = [item for item in rendered.all("Role") if item["metadata"]["namespace"] == "default"]
+    added = [item for item in roles if item["metadata"]["name"] != NAME and not item["metadata"]["name"].endswith("-uninstall")]
+    assert [rights(role) for role in added] == [{("events.k8s.io", "events", "create")}] * count, why
+
+
+def test_releases_of_one_name_do_not_meet_in_default(helm):
+    """Helm would refuse the second one: the Role is the first one's."""
+    values = merged(MINIMAL, OWN_ACCOUNT)
+    texts = [helm.template(CHART, values, ("gpucloud", namespace)).stdout for namespace in ("team-a", "team-b")]
+    roles = [item["metadata"] for text in texts for item in yaml.safe_load_all(text) if item and item["kind"] == "Role"]
+    names = [meta["name"] for meta in roles if meta["namespace"] == "default"]
+    assert len(names) == len(set(names)) == 2
 
 
 def test_the_lease_is_of_the_release_namespace_and_by_name(chart):
@@ -68,7 +99,7 @@ def test_the_lease_is_of_the_release_namespace_and_by_name(chart):
     assert {rule["verbs"][0]: rule.get("resourceNames") for rule in role["rules"]} == {"create": None, "get": [NAME]}
 
 
-@pytest.mark.parametrize("values", [{}, NAMESPACED], ids=["cluster", "namespaces"])
+@pytest.mark.parametrize("values", [{}, NAMESPACED, OWN_ACCOUNT], ids=["cluster", "namespaces", "own account"])
 def test_every_binding_gives_a_role_that_exists_to_an_account_that_exists(chart, values):
     rendered = chart.render(values)
     accounts = {(item["metadata"]["name"], item["metadata"]["namespace"]) for item in rendered.all("ServiceAccount")}

@@ -55,6 +55,11 @@ TOGETHER = [
     ({"defaultEndpoint": "a"}, '"a" is not among endpoints (default)', "a default that is not declared"),
     ({"simulator": {"enabled": True}}, "simulator.enabled is for a trial", "a simulator beside a cloud"),
     ({"watchNamespaces": ["a"]}, "settings.installTag: set it", "it may not read the cluster's identity"),
+    (
+        {"watchNamespaces": ["a"], "settings": {"installTag": "prod1"}, "crds": {"enabled": True, "keep": False}},
+        "crds.keep: leave it on with watchNamespaces",
+        "an end that would take the objects of other releases along, unseen",
+    ),
     ({"leaderElection": {"enabled": False}}, "replicas: without leaderElection.enabled", "two that both act"),
     ({"cloudCA": {"configMap": "a", "secret": "b"}}, "cloudCA: name a ConfigMap or a Secret", "two authorities"),
     (

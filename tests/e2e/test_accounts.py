@@ -139,6 +139,30 @@ def test_a_secret_deleted_first_outlasts_its_last_user(here, sim, operator):
     sim.assert_empty()
 
 
+def test_holds_that_are_on_go_when_they_are_switched_off(here, sim, operator):
+    """Of an account in use, and of one that was deleted while the operator was away: with the documented rights."""
+    process = operator(**OWN)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])
+    here.apply([secret("other", apikey=sim.key("ann")["value"]), gpucloudaccount("other", secretRef={"name": "other"})])
+    reach(here, "gpuvm", "train", "True/Running")
+    for name in ("cloud-credential", "other"):
+        eventually(lambda name=name: here.get("secret", name)["metadata"].get("finalizers"), what=f"{name} to be held")
+    process.kill9()
+    here.delete("secret", "other", wait=False)
+    here.delete("gpucloudaccount", "other", wait=False)
+
+    operator(**OWN, no_secret_finalizer=True)
+    gone(here, "gpucloudaccount", "other")
+    eventually(lambda: here.get("secret", "other") is None, what="the other Secret to be let go")
+    used = ("secret", "cloud-credential")
+    eventually(lambda: not here.get(*used)["metadata"].get("finalizers"), what="the Secret in use to be let go")
+    reach(here, "gpucloudaccount", "default", "True/Connected")
+    here.delete("gpuvm", "train")
+    here.delete("gpucloudaccount", "default")
+    here.delete("secret", "cloud-credential")
+    sim.assert_empty()
+
+
 def test_without_the_finalizer_a_missing_secret_is_named_and_waited_for(here, sim, operator):
     process = operator(**OWN, no_secret_finalizer=True)
     here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])

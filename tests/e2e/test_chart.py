@@ -22,7 +22,12 @@ SETS = {
     "simulator": merged(SIMULATED, {"networkPolicy": {**EVERYTHING["networkPolicy"], "metricsFrom": []}}),
     "pod monitor": {**MINIMAL, "metrics": {"podMonitor": {"enabled": True}}},
     "login": {**MINIMAL, "credentials": {"existingSecret": "s", "kind": "Login"}, "cloudCA": {"secret": "c"}},
-    "some namespaces": {**MINIMAL, "watchNamespaces": ["default"], "settings": {"installTag": "prod1"}},
+    "some namespaces": {
+        **MINIMAL,
+        "watchNamespaces": ["kube-public"],
+        "settings": {"installTag": "prod1"},
+        "credentials": {"existingSecret": "s"},
+    },
 }
 
 

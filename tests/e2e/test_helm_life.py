@@ -186,7 +186,7 @@ def test_a_trial_without_an_account_is_what_the_notes_say(cluster, release):
     sample, wait = told(notes)
     cluster.apply(sample)
     cluster.ok(*wait)
-    release.uninstall()
+    assert "Nothing of ours lives" in release.uninstall(), "Helm shows what the guard says, of what stays as well"
     assert cluster.list("gpuvms", "default") == []
     eventually(lambda: release.here.list("deployments,replicasets,jobs") == [], PATIENCE, "the rest to go")
 

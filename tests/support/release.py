@@ -46,7 +46,9 @@ class Release:
         return self._ok("test", self.name, "--logs", PATIENCE)
 
     def uninstall(self) -> str:
-        return self._ok("uninstall", self.name, "--wait", PATIENCE)
+        """What the guard has said is in the answer: Helm repeats it on standard error."""
+        done = self._done("uninstall", self.name, "--wait", PATIENCE)
+        return done.stdout + done.stderr
 
     def refused(self, *args: str) -> str:
         """Run what must fail, and return what Helm says."""
@@ -64,6 +66,9 @@ class Release:
         return self.helm.run(*args, f"--namespace={self.here.namespace}", stdin="" if stdin is None else json.dumps(stdin))
 
     def _ok(self, *args: str, stdin: dict[str, Any] | None = None) -> str:
+        return self._done(*args, stdin=stdin).stdout
+
+    def _done(self, *args: str, stdin: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
         done = self.run(*args, stdin=stdin)
         assert done.returncode == 0, f"helm {args[0]}:\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done

@@ -15,14 +15,16 @@ from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import PLURAL as ACCOUNTS
+from gpucloud.kinds.gpuvpc import PLURAL as VPCS
 from gpucloud.kinds.meta import GROUP, VERSION, ConditionType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from gpucloud.engine.clock import Clock
 
 LOOK_SECONDS = 2.0
+STAYING = "What these stand for stays in the cloud, running and billed, by their deletion policy or since they were adopted:"
 
 
 class Policy(StrEnum):
@@ -95,13 +97,18 @@ class Uninstall:
     async def clear(self, policy: Policy, seconds: float, say: Callable[[str], None]) -> tuple[Left, ...]:
         """Delete everything, again and again, until nothing is left or the time is over; answers what is left.
 
+        What a drain leaves in the cloud all the same is told before its object is deleted: afterwards nothing here knows it.
+
         Raises:
             NotDoneError: the apiserver does not let us. That it does not answer is waited out.
         """
         deadline, told = self._clock.mono() + seconds, -1
+        staying: set[str] = set()  # by UID, what was told
         while True:
             try:
                 bodies = await self._bodies()
+                if policy == Policy.DRAIN:
+                    staying |= _tell_of_staying([item for item in bodies if item[1]["metadata"]["uid"] not in staying], say)
                 for plural, body in bodies:
                     await self._let_go(plural, body, policy)
                 if not bodies or self._clock.mono() >= deadline:
@@ -137,13 +144,33 @@ class Uninstall:
                 await self._kube.delete(plural, meta)
         except KubeError as error:
             if not (error.gone or error.conflict):  # what bears the name by now is seen at the next look
-                what = f"{body['kind']} {meta['namespace']}/{meta['name']} could not be {doing}"
-                raise NotDoneError(what, error) from error
+                raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
+
+
+def _tell_of_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
+    """Tell of all whose deletion destroys nothing, however many; answers their UIDs."""
+    found = {body["metadata"]["uid"]: _called(body) for plural, body in bodies if _stays(plural, body)}
+    if found:
+        say("\n  ".join([STAYING, *found.values()]))
+    return set(found)
+
+
+def _stays(plural: str, body: Mapping[str, Any]) -> bool:
+    """Whether the operator leaves alone what an object stands for when the object goes."""
+    adopted = plural == VPCS and (body.get("status") or {}).get("adopted") is True
+    return _retained(body) or (adopted and _policy(body) is None)
 
 
 def _retained(body: Mapping[str, Any]) -> bool:
-    deletion = (body.get("spec") or {}).get("deletion") or {}
-    return bool(deletion.get("policy") == DeletionPolicy.RETAIN)
+    return bool(_policy(body) == DeletionPolicy.RETAIN)
+
+
+def _policy(body: Mapping[str, Any]) -> Any:
+    return ((body.get("spec") or {}).get("deletion") or {}).get("policy")
+
+
+def _called(body: Mapping[str, Any]) -> str:
+    return f"{body['kind']} {body['metadata']['namespace']}/{body['metadata']['name']}"
 
 
 def _left(body: Mapping[str, Any]) -> Left:

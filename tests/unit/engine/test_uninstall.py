@@ -166,6 +166,60 @@ async def test_what_comes_meanwhile_goes_too():
     assert said[:2] == ["1 still there", "2 still there"]
 
 
+RETAINED, DELETED = {"deletion": {"policy": "Retain"}}, {"deletion": {"policy": "Delete"}}
+STAYING = [
+    (body("GpuVM", "x", spec=RETAINED), True, "its owner wants to keep it"),
+    (body("GpuSnapshot", "x", spec=RETAINED), True, "its owner wants to keep it"),
+    (body("GpuVpc", "x", spec=RETAINED), True, "its owner wants to keep it"),
+    (body("GpuVpc", "x", status={"adopted": True}), True, "it was there before, and nothing is said of it"),
+    (body("GpuVpc", "x", status={"adopted": True}, spec=DELETED), False, "adopted, and its owner wants it gone"),
+    (body("GpuVpc", "x", status={"adopted": False}), False, "made for this object"),
+    (body("GpuVM", "x", spec=DELETED), False, "destroyed, as it says"),
+    (body("GpuVM", "x", spec={"deletion": None}, status=None), False, "destroyed, since nothing is said"),
+    (body("GpuCloudAccount", "x"), False, "it stands for nothing in the cloud"),
+]
+
+
+@pytest.mark.parametrize(("one", "stays", "why"), STAYING, ids=[f"{row[0]['kind']}: {row[2]}" for row in STAYING])
+async def test_a_drain_tells_what_it_leaves_in_the_cloud(one, stays, why):
+    said = []
+    assert await guard(Objects(one)).clear(Policy.DRAIN, 60, said.append) == ()
+    expected = [f"{module.STAYING}\n  {one['kind']} team/x"] if stays else []
+    assert [text for text in said if "still there" not in text] == expected, why
+
+
+async def test_it_is_told_before_anything_is_deleted_all_of_it_and_once():
+    kube = Objects(*(body("GpuVM", f"vm-{number}", spec=RETAINED) for number in range(40)), looks=3)
+    said = []
+
+    def say(text):
+        if text.startswith(module.STAYING):
+            said.append((text, list(kube.sent)))
+
+    assert await guard(kube).clear(Policy.DRAIN, 60, say) == ()
+    ((text, sent),) = said
+    assert sent == []
+    assert len(text.splitlines()) == 41, "afterwards nobody knows them, so none is left out"
+
+
+async def test_what_is_retained_while_the_drain_waits_is_told_too():
+    kube = Objects(body("GpuVM", "stuck"), looks=3)
+    said = []
+
+    def say(text):
+        said.append(text)
+        kube.bodies[0]["spec"] = RETAINED
+
+    assert await guard(kube).clear(Policy.DRAIN, 60, say) == ()
+    assert said == ["1 still there", f"{module.STAYING}\n  GpuVM team/stuck"]
+
+
+async def test_to_retain_says_by_its_name_that_everything_stays():
+    said = []
+    assert await guard(Objects(body("GpuVM", "train", spec=RETAINED))).clear(Policy.RETAIN, 60, said.append) == ()
+    assert said == ["1 still there"]
+
+
 async def test_when_the_time_is_over_it_says_what_is_left():
     kube = Objects(body("GpuVM", "train"), body("GpuVM", "held"), blocked={"held"})
     left = await guard(kube).clear(Policy.DRAIN, 10, told)
