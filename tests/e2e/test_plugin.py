@@ -121,7 +121,8 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, operator, 
     done = plugin("doctor", "-o", "json")
     findings = {item["check"]: item for item in json.loads(done.stdout)["findings"]}
     assert done.returncode == 3
-    assert set(findings) == {"stalled", "annotations"}
+    assert set(findings) == {"stalled", "annotations", "operator"}
+    assert findings["operator"]["severity"] == "note", "a single operator has no Lease, and is well"
     assert "gpucloud.dev/paused" in findings["annotations"]["message"]
     assert plugin("wait", "gvm/train", "--for", "gone", "--timeout", "0").returncode == 4
     assert plugin("wait", "gvm/none").returncode == 1

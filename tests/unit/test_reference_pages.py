@@ -14,6 +14,15 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference"
 SETTINGS = (PAGES / "settings.md").read_text()
 STATUS = (PAGES / "status.md").read_text()
+TROUBLESHOOTING = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text()
+# Reasons of an object that is not Ready, for which nobody needs to look anything up.
+HARMLESS = {
+    Reason.PROVISIONING: "the cloud is at work on it, and its word says so",
+    Reason.STARTING: "what was asked for is under way",
+    Reason.STOPPING: "what was asked for is under way",
+    Reason.RESTARTING: "what was asked for is under way",
+    Reason.DELETING: "what was asked for is under way; the page has a row for a deletion that hangs",
+}
 
 
 def setting_row(item):
@@ -45,6 +54,18 @@ def test_every_reason_is_explained(reason):
     cells = rows_of(STATUS)[f"`{reason}`"]
     assert len(cells) == 3, "the condition, the meaning, what to do"
     assert all(cells)
+
+
+def not_ready(reason):
+    """Whether an object that is not as asked may bear it."""
+    conditions = rows_of(STATUS)[f"`{reason}`"][0]
+    return conditions.startswith("Ready") and not conditions.startswith("Ready True")
+
+
+@pytest.mark.parametrize("reason", [reason for reason in Reason if not_ready(reason)])
+def test_every_reason_that_calls_for_a_look_is_in_troubleshooting(reason):
+    listed = any(f"`{reason}`" in line for line in TROUBLESHOOTING.splitlines() if line.startswith("| "))
+    assert listed is not (reason in HARMLESS), "a row of docs/how-to/troubleshooting.md, or HARMLESS with a reason"
 
 
 @pytest.mark.parametrize("annotation", Annotation)

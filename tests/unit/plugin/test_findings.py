@@ -22,6 +22,7 @@ WELL = Facts(
     kinds=frozenset(kind.plural for kind in KINDS.values()),
     definitions=CRDS,
     rights=dict.fromkeys(WANTED_RIGHTS, True),
+    operator_namespace="operators",
     leases=(Lease("gpucloud-operator", "pod-1", NOW),),
     things=(an_account(), a_vpc(), a_vm(), a_snapshot()),
 )
@@ -40,6 +41,10 @@ def newer(plural):
     return {**CRDS, plural: definition}
 
 
+def asked(request, value="2026-01-01T00:54:59Z", **more):
+    return {"annotations": {f"gpucloud.dev/{request}-requested-at": value, **more}}
+
+
 def test_nothing_is_found_where_all_is_well():
     assert examine(WELL) == ()
 
@@ -56,7 +61,23 @@ def test_nothing_is_found_where_all_is_well():
         ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train"),
         ({"leases": (Lease("gpucloud", "pod-1", NOW - timedelta(minutes=5)),)}, ERROR, "operator", "renewed last 5 min ago"),
         ({"leases": (Lease("gpucloud", "", None),)}, ERROR, "operator", "of nobody was renewed never"),
-        ({"leases": None, "things": ()}, NOTE, "operator", "cannot be told"),
+        ({"leases": None}, NOTE, "operator", "cannot be told: you may not see the Leases in namespace 'operators'"),
+        ({"leases": ()}, NOTE, "operator", "cannot be told: no Lease of one is in namespace 'operators'"),
+        ({"leases": (), "things": ()}, NOTE, "operator", "cannot be told"),
+        (
+            {"things": (a_vm(**asked("restart")),)},
+            WARNING,
+            "operator",
+            "answered gpucloud.dev/restart-requested-at of GpuVM/train",
+        ),
+        ({"things": (a_vm(**asked("restart", "again")),)}, WARNING, "operator", "restart-requested-at of GpuVM/train"),
+        (
+            {"things": (a_vm(**asked("restart"), status={"lastHandledRestartAt": "2026-01-01T00:01:00Z"}),)},
+            WARNING,
+            "operator",
+            "restart-requested-at of GpuVM/train",
+        ),
+        ({"things": (a_vpc(**asked("reconcile")),)}, WARNING, "operator", "reconcile-requested-at of GpuVpc/lab"),
         ({"things": (an_account("default", "Working", "SecretNotFound"),)}, WARNING, "accounts", "SecretNotFound"),
         ({"things": (a_vm("train", "Stalled", "Rejected"),)}, ERROR, "stalled", "Rejected: train is Rejected."),
         (
@@ -101,12 +122,43 @@ def test_each_finding(changes, severity, check, says):
     [
         ((a_vm("train", "Working", "Creating"),), "what is under way is no finding"),
         ((a_vm("train", "Deleting", deleting="2026-01-01T00:55:00Z"),), "a deletion may take some minutes"),
-        ((a_vm(annotations={"gpucloud.dev/restart-requested-at": "now"}),), "an annotation that is one"),
+        ((a_vm(**asked("restart", "now"), status={"lastHandledRestartAt": "now"}),), "an annotation that is one, and answered"),
+        ((a_vm(**asked("restart", "x" * 999), status={"lastHandledRestartAt": "x" * 253}),), "as much as a status holds"),
+        ((a_vm(**asked("restart", "")),), "an empty value asks for nothing"),
+        ((a_vm(**asked("restart", "2026-01-01T00:55:00Z")),), "an answer may take some minutes"),
+        ((a_vm("train", "Working", "WaitingForCapacity", **asked("restart")),), "it must come up before it is restarted"),
+        ((a_vm("train", "Deleting", deleting="2026-01-01T00:55:00Z", **asked("reconcile")),), "what goes answers nothing"),
+        ((a_vpc(**asked("restart")),), "only a GpuVM is restarted"),
+        ((an_account(**asked("reconcile")),), "the status of an account has no answer"),
         ((a_vm(annotations={"example.com/paused": "yes"}),), "an annotation of others"),
     ],
 )
 def test_what_is_no_finding(things, why):
     assert examine(replace(WELL, things=things)) == (), why
+
+
+HELD = {"gpucloud.dev/paused": "true"}
+
+
+@pytest.mark.parametrize(
+    ("item", "check", "why"),
+    [
+        (a_vm(**asked("restart", **HELD)), "paused", "a pause holds the answer back"),
+        (a_vm("train", "Unseen", **asked("reconcile")), "operator", "told already, of the whole object"),
+        (
+            a_vm("train", "Stalled", "InvalidSpec", **asked("reconcile")),
+            "stalled",
+            "a spec that cannot be read is not answered",
+        ),
+    ],
+)
+def test_a_request_that_cannot_be_answered_is_no_finding_of_its_own(item, check, why):
+    assert [finding.check for finding in examine(replace(WELL, things=(item,)))] == [check], why
+
+
+def test_what_is_asked_of_a_stalled_object_is_answered_by_an_operator_that_is_well():
+    item = a_vm("train", "Stalled", "Rejected", **asked("reconcile"))
+    assert [finding.check for finding in examine(replace(WELL, things=(item,)))] == ["stalled", "operator"]
 
 
 def test_a_young_object_gives_the_operator_time():

@@ -1,11 +1,13 @@
 """Each verb against a small apiserver: what it asks, what it says, how it ends."""
 
 import json
+from copy import deepcopy
 
 import pytest
 import yaml
 
 from gpucloud.cli.plugin import entry
+from support.fakeapiserver import PLURALS, PREFIX
 from support.pluginworld import a_body
 
 VM_SPEC = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme"}
@@ -93,6 +95,51 @@ def test_who_sets_it_back_is_named(api, plugin, marks, keeper):
     assert f"comes from {keeper}" in err
 
 
+PAUSED = {"gpucloud.dev/paused": "true"}
+
+
+@pytest.mark.parametrize("how", ["Deleting", "Stalled"])
+@pytest.mark.parametrize("words", [("start", "b"), ("stop", "b"), ("restart",), ("snapshot",)], ids=lambda words: words[0])
+def test_of_what_is_being_deleted_nothing_is_asked(api, plugin, words, how):
+    """Nor of those that are named before it."""
+    verb, *others = words
+    power = "Stopped" if verb == "start" else "Running"
+    spec = {**VM_SPEC, "powerState": power}
+    api.add(a_vm_body("b", spec=spec), a_vm_body(how=how, spec=spec, deleting="2026-01-01T00:00:00Z"))
+    code, out, err = plugin(verb, *others, "train")
+    assert (code, out, api.changed("PATCH"), api.changed("POST")) == (1, "", [], [])
+    assert "GpuVM/train is being deleted" in err
+    assert "create it again" in err
+
+
+STOPPED = {"spec": {**VM_SPEC, "powerState": "Stopped"}}
+MADE = {"status": {"vmId": "x"}}
+PAUSES = [
+    ("start", STOPPED, True, "it is switched later"),
+    ("stop", {}, True, "it is switched later"),
+    ("start", {}, False, "it is as asked already"),
+    ("start", {"how": "Working"}, True, "its spec asks for it already, and it is not so yet"),
+    ("snapshot", {}, True, "there is no VM yet"),
+    ("snapshot", MADE, False, "a pause keeps nobody from taking a snapshot of what is there"),
+]
+
+
+@pytest.mark.parametrize(("verb", "more", "held", "why"), PAUSES)
+def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, held, why):
+    api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
+    code, _, err = plugin(verb, "train")
+    assert code == 0, why
+    assert ("GpuVM/train is paused" in err) is held, why
+
+
+@pytest.mark.parametrize(("verb", "more", "held", "why"), PAUSES)
+def test_nobody_waits_in_vain_for_a_pause_to_end(api, plugin, verb, more, held, why):
+    api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
+    code, out, err = plugin(verb, "train", "--wait", "--timeout", "0")
+    assert (code == 1, out == "", "is paused: remove" in err) == (held, held, held), why
+    assert not (held and (api.changed("PATCH") or api.changed("POST"))), why
+
+
 def test_restart_waits_for_its_own_answer(api, plugin):
     api.add(a_vm_body())
 
@@ -113,7 +160,7 @@ def test_restart_waits_for_its_own_answer(api, plugin):
     ("more", "says"),
     [
         ({"spec": {**VM_SPEC, "powerState": "Stopped"}}, "nothing to restart"),
-        ({"annotations": {"gpucloud.dev/paused": "true"}}, "is paused"),
+        ({"annotations": PAUSED}, "is paused"),
     ],
 )
 def test_a_restart_that_would_never_come_is_refused(api, plugin, more, says):
@@ -220,7 +267,7 @@ def test_doctor_through_the_users_own_rights(api, plugin):
     api.refused["/apis/apiextensions.k8s.io"] = 403
     code, out, _ = plugin("doctor", "-o", "json")
     checks = [finding["check"] for finding in json.loads(out)["findings"]]
-    assert (code, checks) == (3, ["definitions", "stalled", "rights"])
+    assert (code, checks) == (3, ["definitions", "stalled", "rights", "operator"])
 
 
 LABEL = {"app.kubernetes.io/part-of": "gpucloud-operator"}
@@ -239,6 +286,27 @@ def test_doctor_tells_that_nobody_leads(api, plugin, name, labels, ours, why):
     api.canned["/apis/coordination.k8s.io/v1/namespaces/gpucloud-system/leases"] = {"items": [lease]}
     _, out, _ = plugin("doctor")
     assert (f"Nobody leads: the Lease {name} " in " ".join(out.split())) is ours, why
+
+
+@pytest.mark.parametrize(
+    ("leases", "says", "why"),
+    [
+        (None, "you may not see the Leases in namespace 'ours'", "refused, or none served"),
+        ([], "no Lease of one is in namespace 'ours'", "without --leader-elect there is none"),
+        ([{"metadata": {"name": "another-controller"}}], "no Lease of one is in namespace 'ours'", "somebody else's"),
+    ],
+)
+def test_doctor_notes_that_it_cannot_know_of_an_operator(api, plugin, leases, says, why):
+    definitions = {"resources": [{"name": plural} for plural in PLURALS.values()]}
+    api.canned[PREFIX] = definitions
+    if leases is not None:
+        api.canned["/apis/coordination.k8s.io/v1/namespaces/ours/leases"] = {"items": leases}
+    api.add(a_vm_body(spec={}))
+    code, out, _ = plugin("doctor", "--operator-namespace", "ours")
+    assert code == 0, f"{why}: a note is no finding that fails"
+    assert says in out, why
+    assert "--operator-namespace" in out
+    assert "Nothing wrong" not in out
 
 
 @pytest.mark.parametrize(

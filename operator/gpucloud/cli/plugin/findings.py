@@ -9,18 +9,20 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.cluster import Right
-from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, Key, Thing
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, Key, Thing, moment
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
+from gpucloud.reconcile.core.record import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
 PATIENCE = timedelta(minutes=1)  # an operator that runs has looked at a new object long before
+ANSWER = timedelta(minutes=5)  # to a request; a cloud that is away for a moment delays it (--blind-after-seconds)
 DELETION = timedelta(minutes=10)
 SILENCE = timedelta(minutes=1)  # of the holder of a Lease, whatever our clock's error
 VERBS = ("list", "create", "patch", "delete")
@@ -29,6 +31,11 @@ WANTED_RIGHTS = (
     Right("list", KINDS[ACCOUNT].plural),
 )
 OURS = f"{GROUP}/"
+ANSWERS = {  # where the status answers a request
+    Annotation.RESTART_REQUESTED_AT: "lastHandledRestartAt",
+    Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
+}
+ALIVE = "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log."
 TRUTHS = {Annotation.PAUSED: "true", Annotation.BUY_ANYWAY: "true", Annotation.ACCEPT_ABSENCE: "true"}
 
 
@@ -70,7 +77,8 @@ class Facts:
     kinds: frozenset[str] | None  # plurals that the apiserver serves in our version
     definitions: Mapping[str, Mapping[str, Any]]  # by plural, those that may be read
     rights: Mapping[Right, bool]
-    leases: tuple[Lease, ...] | None
+    operator_namespace: str
+    leases: tuple[Lease, ...] | None  # of operators of ours, in that namespace
     things: tuple[Thing, ...] = ()
     unread: Mapping[str, str] = field(default_factory=dict)  # by plural, why they could not be listed
 
@@ -156,7 +164,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _operator(facts: Facts) -> Iterator[Finding]:
+def _unseen(facts: Facts) -> Iterator[Finding]:
     unseen = [item for item in facts.things if standing(item) is Standing.UNSEEN and _age(facts, item) > PATIENCE]
     if unseen:
         names = _few([str(item.key) for item in unseen])
@@ -164,8 +172,43 @@ def _operator(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "operator",
             f"No operator has looked at {names} within a minute.",
-            "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log.",
+            ALIVE,
         )
+
+
+def _unanswered(facts: Facts) -> Iterator[Finding]:
+    """An operator that has stopped leaves its last words behind; that it does not answer shows it all the same."""
+    for annotation in ANSWERS:
+        names = [str(item.key) for item in facts.things if _ignored(facts, item, annotation)]
+        if names:
+            yield Finding(
+                Severity.WARNING,
+                "operator",
+                f"No operator has answered {annotation} of {_few(names)} within 5 minutes: none seems to look there.",
+                ALIVE,
+            )
+
+
+def _ignored(facts: Facts, item: Thing, annotation: Annotation) -> bool:
+    """Whether an operator would have answered this request long ago. As it does, only the beginning of a long one counts."""
+    asked = str(item.annotations.get(annotation) or "")[:MAX_TEXT]
+    if not asked or not _answerable(item, annotation) or item.status.get(ANSWERS[annotation]) == asked:
+        return False
+    since = moment(asked)  # a text that is no time does not tell when it was set
+    return (_age(facts, item) if since is None else facts.now - since) > ANSWER
+
+
+def _answerable(item: Thing, annotation: Annotation) -> bool:
+    """Whether an operator that is well answers: not while held back, deleting, or before it could read the spec."""
+    if item.paused or item.deleting is not None:
+        return False
+    if annotation is Annotation.RESTART_REQUESTED_AT:  # a VM in any other state may have to get out of that first
+        return item.key.kind == VM and standing(item) is Standing.READY
+    unread = standing(item) is Standing.UNSEEN or reason(item) == Reason.INVALID_SPEC
+    return item.key.kind != ACCOUNT and not unread
+
+
+def _leaders(facts: Facts) -> Iterator[Finding]:
     for lease in facts.leases or ():
         silent = lease.renewed is None or facts.now - lease.renewed > SILENCE
         if not lease.holder or silent:
@@ -177,12 +220,15 @@ def _operator(facts: Facts) -> Iterator[Finding]:
                 "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
                 "If the clock of this machine is wrong, correct it.",
             )
-    if not facts.things and facts.leases is None:
+    if not facts.leases:
+        where = f"in namespace {facts.operator_namespace!r}"
+        why = f"you may not see the Leases {where}" if facts.leases is None else f"no Lease of one is {where}"
         yield Finding(
             Severity.NOTE,
             "operator",
-            "Whether an operator runs cannot be told: there is no object that it would have answered, and no Lease to be seen.",
-            "Create a GpuCloudAccount, or look at the operator's pods.",
+            f"Whether an operator runs now cannot be told: {why}. What the objects say may be older than its end.",
+            "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
+            "Lease: look at its pods.",
         )
 
 
@@ -268,7 +314,9 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     _definitions,
     _rights,
-    _operator,
+    _unseen,
+    _unanswered,
+    _leaders,
     _accounts,
     _stuck,
     _deletions,

@@ -79,10 +79,12 @@ def stop(
 
 
 def _switch(here: Cluster, names: list[str], wanted: PowerState, timeout: float | None) -> int:
-    keys = tuple(dict.fromkeys(vm_key(here, name) for name in names))
-    before = [here.need(key) for key in keys]  # all of them, before the first is changed
-    for item in before:
-        if item.spec.get("powerState", PowerState.RUNNING) == wanted:
+    before = {item.key: item for item in (_kept(here, name) for name in names)}  # all of them, before the first is changed
+    for item in before.values():
+        if _power(item) != wanted or standing(item) is not Standing.READY:
+            _mind_pause(item, refuse=timeout is not None)
+    for item in before.values():
+        if _power(item) == wanted:
             print(f"{item.key}: spec.powerState is {wanted} already")
             continue
         here.patch(item.key, {"spec": {"powerState": wanted.value}})
@@ -90,7 +92,38 @@ def _switch(here: Cluster, names: list[str], wanted: PowerState, timeout: float 
         _warn_of_keepers(item)
     if timeout is None:
         return ExitCode.OK
-    return wait(looking(here, keys), Aim(Goal.READY, {item.key: item.uid for item in before}), timeout)
+    return wait(looking(here, tuple(before)), Aim(Goal.READY, {key: item.uid for key, item in before.items()}), timeout)
+
+
+def _kept(here: Cluster, name: str) -> Thing:
+    """The VM, which must be there and stay.
+
+    Raises:
+        PluginError: it is not there, or being deleted: whatever is asked of it would come to nothing.
+    """
+    item = here.need(vm_key(here, name))
+    if item.deleting is not None:
+        raise PluginError(
+            f"{item.key} is being deleted, which cannot be taken back: when it is gone, create it again if it is still wanted."
+        )
+    return item
+
+
+def _mind_pause(item: Thing, *, refuse: bool) -> None:
+    """Tell that a pause holds back what is asked; or refuse it, since it would be waited for in vain, or come unforeseen.
+
+    Raises:
+        PluginError: it is paused, and that is to be refused.
+    """
+    if not item.paused:
+        return
+    if refuse:
+        raise PluginError(f"{item.key} is paused: remove the annotation {Annotation.PAUSED} first.")
+    show.tell(f"{item.key} is paused: what is asked of it is done once the annotation {Annotation.PAUSED} is removed.")
+
+
+def _power(item: Thing) -> str:
+    return str(item.spec.get("powerState", PowerState.RUNNING.value))
 
 
 def _warn_of_keepers(item: Thing) -> None:
@@ -113,11 +146,10 @@ def restart(
 ) -> int:
     """Stop a VM and start it again: sets the annotation gpucloud.dev/restart-requested-at, which the status answers."""
     here = cluster(namespace, context, kubeconfig)
-    item = here.need(vm_key(here, vm))
-    if item.spec.get("powerState") == PowerState.STOPPED:
+    item = _kept(here, vm)
+    if _power(item) == PowerState.STOPPED:
         raise PluginError(f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart: use start.")
-    if item.paused:
-        raise PluginError(f"{item.key} is paused: remove the annotation {Annotation.PAUSED} first.")
+    _mind_pause(item, refuse=True)
     asked = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")  # two in one second are two requests
     here.patch(item.key, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})
     print(f"{item.key}: asked for a restart ({Annotation.RESTART_REQUESTED_AT}={asked})")
@@ -139,7 +171,9 @@ def snapshot(
 ) -> int:
     """Take a snapshot of a VM: creates a GpuSnapshot that refers to it."""
     here = cluster(namespace, context, kubeconfig)
-    source = here.need(vm_key(here, vm))
+    source = _kept(here, vm)
+    if not source.text("vmId"):  # one that is there may be paused: that is no change of it
+        _mind_pause(source, refuse=wait_for_it)
     called = target(name, SNAPSHOT)[1] if name else f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source))
     print(f"{made.key}: created, of {source.key}")

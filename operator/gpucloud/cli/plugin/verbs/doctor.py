@@ -64,6 +64,7 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         kinds=served,
         definitions=_definitions(here),
         rights={right: here.may(right, namespace or "") for right in WANTED_RIGHTS},
+        operator_namespace=operator_namespace,
         leases=_leases(here, operator_namespace),
         things=things,
         unread=unread,
@@ -90,15 +91,17 @@ def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:
 
 
 def _leases(here: Cluster, namespace: str) -> tuple[Lease, ...] | None:
-    """The Leases of operators of ours in that namespace; None when there are none to be seen."""
+    """The Leases of operators of ours in that namespace; None when they may not be seen."""
     listed = here.read(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+    if listed is None:
+        return None
     found = []
-    for item in (listed or {}).get("items") or ():
+    for item in listed.get("items") or ():
         name, spec = str(item["metadata"].get("name", "")), item.get("spec") or {}
         label, ours = PART_OF
         if (item["metadata"].get("labels") or {}).get(label) == ours or name.startswith(OLD_NAMES):
             found.append(Lease(name, clean(str(spec.get("holderIdentity") or "")), moment(spec.get("renewTime"))))
-    return tuple(found) or None
+    return tuple(found)
 
 
 def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:

@@ -19,7 +19,9 @@ Kubeconfig = Annotated[
     Path | None, typer.Option("--kubeconfig", help="Path of the kubeconfig; KUBECONFIG, else ~/.kube/config, when not given.")
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="Form of the answer; json and yaml have a stable shape.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is done; stops at once when the object is Stalled.")]
+Wait = Annotated[
+    bool, typer.Option("--wait", help="Wait until it is done; stops at once when the object is Stalled. A paused VM is refused.")
+]
 Seconds = Annotated[
     str, typer.Option("--timeout", help="How long to wait: 90s, 30m, 2h, or seconds. On its end the exit code is 4.")
 ]
@@ -44,7 +46,7 @@ Console = Annotated[
     ),
 ]
 OperatorNamespace = Annotated[
-    str, typer.Option("--operator-namespace", help="Namespace of the operator, for reaching its console.")
+    str, typer.Option("--operator-namespace", help="Namespace of the operator, where its console and its Lease are.")
 ]
 SYSTEM = "gpucloud-system"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
