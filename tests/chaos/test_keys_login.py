@@ -64,6 +64,7 @@ def expired(rig, meant):
         logins = len(trial.sim.calls("Authenticate"))
         found = [f"{logins} logins, for one end of a token"] if logins > 2 else []
         found += [f"{len(refused)} calls were refused"] if len(refused) > 4 else []  # those that were under way together
+        found += [] if refused or logins > 1 else ["E2: the token's end was not noticed by anybody"]
         return found + violations(trial, Expected(summary=ONE_VM))
 
 
@@ -73,7 +74,9 @@ def short_lived(rig):
         trial.sim.turn(login_token_seconds=1)
         life(trial, username="ann", password=PASSWORD)
         refused = [call["operation"] for call in trial.sim.calls() if call["status"] == 401]
-        return [f"refused: {refused}"] * bool(refused) + violations(trial, Expected(summary=ONE_VM))
+        found = [f"refused: {refused}"] * bool(refused)
+        found += [] if len(trial.sim.calls("Authenticate")) > 1 else ["E2: the token was never renewed"]
+        return found + violations(trial, Expected(summary=ONE_VM))
 
 
 def life(trial, **credential):

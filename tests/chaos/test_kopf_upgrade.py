@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.rig.campaign import Run
+from chaos.rig.campaign import NotReachedError, Run
 from chaos.rig.oracles import Expected, violations
 from chaos.rig.strangers import plant
 from chaos.rig.workloads import AVAILABLE, COMPLETED, RUNNING
@@ -58,7 +58,9 @@ def replaced(rig, old, operation, up):
         plant(trial)
         trial.sim.turn(provision_seconds=1.5, snapshot_seconds=1.5)
         present = dict(trial.env)
-        versions = [{"PYTHONPATH": str(old)} if old else present, present]
+        if old is None:  # no history to take it from
+            raise NotReachedError
+        versions = [{"PYTHONPATH": str(old)}, present]
         first, second = versions if up else versions[::-1]
         start(trial, first)
         trial.apply(gpuvpc("lab", name=f"acme-{trial.tag}-lab"), gpusnapshot())

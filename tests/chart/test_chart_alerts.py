@@ -23,11 +23,18 @@ from support.chart import NAME
 from support.fedmetrics import everything
 from support.promql import OF_TARGETS, spoken_of, values_of
 
-RUNBOOKS = "https://runbooks.example"
+RULE = {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://runbooks.example"}}}
 CASES = yaml.safe_load((ROOT / "tests" / "chart" / "rules.test.yaml").read_text())["tests"]
 PANELS = json.loads((CHART / "files" / "dashboard.json").read_text())["panels"]
 TARGETS = [(panel["title"], target) for panel in PANELS for target in panel["targets"]]
 RULES = [rule for group in yaml.safe_load((CHART / "files" / "rules.yaml").read_text())["groups"] for rule in group["rules"]]
+# How seldom the cloud is listed, the minutes up to the next listing, the minute of an outage in which it is told.
+PACES = [
+    ({}, 9, 16, "by default after ten minutes, and five"),
+    ({"pollSteadySeconds": 5}, 9, 16, "often: no sooner than by default"),
+    ({"pollSteadySeconds": 1800}, 30, 96, "every half hour: after three that did not come"),
+    ({"pollSteadySeconds": 250.5}, 12, 18, "a fraction: after 751.5 seconds"),
+]
 # What somebody on call looks for, and a metric that answers it.
 ASKED = {
     "cloud calls by operation and code": "gpucloud_cloud_requests_total",
@@ -64,8 +71,7 @@ def promtool(tmp_path_factory):
 @pytest.fixture(scope="module")
 def rules(chart):
     """The rules in the form of a file of Prometheus, as the chart renders them."""
-    values = {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": RUNBOOKS}}}
-    return chart.render(values).one("PrometheusRule")["spec"]
+    return chart.render(RULE).one("PrometheusRule")["spec"]
 
 
 def told(done):
@@ -96,6 +102,26 @@ def test_promtool_sees_a_case_fail(promtool, rules):
     done = promtool({"rules.yaml": rules, "wrong.yaml": wrong}, "test", "rules", "wrong.yaml")
     assert done.returncode == 1
     assert "FAILED" in told(done)
+
+
+@pytest.mark.parametrize(("settings", "age", "fires", "why"), PACES, ids=[row[3] for row in PACES])
+def test_the_cloud_is_seen_however_seldom_it_is_listed(chart, promtool, settings, age, fires, why):
+    """Listings that come in time, for five hours, and an outage."""
+    series = 'gpucloud_cloud_listing_age_seconds{account="team/default", kind="vms", cluster="Msc1"}'
+    firing = 'count(ALERTS{alertname="GpucloudCloudBlind", alertstate="firing"})'
+    seen = [{"expr": firing, "eval_time": f"{minute}m", "exp_samples": []} for minute in range(300)]
+    blind = [
+        {"expr": firing, "eval_time": f"{fires - 1}m", "exp_samples": []},
+        {"expr": firing, "eval_time": f"{fires}m", "exp_samples": [{"labels": "{}", "value": 1}]},
+    ]
+    cases = [
+        {"input_series": [{"series": series, "values": f"0+60x{age} " * 60}], "promql_expr_test": seen},
+        {"input_series": [{"series": series, "values": "0+60x300"}], "promql_expr_test": blind},
+    ]
+    tests = {"rule_files": ["paced.yaml"], "tests": [{"interval": "1m", **case} for case in cases]}
+    rules = chart.render({**RULE, "settings": settings}).one("PrometheusRule")["spec"]
+    done = promtool({"paced.yaml": rules, "paces.yaml": tests}, "test", "rules", "paces.yaml")
+    assert done.returncode == 0, f"{why}: {told(done)}"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
@@ -192,6 +218,18 @@ def test_whatever_needs_a_person_is_told_once():
     others = [rule["expr"] for rule in RULES if rule["expr"] != stalled]
     assert any(("reason", Reason.CREDENTIALS_REFUSED, False) in values_of(other) for other in others)
     assert any("gpucloud_deletions_held" in spoken_of(other).metrics for other in others)
+
+
+@pytest.mark.parametrize(
+    ("alert", "metric"),
+    [
+        ("GpucloudObjectsWaiting", "operator_{}_status_condition_current_status_seconds"),
+        ("GpucloudDeletionsWaiting", "operator_{}_termination_current_time_seconds"),
+    ],
+)
+def test_what_waits_is_told_of_whatever_its_kind(alert, metric):
+    (waits,) = (rule["expr"] for rule in RULES if rule["alert"] == alert)
+    assert spoken_of(waits).metrics == {metric.format(kind.lower()) for kind in KINDS}
 
 
 @pytest.mark.parametrize(("title", "target"), TARGETS, ids=[title for title, _ in TARGETS])

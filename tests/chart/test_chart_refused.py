@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chartfiles.settings import settings_of_values, value_name
+from gpucloud import settings
 from support.chart import SIMULATED, merged
 
 NETWORK = {"enabled": True, "apiServerCIDRs": ["192.0.2.1/32"], "cloudCIDRs": ["198.51.100.0/24"]}
@@ -32,6 +34,8 @@ SCHEMA = [
     ({"settings": {"workers": 1.5}}, "/settings/workers", "half a worker"),
     ({"settings": {"brakeVms": -1}}, "/settings/brakeVms", "a negative limit"),
     ({"settings": {"metricsPort": 0}}, "/settings/metricsPort", "a port that nobody could scrape"),
+    ({"settings": {"consolePort": 70000}}, "/settings/consolePort", "no port at all"),
+    ({"settings": {"consolePort": 0}}, "/settings/consolePort", "a port that the plugin could not find"),
     ({"settings": {"logLevel": "loud"}}, "/settings/logLevel", "a level that does not exist"),
     ({"settings": {"observeOnly": "yes"}}, "/settings/observeOnly", "a word for a switch"),
     ({"settings": {"ownAccountNamespace": "a"}}, "/settings/ownAccountNamespace", "a word for a list"),
@@ -83,6 +87,44 @@ TOGETHER = [
         "GPUCLOUD_PASSWORD must not stand in values",
         "a password in the release",
     ),
+    ({"settings": {"metricsPort": 8081}}, "must differ; they are 8081, 8081", "metrics on the default port of health"),
+    ({"settings": {"healthPort": 7000, "metricsPort": 7000}}, "must differ; they are 7000, 7000", "one port given twice"),
+    ({"settings": {"console": True, "consolePort": 9090}}, "they are 9090, 8081, 9090", "the console on the port of metrics"),
+    ({"settings": {"console": True, "healthPort": 8082}}, "they are 9090, 8082, 8082", "health on the console's default port"),
+]
+
+# Settings that contradict each other: the settings, what the chart says, what the operator says.
+CONTRARY = [
+    (
+        {"leaseDurationSeconds": 10},
+        "settings.leaseRenewDeadlineSeconds: 10 must be less than leaseDurationSeconds, 10",
+        "--lease-renew-deadline-seconds",
+        "a Lease as short as the default deadline",
+    ),
+    (
+        {"leaseRenewDeadlineSeconds": 15.5},
+        "settings.leaseRenewDeadlineSeconds: 15.5 must be less than leaseDurationSeconds, 15",
+        "--lease-renew-deadline-seconds",
+        "a deadline beyond the default Lease",
+    ),
+    (
+        {"leaseRenewDeadlineSeconds": 2},
+        "settings.leaseRetryPeriodSeconds: 2 must be less than leaseRenewDeadlineSeconds, 2",
+        "--lease-retry-period-seconds",
+        "a deadline as short as the default period",
+    ),
+    (
+        {"leaseRetryPeriodSeconds": 10},
+        "settings.leaseRetryPeriodSeconds: 10 must be less than leaseRenewDeadlineSeconds, 10",
+        "--lease-retry-period-seconds",
+        "a period as long as the default deadline",
+    ),
+    (
+        {"collectOrphans": True, "orphanScanSeconds": 0},
+        "settings.collectOrphans: set orphanScanSeconds above 0",
+        "--collect-orphans",
+        "to collect what nobody looks for",
+    ),
 ]
 
 
@@ -96,6 +138,14 @@ def test_the_schema_refuses_and_names_the_place(chart, values, names, why):
 @pytest.mark.parametrize(("values", "says", "why"), TOGETHER, ids=[row[2] for row in TOGETHER])
 def test_a_contradiction_is_refused_with_what_to_do(chart, values, says, why):
     assert says in chart.refused(values), why
+
+
+@pytest.mark.parametrize(("given", "says", "flag", "why"), CONTRARY, ids=[row[3] for row in CONTRARY])
+def test_what_the_operator_refuses_at_its_start_the_chart_refuses_first(chart, given, says, flag, why):
+    assert says in chart.refused({"settings": given}), why
+    flags = {item.name: str(given[value_name(item.name)]) for item in settings_of_values() if value_name(item.name) in given}
+    with pytest.raises(settings.SettingsError, match=flag):
+        settings.load({"endpoint": ["default=https://cloud.example"], **flags}, {})
 
 
 def test_a_trial_takes_no_credentials(chart):

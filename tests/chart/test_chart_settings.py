@@ -32,6 +32,23 @@ WRITTEN = [
     ({"installTag": "123"}, "GPUCLOUD_INSTALL_TAG", "123", "a word of digits stays a word"),
 ]
 
+# Settings close to what the chart refuses, which the operator must take.
+ALLOWED = [
+    ({"leaseDurationSeconds": 10.5}, "half a second longer than the default deadline"),
+    ({"leaseRenewDeadlineSeconds": 14.5}, "half a second shorter than the default Lease"),
+    ({"leaseRenewDeadlineSeconds": 2.5}, "half a second longer than the default period"),
+    ({"leaseRetryPeriodSeconds": 9.5}, "half a second shorter than the default deadline"),
+    ({"leaseDurationSeconds": 9, "leaseRenewDeadlineSeconds": 6}, "each too short or too long for the other's default"),
+    ({"leaseDurationSeconds": 137, "leaseRenewDeadlineSeconds": 107, "leaseRetryPeriodSeconds": 26}, "all of them longer"),
+    ({"collectOrphans": True}, "the operator looks for orphans by default"),
+    ({"collectOrphans": True, "orphanScanSeconds": 0.5}, "it looks often"),
+    ({"collectOrphans": False, "orphanScanSeconds": 0}, "nobody looks, and nobody collects"),
+    ({"metricsPort": 8081, "healthPort": 9090}, "each the other's default"),
+    ({"metricsPort": 8082}, "the console's default, without a console"),
+    ({"consolePort": 8081}, "a port of the console, without a console"),
+    ({"console": True, "consolePort": 65535}, "the last port"),
+]
+
 ENDPOINTS = [
     ({"endpoints": {"default": "https://a.example"}}, "default=https://a.example", "one"),
     (
@@ -125,6 +142,13 @@ def test_what_is_not_set_is_left_to_the_operator(chart):
 @pytest.mark.parametrize(("given", "variable", "expected", "why"), WRITTEN, ids=[row[3] for row in WRITTEN])
 def test_a_value_is_written_as_the_operator_reads_it(chart, given, variable, expected, why):
     assert chart.render({"settings": given}).env[variable] == expected, why
+
+
+@pytest.mark.parametrize(("given", "why"), ALLOWED, ids=[row[1] for row in ALLOWED])
+def test_what_the_chart_allows_the_operator_takes(chart, given, why):
+    read = as_read(chart.render({"settings": given}))
+    taken = {value_name(item.name): getattr(read, item.name) for item in settings_of_values()}
+    assert given.items() <= taken.items(), why
 
 
 @pytest.mark.parametrize(("values", "expected", "why"), ENDPOINTS, ids=[row[2] for row in ENDPOINTS])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from gpucloud.reconcile.naming import fingerprint
 from support.canaries import said_by, shown_of
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
@@ -227,7 +228,7 @@ def trail(life, figure):
     before = [record for record in life.logs if record.get("event") == "calling"]
     assert {call["operation"] for call in sent} == set(DESTROYING)
     for call in sent:
-        lines = [record for record in before if record["verb"] == call["operation"]]
+        lines = [record for record in before if record["verb"] == call["operation"] and is_about(record, call)]
         assert lines, f"no line in the log of {call['operation']} of {call['parameters']}"
         assert all(record["uid"] in uids and record["generation"] >= 1 and record["reason"] for record in lines)
     by_operation = Counter(call["operation"] for call in sent if "last-" not in call["parameters"]["Id"])
@@ -235,6 +236,17 @@ def trail(life, figure):
     assert all(item["regarding"]["uid"] in uids for item in told)
     assert len(before) >= len([call for call in life.calls if call["mutating"] and call["operation"] != "Authenticate"])
     figure(f"{len(sent)} destroying calls, each with its Event and its line in the log: {dict(by_operation)}")
+
+
+def is_about(record, call):
+    """Whether a line of the log speaks of the very thing that a call ended: by the mark of its object, or by its name."""
+    name = call["parameters"]["Id"]
+    marked = name.endswith(f"-{fingerprint(record['uid'])}")
+    return (
+        marked
+        or name in {record["name"], *record["targets"]}
+        or (record["kind"], call["operation"]) == ("GpuVpc", "DestroyVpc")
+    )
 
 
 def private_metrics(text, life):

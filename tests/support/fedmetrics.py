@@ -36,7 +36,8 @@ def everything(clusters: list[str]) -> Metrics:
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
         exports.Fleet(lambda: [("team", a_status())]),
-        exports.Conditions(lambda: [("GpuVM", a_condition())]),
+        exports.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
+        exports.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
         exports.Budgets(lambda: [(ACCOUNT, 5.0)]),
     )
     metrics.export_watch_age(lambda: {("GpuVM",): 1.0})

@@ -19,7 +19,7 @@ GIVEN_BY = {
     "lease_name": "leaderElection.leaseName",
     "lease_namespace": "the namespace of the release",
 }
-PORTS = ("metrics_port", "health_port")
+PORTS = ("metrics_port", "health_port", "console_port")
 INSTALL_TAG = "^([a-z0-9]{3,8})?$"
 _LIST = re.compile(r"(?<=# settings: begin\n).*?(?=# settings: end\n)", re.DOTALL)
 

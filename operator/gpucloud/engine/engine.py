@@ -105,7 +105,7 @@ class Engine:
             await persist(partial(self.kube.uids, room.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         self._use_own(self._settings.credentials)
-        Gauges(self._rooms, self._loops, lambda: self.leading).export(self.metrics, self.sessions)
+        Gauges(self._rooms, self._loops, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
         self.metrics.export_held(brake.census)
         self.metrics.export_watch_age(self.lag.ages)
         if self._orphans is not None:

@@ -16,6 +16,7 @@ from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from gpucloud.engine.inventory import Sight
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -64,17 +65,34 @@ class Budgets:
 class Conditions:
     """Conditions that stand, by kind, in the form of Karpenter's and others' dashboards."""
 
-    def __init__(self, standing: Callable[[], Iterable[tuple[str, Condition]]]) -> None:
-        self._standing = standing
+    def __init__(self, standing: Callable[[], Iterable[tuple[str, Condition]]], wall: Callable[[], datetime]) -> None:
+        self._standing, self._wall = standing, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """One family a kind."""
-        counts: dict[str, Counter[tuple[str, str, str]]] = {}
-        for kind, condition in self._standing():
-            counts.setdefault(kind, Counter())[condition.type, condition.status, condition.reason] += 1
-        for kind, found in sorted(counts.items()):
-            name = f"operator_{kind.lower()}_status_condition_count"
-            yield _family(name, f"Conditions of {kind} objects.", ("type", "status", "reason"), found)
+        """How many, and how long the oldest has had its status: two families a kind. A series an object would have no bound."""
+        labels, now = ("type", "status", "reason"), self._wall()
+        standing = ((kind, (it.type, it.status, it.reason), it.last_transition_time) for kind, it in self._standing())
+        for kind, since in _by_kind(standing):
+            name = f"operator_{kind.lower()}_status_condition"
+            yield _family(f"{name}_count", f"Conditions of {kind} objects.", labels, Counter(found for found, _ in since))
+            words = "How long the oldest of these conditions has had its status."
+            yield _family(f"{name}_current_status_seconds", words, labels, _oldest(since, now))
+
+
+class Deletions:
+    """Deletions under way, by kind and by what is said of them."""
+
+    def __init__(
+        self, going: Callable[[], Iterable[tuple[str, tuple[str, str], datetime]]], wall: Callable[[], datetime]
+    ) -> None:
+        self._going, self._wall = going, wall
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """How long the oldest has taken, one family a kind."""
+        now = self._wall()
+        for kind, since in _by_kind(self._going()):
+            name = f"operator_{kind.lower()}_termination_current_time_seconds"
+            yield _family(name, "How long the oldest deletion under way has taken.", ("type", "reason"), _oldest(since, now))
 
 
 class Objects:
@@ -142,6 +160,22 @@ class Orphans:
         yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good look for orphans.", LISTED, ages)
         words = "1 while too many look orphaned to collect any."
         yield _family("gpucloud_orphans_collection_refused", words, ("account",), refused)
+
+
+def _by_kind(found: Iterable[tuple[str, Any, datetime]]) -> list[tuple[str, list[tuple[Any, datetime]]]]:
+    """Labels and since when, for each kind."""
+    kinds: dict[str, list[tuple[Any, datetime]]] = {}
+    for kind, labels, since in found:
+        kinds.setdefault(kind, []).append((labels, since))
+    return sorted(kinds.items())
+
+
+def _oldest(since: Iterable[tuple[Any, datetime]], now: datetime) -> dict[Any, float]:
+    """The longest time of those that share labels. What began later than now, by another's clock, has just begun."""
+    ages: dict[Any, float] = {}
+    for labels, moment in since:
+        ages[labels] = max((now - moment).total_seconds(), ages.get(labels, 0.0))
+    return ages
 
 
 def _family(name: str, words: str, labels: tuple[str, ...], values: Mapping[Any, Any]) -> GaugeMetricFamily:

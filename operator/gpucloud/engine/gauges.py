@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine import exports
 from gpucloud.kinds import gpuvm
-from gpucloud.kinds.meta import ConditionType
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from gpucloud.engine.accounts import Sessions
+    from gpucloud.engine.clock import Clock
     from gpucloud.engine.inventory import Sight
     from gpucloud.engine.loop import Loop
     from gpucloud.engine.metrics import Metrics
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
 class Gauges:
     """Counts objects and what is known of the cloud when they are asked for."""
 
-    def __init__(self, rooms: Mapping[str, Any], loops: Mapping[str, Loop[Any, Any, Any]], leading: Callable[[], bool]) -> None:
-        self._rooms, self._loops, self._leading = rooms, loops, leading
+    def __init__(
+        self, rooms: Mapping[str, Any], loops: Mapping[str, Loop[Any, Any, Any]], leading: Callable[[], bool], clock: Clock
+    ) -> None:
+        self._rooms, self._loops, self._leading, self._clock = rooms, loops, leading, clock
 
     def export(self, metrics: Metrics, sessions: Sessions) -> None:
         """Have all of it counted at each scrape."""
@@ -35,7 +39,8 @@ class Gauges:
         metrics.export_sights(lambda: _sights(sessions))
         metrics.export(
             exports.Fleet(self._fleet),
-            exports.Conditions(self._conditions),
+            exports.Conditions(self._conditions, self._clock.wall),
+            exports.Deletions(self._deletions, self._clock.wall),
             exports.Budgets(lambda: [(label, session.client.budget_left) for label, session in sessions]),
         )
 
@@ -51,12 +56,26 @@ class Gauges:
     def _conditions(self) -> Iterator[tuple[str, Condition]]:
         return ((kind, condition) for kind, stored in self._objects() for condition in stored.status.conditions)
 
+    def _deletions(self) -> Iterator[tuple[str, tuple[str, str], datetime]]:
+        for kind, stored in self._objects():
+            if stored.meta.deleted_at is not None and stored.meta.guarded:  # else it waits for somebody else's finalizer
+                yield kind, _said(stored.status.conditions), stored.meta.deleted_at
+
     def _fleet(self) -> Iterator[tuple[str, GpuVMStatus]]:
         return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         counts = Counter((kind, action) for kind, loop in self._loops.items() for action in loop.withheld.values())
         return {labels: float(count) for labels, count in counts.items()}
+
+
+def _said(conditions: Iterable[Condition]) -> tuple[str, str]:
+    """Whether somebody is at work or a person must act, and the reason."""
+    standing = {condition.type: condition.reason for condition in conditions}
+    for kind in (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.READY):
+        if kind in standing:
+            return kind, standing[kind]
+    return ConditionType.READY, Reason.PENDING
 
 
 def _sights(sessions: Sessions) -> dict[tuple[str, str, str], Sight]:

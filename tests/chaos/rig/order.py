@@ -68,8 +68,9 @@ def _lets_go(call: Call) -> str | None:
     """The UID of the object that a JSON patch takes our finalizer from."""
     if call.resource not in PLURALS.values() or call.verb != "patch" or not call.body.startswith(b"["):
         return None
-    said = {one["path"]: one["value"] for one in json.loads(call.body)}
-    return None if FINALIZER in said.get("/metadata/finalizers", [FINALIZER]) else str(said["/metadata/uid"])
+    said = {one["path"]: one.get("value") for one in json.loads(call.body)}
+    left, uid = said.get("/metadata/finalizers"), said.get("/metadata/uid")
+    return str(uid) if isinstance(left, list) and FINALIZER not in left and uid else None
 
 
 def _lives(books: Books, uid: str) -> Iterator[Life]:

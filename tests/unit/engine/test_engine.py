@@ -156,6 +156,29 @@ async def test_a_watch_that_does_not_bring_what_lists_show_is_noticed_and_forgiv
     assert it.engine.lag.stuck()[0] == ""
 
 
+async def test_how_long_objects_wait_is_told_until_they_wait_no_more(rig):
+    it = await rig()
+    value = it.engine.metrics.registry.get_sample_value
+    wait = "operator_gpusnapshot_status_condition_current_status_seconds"
+    going = "operator_gpusnapshot_termination_current_time_seconds"
+    said = {"type": "Reconciling", "status": "True", "reason": "DependencyNotReady"}
+    it.show("GpuSnapshot")
+    await asyncio.sleep(10)
+    it.show("GpuSnapshot", event="MODIFIED", status=it.status())
+    await asyncio.sleep(7200)
+    assert 7200 <= value(wait, said) <= 7210
+    assert value(going, {"type": "Reconciling", "reason": "DependencyNotReady"}) is None, "nothing goes"
+    asked = {"deletionTimestamp": it.clock.wall().isoformat(), "annotations": {"gpucloud.dev/paused": "true"}}
+    it.show("GpuSnapshot", event="MODIFIED", status=it.status(), meta=asked)
+    await asyncio.sleep(10)
+    it.show("GpuSnapshot", event="MODIFIED", status=it.status(), meta=asked)
+    await asyncio.sleep(3600)
+    assert value(wait, said) is None
+    assert 3600 <= value(going, {"type": "Stalled", "reason": "DeletionBlocked"}) <= 3620
+    it.show("GpuSnapshot", event="MODIFIED", status=it.status(), meta=asked | {"finalizers": ["example.com/other"]})
+    assert value(going, {"type": "Stalled", "reason": "DeletionBlocked"}) is None, "it waits for somebody else"
+
+
 @pytest.mark.parametrize(
     ("later", "known", "why"),
     [(1.0, False, "an event that its last one overtook"), (90.0, True, "etcd was restored, and it is back")],

@@ -51,9 +51,36 @@ def test_odd_statuses(status, wanted, why):
 def test_conditions_are_counted_by_kind():
     metrics = Metrics()
     standing = [("GpuVM", a_condition()), ("GpuVM", a_condition()), ("GpuVpc", a_condition("Stalled", reason="Conflict"))]
-    metrics.export(exports.Conditions(lambda: standing))
+    metrics.export(exports.Conditions(lambda: standing, lambda: NOON))
     assert value(metrics, "operator_gpuvm_status_condition_count", type="Ready", status="True", reason="Running") == 2
     assert value(metrics, "operator_gpuvpc_status_condition_count", type="Stalled", status="True", reason="Conflict") == 1
+
+
+@pytest.mark.parametrize(
+    ("stood", "told", "why"),
+    [
+        ([], None, "a series goes with the last object"),
+        ([90], 90, "since its status flipped"),
+        ([90, 86400, 7], 86400, "of those alike the oldest"),
+        ([0], 0, "now"),
+        ([-30], 0, "a clock that goes ahead of ours"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_how_long_conditions_and_deletions_have_lasted(stood, told, why):
+    metrics = Metrics()
+    since = [NOON - timedelta(seconds=age) for age in stood]
+    waits = [("GpuVM", a_condition("Reconciling", reason="SSHKeysNotFound", at=moment)) for moment in since]
+    going = [("GpuVpc", ("Reconciling", "DeletionBlocked"), moment) for moment in since]
+    # Beside them, what is older and something else.
+    old = NOON - timedelta(days=9)
+    waits += [("GpuVM", a_condition(at=old)), ("GpuSnapshot", a_condition("Reconciling", reason="SSHKeysNotFound", at=old))]
+    going += [("GpuVpc", ("Stalled", "DeletionBlocked"), old), ("GpuVM", ("Reconciling", "DeletionBlocked"), old)]
+    metrics.export(exports.Conditions(lambda: waits, lambda: NOON), exports.Deletions(lambda: going, lambda: NOON))
+    labels = {"type": "Reconciling", "status": "True", "reason": "SSHKeysNotFound"}
+    assert value(metrics, "operator_gpuvm_status_condition_current_status_seconds", **labels) == told, why
+    labels = {"type": "Reconciling", "reason": "DeletionBlocked"}
+    assert value(metrics, "operator_gpuvpc_termination_current_time_seconds", **labels) == told, why
 
 
 def test_how_long_a_condition_stood_is_told_when_it_flips():

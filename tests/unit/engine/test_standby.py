@@ -108,6 +108,8 @@ async def test_standing_by_it_knows_all_and_touches_nothing(replica):
     assert value("leader_election_master_status", {"name": "gpucloud-operator"}) == 0
     assert value("gpucloud_objects", {"kind": "GpuVM", "ready": "Unknown", "reason": "Pending"}) is None, "counted by one"
     assert value("gpucloud_vms", {"namespace": "team", "state": "ONLINE"}) is None
+    going = {"type": "Ready", "reason": "Pending"}
+    assert value("operator_gpuvm_termination_current_time_seconds", going) is None, "one and two wait for the leader"
     assert it.engine.known() is None, "the console knows no more than what the leader has proven"
 
 

@@ -20,7 +20,8 @@ Kubeconfig = Annotated[
 ]
 Form = Annotated[Output, typer.Option("--output", "-o", help="Form of the answer; json and yaml have a stable shape.")]
 Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until it is done; stops at once when the object is Stalled. A paused VM is refused.")
+    bool,
+    typer.Option("--wait", help="Wait until it is done; stops at once when the object is Stalled. A paused VM is refused."),
 ]
 Seconds = Annotated[
     str, typer.Option("--timeout", help="How long to wait: 90s, 30m, 2h, or seconds. On its end the exit code is 4.")
