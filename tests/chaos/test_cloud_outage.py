@@ -15,10 +15,11 @@ from chaos.rig.calls import CLOUD
 from chaos.rig.campaign import Run
 from chaos.rig.link import Link
 from chaos.rig.oracles import Expected, violations
-from chaos.rig.rules import answer
+from chaos.rig.reference import reference
+from chaos.rig.rules import answer, nth
 from chaos.rig.strangers import plant
 from chaos.rig.tour import ONE_VM, gone, one_vm, reach
-from chaos.rig.workloads import RUNNING
+from chaos.rig.workloads import RUNNING, WORKLOADS
 from support.kstatus import ready
 from support.manifests import gpucloudaccount, gpuvm, secret
 from support.simcloud import API_KEY
@@ -68,6 +69,12 @@ def test_a_cloud_that_fails_for_minutes_is_hardly_asked(rig, campaign):
     campaign.carry_out("I7", runs, sample=1)
 
 
+def test_a_small_budget_is_kept(rig, campaign):
+    """I7 where it binds: the polls alone would ask for three times as much; a kill in between begins a bucket anew."""
+    runs = [Run(f"{name}, 5 a second", partial(frugal, rig, name)) for name in ("vm", "vpc", "snapshot")]
+    campaign.carry_out("I7", runs, sample=1)
+
+
 def test_retry_after_is_kept(rig, campaign):
     """Of every form; nothing at all is sent with that credential for as long as was asked."""
     runs = [Run(f"Retry-After {name}", partial(told_to_wait, rig, text)) for name, text in AFTER.items()]
@@ -105,6 +112,17 @@ def ordering(rig, fault, count):
         if len(trial.sim.committed("CreateServer")) != count + 1:
             found.append(f"{len(trial.sim.committed('CreateServer'))} VMs were made for {count + 1} objects")
         return found + violations(trial, Expected(standing={f"GpuVM/{name}": RUNNING for name in ("train", *names)}))
+
+
+def frugal(rig, name):
+    workload = WORKLOADS[name]
+    with rig.trial(**workload.options | {"cloud_qps": 5, "cloud_burst": 5}) as trial:
+        workload.prepare(trial)
+        trial.blind_seconds = 30.0
+        trial.cloud.add(nth("GetServers", 30), "answered", trial.crash())
+        trial.start()
+        workload.live(trial)
+        return violations(trial, Expected(summary=reference(rig, name).summary))
 
 
 def hardly_asked(rig, fault):

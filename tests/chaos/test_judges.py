@@ -8,12 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from chaos.rig.calls import KUBE, Call, Kind, Phase, Seen
+from chaos.rig.calls import CLOUD, KUBE, Call, Kind, Phase, Seen
 from chaos.rig.campaign import Campaign, Choice, NotReachedError, Run
 from chaos.rig.ledger import Books
+from chaos.rig.oracles import budget
+from chaos.rig.order import disorder
 from chaos.rig.points import Point, points
 from chaos.rig.reference import Reference
 from chaos.rig.truth import contradictions
+from gpucloud.kinds.meta import FINALIZER
 from gpucloud.reconcile.naming import fingerprint
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -218,3 +221,78 @@ def trial_that_saw(plural, name, said):
         kube=SimpleNamespace(seen=seen),
         here=SimpleNamespace(list=lambda _: []),
     )
+
+
+# --- the order of things
+
+SAVED, REFUSED = 200, 409
+
+
+def called(link, word, body, *, at, status=200, resource="", verb=""):
+    kind = Kind(word, verb, resource, "here", "train", writes=True)
+    call = Call(link, 1, 1, kind, "PATCH", "/", "", json.dumps(body).encode())
+    return Seen(call, received=at, at=at, forwarded=at, answered=at, status=status)
+
+
+def saving(at, status=SAVED):
+    body = {"status": {"intent": {"name": VM}}}
+    return called(KUBE, "patch gpuvms/status", body, at=at, status=status, resource="gpuvms/status", verb="patch")
+
+
+def letting_go(at, status=SAVED, left=()):
+    body = [
+        {"op": "test", "path": "/metadata/uid", "value": UID},
+        {"op": "replace", "path": "/metadata/finalizers", "value": list(left)},
+    ]
+    return called(KUBE, "patch gpuvms", body, at=at, status=status, resource="gpuvms", verb="patch")
+
+
+def ordering(at):
+    return called(CLOUD, "CreateServer", {"name": VM}, at=at)
+
+
+def destroying(at):
+    return {"operation": "DestroyServer", "mutating": True, "committed": at, "subject": {"id": VM}}
+
+
+# What the apiserver saw, what the cloud was asked for, when it was told to destroy, from when to when the VM was there.
+ORDERS = {
+    "announced, then ordered": ([saving(1)], [ordering(2)], [], (3, None), 0),
+    "ordered, then announced": ([saving(2)], [ordering(1)], [], (3, None), 1),
+    "ordered though the announcement was refused": ([saving(1, REFUSED)], [ordering(2)], [], (3, None), 1),
+    "gone, then let go": ([letting_go(9)], [], [5], (1, 8), 0),
+    "let go, then gone": ([letting_go(7)], [], [5], (1, 8), 1),
+    "let go, and still there": ([letting_go(7)], [], [5], (1, None), 1),
+    "the letting go was refused": ([letting_go(7, REFUSED)], [], [5], (1, 8), 0),
+    "somebody else's finalizer went": ([letting_go(7, left=(FINALIZER,))], [], [5], (1, 8), 0),
+    "retained, and ended by hand later": ([letting_go(7)], [], [], (1, 8), 0),
+    "another of the name came later": ([letting_go(7)], [], [5], (7.5, 8), 0),
+}
+
+
+@pytest.mark.parametrize(("kube", "cloud", "destroyed", "there", "wrong"), ORDERS.values(), ids=ORDERS)
+def test_the_order_of_things_is_judged(kube, cloud, destroyed, there, wrong):
+    born, ended = there
+    row = {"uid": 1, "order": {"name": VM, "cluster": "Msc1", "vpc": "acme"}, "status": "ONLINE", "created": born}
+    history = changes([born, ended], [row, None])[: 1 if ended is None else 2]
+    books = Books([destroying(at) for at in destroyed], history, [], [], {UID: "GpuVM/train"}, {})
+    trial = SimpleNamespace(kube=SimpleNamespace(seen=kube), cloud=SimpleNamespace(seen=cloud), skew=0.0)
+    assert len(disorder(trial, books)) == wrong
+
+
+def test_two_of_one_mark_are_a_crowd_wherever_they_are():
+    rows = [{"uid": n, "order": {"name": VM, "cluster": "Msc1", "vpc": vpc}, "created": n} for n, vpc in enumerate(("a", "b"))]
+    both = [{"at": n, "before": None, "after": row} for n, row in enumerate(rows)]
+    assert Books([], both, [], [], {UID: "GpuVM/train"}, {}).crowds() == [f"VM {VM}"]
+    assert Books([], both, [], [], {}, {}).crowds() == [], "of others a name is theirs once in each VPC"
+
+
+# --- I7
+
+
+@pytest.mark.parametrize(("calls", "wrong"), [(100, 0), (240, 1)])
+def test_more_calls_than_the_budget_are_noticed(calls, wrong):
+    """In three seconds 10 a second, half a second for the way, and one full bucket of 60: 95, twice that over six seconds."""
+    seen = [called(CLOUD, "GetServers", {}, at=number * 6 / calls) for number in range(calls)]
+    trial = SimpleNamespace(flags={"cloud_qps": 10, "cloud_burst": 60}, kills=0, cloud=SimpleNamespace(seen=seen))
+    assert len(budget(trial)) == wrong

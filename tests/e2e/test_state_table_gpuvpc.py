@@ -154,3 +154,22 @@ def test_while_it_is_deleted(here, sim, operator):
     sim.destroy_vm("theirs", vpc="acme-used")
     gone(here, "gpuvpc", "refused", "held", "used")
     assert sorted(sim.vpcs()) == ["acme-going", "acme-refused"]
+
+
+def test_what_somebody_makes_after_a_refusal_is_theirs(here, sim, operator):
+    """The intent of the refused order proves nothing, to this process or to the next."""
+    sim.fault(operation="CreateVpc", kind="status", status=403, nth=1)
+    process = operator(**POLLS)
+    here.apply(gpuvpc())
+    reach(here, "gpuvpc", "lab", "False/PermissionDenied")
+    sim.create_vpc("acme-lab")  # as an administrator would who reads that
+    reach(here, "gpuvpc", "lab", "False/Conflict", says="spec.adoption")
+    process.kill9()
+    process = operator(**POLLS)
+    process.wait_for_line('"synced"')
+    asked = len(sim.calls("GetVpcs"))
+    eventually(lambda: len(sim.calls("GetVpcs")) > asked + 3, what="some looks of the next")
+    assert ready(here.get("gpuvpc", "lab")) == "False/Conflict"
+    here.delete("gpuvpc", "lab")
+    assert not sim.calls("DestroyVpc")
+    assert "acme-lab" in sim.vpcs()

@@ -69,7 +69,7 @@ def violations(trial: Trial, expected: Expected | None = None) -> list[str]:
         *loud,
         *contradictions(trial, books),
         *_leaks(trial, books),
-        *_budget(trial),
+        *budget(trial),
         *_health(trial, expected),
     ]
 
@@ -172,7 +172,7 @@ def _places(trial: Trial) -> dict[str, str]:
     return places
 
 
-def _budget(trial: Trial) -> list[str]:
+def budget(trial: Trial) -> list[str]:
     """I7: in no window more than the bucket holds and gains in that time; a new operator begins with a full one."""
     buckets = 1 + trial.kills
     allowed = (WINDOW + UNDER_WAY) * float(str(trial.flags["cloud_qps"])) + buckets * float(str(trial.flags["cloud_burst"]))
