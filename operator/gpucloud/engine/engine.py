@@ -197,6 +197,7 @@ class Engine:
                 endpoints=self._settings.endpoints,
                 budget=budget(self._settings),
                 hold_secrets=not self._settings.no_secret_finalizer,
+                synced=lambda: self.synced,
                 queue=self._queue,
                 tell=self._tell,
             )

@@ -66,6 +66,7 @@ class AccountTools:
     endpoints: Mapping[str, str]
     budget: RequestBudget
     hold_secrets: bool
+    synced: Callable[[], bool]
     queue: Callable[[Key], None]
     tell: Callable[[ObjectFacts, Happening], None]
 
@@ -259,6 +260,7 @@ class GpuCloudAccountRoom:
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
             hold_secrets=tools.hold_secrets,
+            synced=tools.synced(),
             limits=tools.limits,
             **learned,
         )

@@ -27,7 +27,7 @@ class Rig:
     """The account's room beside the rooms of its users, whose own account is another."""
 
     def __init__(self, rooms, around):
-        self.rooms, self.kube, self.told, self.version = rooms, rooms.kube, [], 0
+        self.rooms, self.kube, self.told, self.version, self.synced = rooms, rooms.kube, [], 0, True
         self.sessions = Sessions(around, rooms.attached)
         self.room = GpuCloudAccountRoom(
             AccountTools(
@@ -41,6 +41,7 @@ class Rig:
                 endpoints=ENDPOINTS,
                 budget=RequestBudget(requests_per_second="10", burst=20),
                 hold_secrets=True,
+                synced=lambda: self.synced,
                 queue=rooms.queued.append,
                 tell=lambda meta, happening: self.told.append((meta.name, happening)),
             )
@@ -284,6 +285,16 @@ async def test_the_end_of_an_account_does_not_touch_its_namesake(rig):
     rig.drop(uid="old")
     assert rig.account().session is not None
     assert rig.sessions.users(rig.account().session) == {"team/default"}
+
+
+async def test_nothing_is_freed_before_all_that_may_use_it_is_known(rig):
+    """After a restart the watch may show a deleted account before the VM that needs its credential to be destroyed."""
+    rig.synced = False
+    rig.put(meta=GOING).holds("a", meta={"finalizers": [SECRET_FINALIZER]})
+    plan = rig.room.decide(await rig.facts())
+    assert (plan.action, plan.release) == (None, None)
+    rig.synced = True
+    assert rig.room.decide(await rig.facts()).action is Verb.FREE_SECRET
 
 
 async def test_a_namesake_inherits_neither_credential_nor_endpoint(rig):

@@ -25,7 +25,7 @@ from support.builders import NOW, an_object, our_name
 from support.fakes import LoopClock, NoMeter
 from support.generated_amount import amount, drawn_for, replay
 from support.generated_answers import CLASSES, RECORD, encoded
-from support.rows import OLD, tried
+from support.rows import OLD, ORDERED, tried
 from unit.cloud.fakes import BASE
 
 pytestmark = pytest.mark.looptime
@@ -65,9 +65,9 @@ def situations(make, there, ordered, create, destroy):
         "ordered by another process": partial(
             make, status=ordered, memory=Memory(NOW - 90, stranger_id="ours", stranger_seen=NOW - 60, unclear=True)
         ),
-        "there": partial(make, status=there, memory=OLD),
-        "there, to go": partial(make, status=there, memory=OLD, meta=GOING),
-        "told to go": partial(make, status=there, memory=tried(destroy, ago=310), meta=GOING),
+        "there": partial(make, status=there, memory=ORDERED),
+        "there, to go": partial(make, status=there, memory=ORDERED, meta=GOING),
+        "told to go": partial(make, status=there, memory=tried(destroy, ago=310, memory=ORDERED), meta=GOING),
         "never seen, to go": partial(make, status=ordered, memory=tried(create, ago=45, **LOST), meta=GOING),
     }
 
@@ -198,7 +198,7 @@ async def test_nothing_is_changed_because_of_it(name, which):
 @pytest.mark.parametrize("name", CLASSES)
 async def test_no_vpc_goes_while_what_is_in_it_is_rubbish(name):
     """A record that names no VPC may be in it; what can be read says otherwise, or it stays."""
-    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, memory=OLD, meta=GOING, found=vpcfacts.a_vpc())
+    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, memory=ORDERED, meta=GOING, found=vpcfacts.a_vpc())
     inside = vms.record | {"namespace": vpcfacts.NAME}
     await asyncio.sleep(NOW - 60)
     for number in range(EACH * 4):

@@ -350,6 +350,15 @@ DELETION = {
         says=(VM, repr(SECRET)),
         wakes=5,
     ),
+    "unused as far as is known, before everything is: wait": Row(
+        "the VM that needs it may be shown a moment later", {"meta": GOING, "secret": HELD, "synced": False}
+    ),
+    "unused as far as is known, and not held: wait all the same": Row(
+        "with the account its users lose their credential", {"meta": GOING, "synced": False}
+    ),
+    "a surplus hold, before everything is known: wait": connected(
+        "another account may need it", {"secret": a_secret(held=True, deleting=True), "synced": False}
+    ),
     "unused: free the Secret first": Row(
         "else it hangs for ever", {"meta": GOING, "secret": HELD}, Reason.DELETING, action=FREE, says=(repr(SECRET),)
     ),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """The next step of a deletion that was asked for."""
+    if not f.synced and not f.users:
+        return Plan(pending=True)  # who uses it is not known yet; the end of the first list wakes everybody
     blocked, name = watching_only(f) or used(f), _to_free(f)
     if blocked is not None:
         would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET

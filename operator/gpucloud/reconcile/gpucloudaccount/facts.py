@@ -68,6 +68,7 @@ class AccountStateFacts:
     users: tuple[str, ...] = ()  # objects that use it, for people: "GpuVM 'train'"
     shared: bool = False  # another account uses the same Secret, so it is not ours to free
     held_shared: bool = False  # the same, of the Secret that status.held_secret names, when that is an older one
+    synced: bool = True  # every object of the first list is known, and so all that uses it
     hold_secrets: bool = True  # the administrator's switch
     limits: Limits = field(default_factory=Limits)
 

@@ -72,7 +72,12 @@ def outgrown(f: AccountStateFacts) -> str | None:
 
 
 def propose(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Act) -> Plan[GpuCloudAccountStatus]:
-    """The plan with this call, or, too soon after the last one, with the time for it."""
+    """The plan with this call, or, too soon after the last one, with the time for it.
+
+    None is freed while somebody who needs it may not have been shown yet: the end of the first list wakes everybody.
+    """
+    if act.verb is Verb.FREE_SECRET and not f.synced:
+        return plan
     again = again_at(f, act.verb)
     if again is None or f.now.mono >= again:
         return replace(plan, action=act.verb, targets=(act.secret,))
