@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.queue import EARLY_SECONDS
 from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
 from gpucloud.reconcile.naming import Identity
 
@@ -287,7 +288,9 @@ class Inventory(Generic[R]):
         await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(view.took, LONGEST_BACKOFF_SECONDS)))
         while True:
             remaining = began + self._interval(cluster, view) - self._clock.mono()
-            if remaining <= 0 or (view.failures == 0 and any(at <= self._clock.mono() for at in view.waiting.values())):
+            if remaining <= EARLY_SECONDS or (
+                view.failures == 0 and any(at <= self._clock.mono() for at in view.waiting.values())
+            ):
                 return
             view.kick.clear()
             with contextlib.suppress(TimeoutError):
