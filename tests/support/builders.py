@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from gpucloud.cloud.models import VmRecord
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Intent
+from gpucloud.kinds.common import Adoption, Order, OrderState
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Condition, ConditionType
+from gpucloud.reconcile import naming
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Limits, Memory, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
 
@@ -46,8 +49,53 @@ def a_status(reason=None, ready="False", progress="Reconciling", generation=1, m
     return model(conditions=conditions, observed_generation=generation if reason else -1, **fields)
 
 
-def an_intent(name, vpc="acme", cluster="Msc1"):
-    return Intent(id="ours", name=name, cluster=cluster, vpc=vpc, recorded_at=START)
+def an_order(name, state=OrderState.SEEN, vpc="acme", cluster="Msc1", **fields):
+    """The record of an order, as this process wrote it unless ``id`` says otherwise."""
+    fields = {"id": "ours", "recorded_at": START, "cloud_id": name if orders.was_seen(Order(state=state)) else None} | fields
+    return Order(state=state, name=name, cluster=cluster, vpc=vpc, **fields)
+
+
+def known(order, *, ago=60.0, recorded=60.0, **fields):
+    """An order whose record this process wrote ``recorded`` seconds ago, and which is in its state since ``ago`` seconds."""
+    return orders.Standing(order, NOW - ago, recorded=NOW - recorded, **fields)
+
+
+def standing(base, before=None):
+    """What this process knows of the order after the look that the facts hold: as the engine works it out.
+
+    Without ``before`` it is a new process, which saw the status first when it saw the object; a call that its memory holds is
+    one that it made itself.
+    """
+    memory, order = base.memory, base.status.order
+    attempt = memory.attempts.get(base.subject.create)
+    if before is None and attempt is not None:
+        here = base.identity
+        sent = an_order(here.name, OrderState.INTENDED, here.vpc, here.cluster) if order is None else order
+        sent = sent.model_copy(update={"state": OrderState.INTENDED})
+        before = orders.answered(
+            orders.Standing(sent, attempt.at, recorded=attempt.at),
+            attempt.refusal,
+            orders.Placed(),
+            attempt.at,
+            chosen_name=base.chosen_name,
+        )
+    ids = frozenset() if before is None or before.order is None else frozenset({before.order.id, "ours"})
+    at_first = orders.take_over(before, order, ids, memory.first_seen if before is None else NOW)
+    return orders.observed(at_first, base.found, proofs(base), NOW, memory.first_seen)
+
+
+def proofs(base):
+    """As the engine makes them."""
+    marked = not base.chosen_name and naming.proves(base.identity.name, base.meta.uid)
+    adoptable = base.adoption is not Adoption.NEVER
+    return orders.Proofs(marked, adoptable, base.identity, base.limits.grace, unique_id=base.subject.unique_id)
+
+
+def with_standing(base, changes):
+    """The facts with these changes, and the order as it stands then."""
+    before, given = changes.pop("known", None), changes.pop("standing", None)
+    made = replace(base, **changes)
+    return replace(made, standing=given or standing(made, before))
 
 
 def our_name(spec=None, meta=None):
@@ -77,7 +125,8 @@ def facts(**changes):
         identity=identity(meta, spec, status, TAG),
         found=Absent(NOW, NOW),
         memory=Memory(first_seen=NOW - 1),
+        standing=orders.Standing(None, NOW - 1),
         limits=Limits(),
         keys=SSHKeys((KEY,)),
     )
-    return replace(base, **changes)
+    return with_standing(base, changes)

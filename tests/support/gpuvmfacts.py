@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Blindness, Unknown
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
-from support.builders import NOW, a_spec, a_status, an_intent, an_object, our_name, present
+from support.builders import NOW, a_spec, a_status, an_object, an_order, known, our_name, present
 
 NAME = our_name()
-INTENT = an_intent(NAME)
-BOUGHT = {"intent": INTENT, "vm_id": NAME}
-CREATING = a_status("Creating", intent=INTENT)
+ORDER = an_order(NAME)
+BOUGHT = {"order": ORDER, "vm_id": NAME}
+INTENDED = an_order(NAME, OrderState.INTENDED)
+CREATING = a_status("Creating", order=INTENDED)
+MINE = known(INTENDED, ago=1, recorded=1)  # this process has just written the record, and may act on it
 RUNNING = a_status("Running", "True", None, **BOUGHT)
 OFF = a_status("PoweredOff", "True", None, **BOUGHT)
 STOPPED = a_spec(powerState="Stopped")

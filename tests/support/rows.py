@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile.facts import CREATES, Asked, Attempt, Memory, Refusal, Verb
+from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
 from support.builders import NOW, START, an_object
 
-MINE = Memory(first_seen=NOW - 60, intent_id="ours", intent_ids=frozenset({"ours"}), intent_recorded=NOW - 1)
-OLD = Memory(first_seen=NOW - 60, intent_id="ours", intent_ids=frozenset({"ours"}))
-ORDERED = replace(OLD, unclear=True)
-STRANGER = Memory(first_seen=NOW - 99, stranger_id="ours", stranger_seen=NOW - 31, unclear=True)
+OLD = Memory(first_seen=NOW - 60)
+STRANGER = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
 WORDS = "the cloud's own words"
 
 
@@ -19,8 +18,7 @@ def tried(verb, *, ago=1.0, kind=None, ambiguous=False, failures=1, retry_after=
     """A memory in which this call was made."""
     refusal = None if kind is None else Refusal(kind, WORDS, ambiguous, retry_after)
     attempt = Attempt(verb, NOW - ago, Asked(generation), refusal, failures if refusal else 0)
-    may_be_there = verb in CREATES and (refusal is None or ambiguous)
-    return replace(memory, attempts={**memory.attempts, verb: attempt}, unclear=memory.unclear or may_be_there)
+    return replace(memory, attempts={**memory.attempts, verb: attempt})
 
 
 def noted(deleting=False, generation=1, **annotations):
@@ -70,8 +68,8 @@ def judge(row, plan):
     says(row, ready.message)
     for name, value in row.status.items():
         got = getattr(plan.status, name)
-        if name == "intent" and got is not None and value is not None:
-            got = got.model_copy(update={"recorded_at": value.recorded_at, "id": value.id})
+        if name == "order" and isinstance(value, OrderState):
+            got = got.state if got is not None else None
         assert got == value, row.why
 
 

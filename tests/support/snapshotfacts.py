@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.models import SnapshotRecord
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Memory, Now, Present, Readiness, Unknown
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity
 from gpucloud.reconcile.naming import Identity
 from support import builders
-from support.builders import NOW, START, TAG, an_intent, an_object, present
+from support.builders import NOW, START, TAG, an_object, an_order, present, with_standing
 from support.rows import OLD
 
 VM = Identity(cluster="Msc1", vpc="acme", name="train-tagaa-aaaaaaaaaa")
@@ -36,8 +36,8 @@ def a_snapshot_status(*arguments, **fields):
 
 
 NAME = identity(an_object(), a_snapshot_spec(), GpuSnapshotStatus(), TAG, VM).name
-INTENT = an_intent(NAME)
-TAKEN = {"intent": INTENT, "snapshot_id": NAME, "account": OWN_ACCOUNT}
+ORDER = an_order(NAME)
+TAKEN = {"order": ORDER, "snapshot_id": NAME, "account": OWN_ACCOUNT}
 
 
 def a_snapshot(ready=True, as_of=NOW, twins=False, **fields):
@@ -58,6 +58,7 @@ def snapshot_facts(**changes):
         identity=identity(meta, spec, status, TAG, VM),
         found=Absent(NOW, NOW - 9, NOW - 2),
         memory=OLD,
+        standing=orders.Standing(None, NOW - 60),
         source=SOURCE,
     )
-    return replace(base, **changes)
+    return with_standing(base, changes)

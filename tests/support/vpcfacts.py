@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.models import VpcRecord
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Now, Present
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, identity
 from support import builders
-from support.builders import NOW, START, an_intent, an_object
-from support.rows import OLD, ORDERED
+from support.builders import NOW, START, an_object, an_order, with_standing
+from support.rows import OLD
 
 NAME = "acme-train"
-INTENT = an_intent(NAME, vpc=NAME)
-MADE = {"intent": INTENT, "vpc_id": "vpc-1", "account": OWN_ACCOUNT}
+ORDER = an_order(NAME, vpc=NAME, cloud_id="vpc-1")
+MADE = {"order": ORDER, "vpc_id": "vpc-1", "account": OWN_ACCOUNT}
 EMPTY = Occupants((), NOW)
 
 
@@ -36,7 +36,6 @@ def a_vpc(vpc_id="vpc-1", as_of=NOW, twins=False, **fields):
 def vpc_facts(**changes):
     """A guarded GpuVpc, known for a minute, whose name two listings in a row have shown free."""
     spec = changes.pop("spec", a_vpc_spec())
-    made = isinstance(changes.get("found"), Present) or getattr(changes.get("status"), "vpc_id", None) is not None
     base = VpcFacts(
         now=Now(START + timedelta(seconds=NOW), NOW),
         meta=changes.pop("meta", an_object()),
@@ -44,6 +43,7 @@ def vpc_facts(**changes):
         status=changes.pop("status", GpuVpcStatus()),
         identity=identity(spec),
         found=Absent(NOW, NOW - 9, NOW - 2),
-        memory=ORDERED if made else OLD,
+        memory=OLD,
+        standing=orders.Standing(None, NOW - 60),
     )
-    return replace(base, **changes)
+    return with_standing(base, changes)

@@ -17,16 +17,18 @@ from gpucloud.engine.claims import Claim, Claims
 from gpucloud.engine.clock import reading
 from gpucloud.engine.events import Happening
 from gpucloud.engine.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.memories import Memories
+from gpucloud.engine.memories import DESTROYS, Memories
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import Target
-from gpucloud.kinds.common import OWN_ACCOUNT, CloudSpec, CloudStatus
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import unreadable
+from gpucloud.reconcile import naming, retry, unreadable
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
-from gpucloud.reconcile.facts import Absent, Blindness, Refusal, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Attempt, Blindness, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.order import Placed, Proofs
 from gpucloud.reconcile.tenancy import believed
 from gpucloud.reconcile.unreadable import Unreadable
 
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.objects import ObjectStore, Stored
     from gpucloud.engine.references import References
     from gpucloud.engine.session import Session
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Limits, Observation
+    from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.plan import Plan
 
 P = TypeVar("P", bound=CloudSpec)
@@ -50,9 +54,6 @@ S = TypeVar("S", bound=CloudStatus)
 F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 
 NOWHERE = Identity("", "", "")
-DESTROYS = frozenset({Verb.DESTROY, Verb.DELETE_SNAPSHOT, Verb.DESTROY_VPC})
-# Still expected in a listing, unless the verdict was one of these.
-_MISSED = frozenset({Reason.VM_LOST, Reason.VPC_LOST, Reason.SNAPSHOT_LOST, Reason.DELETING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +110,24 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def decided(self, facts: F) -> Plan[S]:
         """The kind's decision."""
 
+    def proofs(self, stored: Stored[P, S], spec: P, here: Identity) -> Proofs:
+        """What makes an observation count for this object."""
+        marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
+        adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER
+        grace = self._tools.limits.grace
+        return Proofs(marked=marked, adoptable=adoptable, here=here, grace=grace, unique_id=self.subject.unique_id)
+
     @abstractmethod
-    async def send(self, session: Session, facts: F, verb: Verb, targets: tuple[str, ...]) -> str | None:
-        """Send one call; answers the id that the cloud gave to what it made, where that tells it from others of its name.
+    def chooses_name(self, spec: P) -> bool:
+        """Whether the owner chose the name in the cloud."""
+
+    @abstractmethod
+    def wanted(self, stored: Stored[P, S], spec: P) -> Identity | None:
+        """What the spec asks for; None while nobody can say."""
+
+    @abstractmethod
+    async def send(self, session: Session, facts: F, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
+        """Send one call; of an order it answers what the acceptance names.
 
         Raises:
             CloudError: it failed, or its outcome is unknown.
@@ -120,7 +136,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def noticed(self, stored: Stored[P, S]) -> None:
         """A new view of an object: what it claims, what it watches and depends on; wakes those whom it concerns."""
         key = self._key(stored)
-        if not stored.meta.guarded and not stored.meta.deleting and stored.status.intent is None:
+        if not stored.meta.guarded and not stored.meta.deleting and stored.status.order is None:
             self._memories.saw_new(key.uid)
         self._tools.references.put(key, dependencies.targets_of(stored))
         if stored.spec is not None:
@@ -172,27 +188,35 @@ class CloudRoom(ABC, Generic[P, S, F]):
         session = self._tools.accounts.seat(facts.meta, facts.spec, facts.status).session
         if session is None or session is not self._looked.get(facts.meta.uid):
             return None
-        refusal = None
+        refusal, placed = None, Placed()
         try:
-            made = await self.send(session, facts, verb, plan.targets)
-            if made is not None:
-                self._memories.saw_id(facts.meta.uid, made)
+            placed = await self.send(session, facts, verb, plan.targets) or placed
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
             if not (verb in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
-        self._memories.called(facts.meta.uid, verb, facts.asked, refusal)
+        self._remember(facts, verb, refusal, placed)
         if refusal is not None:
             return Happening(self.failed[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Happening(reason, note.format(name=name), verb, always=True)
 
-    def intends(self, uid: str, status: S, at: float) -> None:
-        """This intent of ours is about to be written; once it stands, it may be acted on while it is young."""
-        if status.intent is not None:
-            self._memories.intends(uid, status.intent.id, at)
+    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> None:
+        """How a call went, and what that makes of the order."""
+        uid = facts.meta.uid
+        self._memories.called(uid, verb, facts.asked, refusal)
+        if verb is self.subject.create:
+            final_for = facts.meta.generation if _is_final(facts, verb, refusal) else None
+            self._memories.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
+        elif verb is self.subject.destroy:
+            self._memories.destroying(uid, answered=refusal is None)
+
+    def intends(self, uid: str, status: S) -> None:
+        """The record of a new order of ours is about to be written; once it stands, it may be acted on while it is young."""
+        if status.order is not None:
+            self._memories.records(uid, status.order)
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
@@ -248,18 +272,24 @@ class CloudRoom(ABC, Generic[P, S, F]):
         inventory.expected = lambda cluster: self._expected(session, cluster)
 
     def _common(self, stored: Stored[P, S], spec: P, seat: Seat) -> dict[str, Any]:
-        meta, status = stored.meta, stored.status
+        meta, status, now = stored.meta, stored.status, reading(self._tools.clock)
         here = self.identity(stored, spec)
-        if status.intent is not None:
-            self._memories.saw(meta.uid, status.intent.id)
+        standing = self._memories.standing(meta.uid, self._record(stored, spec))
+        found = self._found(stored, spec, seat, here, standing)
+        memory = self._memories.of(meta.uid)
+        if here is not None:
+            proofs = self.proofs(stored, spec, here)
+            standing = orders.observed(standing, found, proofs, now.mono, memory.first_seen)
+            self._memories.learned(meta.uid, standing)
         return {
-            "now": reading(self._tools.clock),
+            "now": now,
             "meta": meta,
             "spec": spec,
             "status": status,
             "identity": here or NOWHERE,
-            "found": self._found(stored, seat, here),
-            "memory": self._memories.of(meta.uid),
+            "found": found,
+            "memory": memory,
+            "standing": standing,
             "limits": self._tools.limits,
             "account": seat.facts,
             "owner": self._owner(meta.uid),
@@ -268,24 +298,38 @@ class CloudRoom(ABC, Generic[P, S, F]):
             "nonce": secrets.token_hex(8),
         }
 
-    def _found(self, stored: Stored[P, S], seat: Seat, here: Identity | None) -> Observation[Any]:
+    def _record(self, stored: Stored[P, S], spec: P) -> Order | None:
+        """The order as the status shows it. One under a name that this object cannot bear was put there by somebody else."""
+        order = stored.status.order
+        if order is None or not order.name or self.chooses_name(spec):
+            return order
+        return order if naming.proves(order.name, stored.meta.uid) else None
+
+    def _found(self, stored: Stored[P, S], spec: P, seat: Seat, here: Identity | None, standing: Standing) -> Observation[Any]:
         now = self._tools.clock.mono()
         if not self._tools.synced() and seat.facts.name == OWN_ACCOUNT and stored.status.account is None:
             return Unknown(now, Blindness.NOT_LOOKED)  # its namespace may have an account that the watch has not shown yet
         if here is None:
             return Unknown(now, Blindness.UNPLACED)
+        wanted, order = self.wanted(stored, spec), standing.order
+        if wanted is not None and order is not None and orders.moved(order, wanted):
+            return Unknown(now, Blindness.MOVED, _moved_words(self.subject, order, wanted))
         if seat.session is None:
             return seat.blind or Unknown(now, Blindness.NO_ACCOUNT)
+        return self._listed(stored, seat, seat.session, here)
+
+    def _listed(self, stored: Stored[P, S], seat: Seat, session: Session, here: Identity) -> Observation[Any]:
+        """What the listings of its account show, as far as they may be believed for this object."""
         accept = stored.meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
-        inventory: Inventory[Any] = seat.session.inventories[self.holds]
+        inventory: Inventory[Any] = session.inventories[self.holds]
         found = inventory.observe(here, accept_absence=accept)
         if accept and isinstance(found, Absent):
             return found
-        believable = believed(found, stored.status.tenancy, seat.facts, seat.session.began)
+        believable = believed(found, stored.status.tenancy, seat.facts, session.began)
         if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
-            seat.session.prove()
-            if seat.session.proving:
-                return Unknown(now, Blindness.UNREACHABLE, "it is being found out whose the credential is")
+            session.prove()
+            if session.proving:
+                return Unknown(self._tools.clock.mono(), Blindness.UNREACHABLE, "it is being found out whose the credential is")
         return believable
 
     def _seat(self, stored: Stored[P, S], spec: P) -> Seat:
@@ -338,9 +382,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
         stored = self.store.get(uid)
         if stored is None:
             return (True, "9999", uid)
-        intent = stored.status.intent
-        intended = intent is not None and (intent.cluster, intent.vpc, intent.name) == (here.cluster, here.vpc, here.name)
-        return (not intended, str(stored.raw_meta.get("creationTimestamp", "")), uid)
+        order = stored.status.order
+        ordered = orders.may_exist(order) and order is not None and order.name == here.name
+        return (not ordered, str(stored.raw_meta.get("creationTimestamp", "")), uid)
 
     def _expected(self, session: Session, cluster: str) -> set[Identity]:
         """What a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""
@@ -352,15 +396,22 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return {here for here in known if here is not None and here.cluster == cluster}
 
     def _should_show(self, stored: Stored[P, S]) -> bool:
-        if stored.status.intent is None or not self.was_seen(stored.status):
-            return False
-        ready = find(stored.status.conditions, ConditionType.READY)
-        going = DESTROYS & self._memories.of(stored.meta.uid).attempts.keys()
-        return not going and (ready is None or ready.reason not in _MISSED)
+        known = self._memories.latest(stored.meta.uid)
+        order = stored.status.order if known is None else known.order
+        return order is not None and order.state is OrderState.SEEN
 
-    @abstractmethod
-    def was_seen(self, status: S) -> bool:
-        """Whether the status records that it was seen in a listing."""
+
+def _is_final(facts: CloudFacts[Any, Any, Any], verb: Verb, refusal: Refusal | None) -> bool:
+    """Whether the refusal holds for as long as the spec stays as it is."""
+    return refusal is not None and retry.policy(Attempt(verb, facts.now.mono, facts.asked, refusal)).base is None
+
+
+def _moved_words(subject: Subject, order: Order, wanted: Identity) -> str:
+    return (
+        f"The {subject.noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec "
+        f"names {wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to "
+        f"give the {subject.noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
+    )
 
 
 def _is_ready(status: CloudStatus) -> bool:

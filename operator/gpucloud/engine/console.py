@@ -19,9 +19,8 @@ from gpucloud.cloud.errors import CloudError
 from gpucloud.engine import reads
 from gpucloud.engine.kube import KubeError
 from gpucloud.kinds import gpucloudaccount, gpuvm
-from gpucloud.kinds.common import CloudSpec, CloudStatus
-from gpucloud.kinds.meta import GROUP, ConditionType, Reason
-from gpucloud.reconcile.conditions import find
+from gpucloud.kinds.common import CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.meta import GROUP
 from gpucloud.reconcile.facts import ObjectFacts
 
 if TYPE_CHECKING:
@@ -135,9 +134,9 @@ class Console:
         vm = known.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
             raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
-        here, ready = known.objects.vm_identity(vm, vm.spec), find(vm.status.conditions, ConditionType.READY)
-        # Only what this object stands for: a name that is another's (Conflict) opens no view on that.
-        if here is None or vm.status.vm_id != here.name or (ready is not None and ready.reason == Reason.CONFLICT):
+        here, order = known.objects.vm_identity(vm, vm.spec), vm.status.order
+        # Only what this object stands for: a name that is another's opens no view on that.
+        if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
             raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")
         client = _client(known, vm.meta, vm.spec, vm.status)
         record = await client.get_boot_logs(id=here.name, namespace=here.vpc, cluster=here.cluster, limit=_limit(request))

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.references import Target
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
+from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
+from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -32,20 +35,6 @@ if TYPE_CHECKING:
     Vm = Stored[GpuVMSpec, GpuVMStatus]
     Vpc = Stored[GpuVpcSpec, GpuVpcStatus]
     Snapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
-
-
-# Work on an object that needs nothing more of what it is made from.
-NOT_BEING_MADE = frozenset(
-    {
-        Reason.DEPENDENCY_NOT_READY,
-        Reason.STARTING,
-        Reason.STOPPING,
-        Reason.RESTARTING,
-        Reason.DRIFTED,
-        Reason.VM_LOST,
-        Reason.SNAPSHOT_LOST,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +61,16 @@ class Objects:
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Where to look for this VM; None while nobody can say."""
-        vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
-        name = vpc.spec.name if vpc is not None and vpc.spec is not None else None
-        here = identity_of_vm(vm.meta, spec, vm.status, self.tag, name)
+        here = identity_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
         return here if here.vpc or spec.vm_name is None else None  # a chosen name may be anybody's in another VPC
+
+    def wanted_vm(self, vm: Vm, spec: GpuVMSpec) -> Identity:
+        """Which VM this spec asks for; without a VPC while nobody can say which."""
+        return wanted_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
+
+    def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
+        vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
+        return vpc.spec.name if vpc is not None and vpc.spec is not None else None
 
     def source_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """The VM that this snapshot is of; None while its GpuVM is not there."""
@@ -134,7 +129,7 @@ class Objects:
             yield abroad
         elif vm.meta.deleting:
             yield Dependency(name, Readiness.LEAVING)
-        elif vm.status.vm_id is None or _reason(vm) == Reason.VM_LOST:
+        elif vm.status.order is None or vm.status.order.state is not OrderState.SEEN:
             yield Dependency(name, Readiness.PENDING, _message(vm))
 
     def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
@@ -143,10 +138,10 @@ class Objects:
             if vm.spec is None or not vm.meta.guarded:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
-            if refers or (_intended_in(vm, spec) and self._together(vm, vpc)):
+            if refers or (_ordered_in(vm, spec) and self._together(vm, vpc)):
                 yield _called(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots:
-            if snapshot.meta.guarded and _intended_in(snapshot, spec) and self._together(snapshot, vpc):
+            if snapshot.meta.guarded and _ordered_in(snapshot, spec) and self._together(snapshot, vpc):
                 yield _called(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
@@ -154,7 +149,7 @@ class Objects:
         here = None if vm.spec is None else self.vm_identity(vm, vm.spec)
         for snapshot in self.snapshots:
             spec = snapshot.spec
-            if spec is None or not _under_way(snapshot):
+            if spec is None or not _is_being_taken(snapshot):
                 continue
             refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
             names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
@@ -165,10 +160,17 @@ class Objects:
         """VMs that are being made from this snapshot right now."""
         for vm in self.vms:
             image = vm.spec.image if vm.spec is not None else None
-            if image is None or image.snapshot_ref is None or not _same(vm, snapshot, image.snapshot_ref.name):
+            if image is None or not _is_being_made(vm):
                 continue
-            if _under_way(vm):
+            refers = image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
+            if refers or (image.snapshot is not None and self._names(vm, image.snapshot, snapshot)):
                 yield _called(gpuvm.KIND, vm, snapshot)
+
+    def _names(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
+        """Whether a VM's disk is made from this snapshot, which its spec calls by the name that it has in the cloud."""
+        here = None if snapshot.spec is None else self.snapshot_identity(snapshot, snapshot.spec)
+        in_cluster = here is not None and vm.spec is not None and here.cluster.casefold() == vm.spec.cluster.casefold()
+        return in_cluster and here is not None and here.name == name and self._together(vm, snapshot)
 
     def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
         """Names of the VM's snapshots that may be deleted with it: each has a GpuSnapshot of its namespace that lets it go."""
@@ -180,9 +182,10 @@ class Objects:
                 continue
             if snapshot.status.snapshot_id is None or self.source_identity(snapshot, spec) != here:
                 continue
-            place = self.snapshot_identity(snapshot, spec)
-            intent = snapshot.status.intent
-            if place is not None and intent is not None and intent.name == place.name:
+            if next(self.dependents_of_snapshot(snapshot), None) is not None:
+                continue  # another VM is being made from it
+            place, order = self.snapshot_identity(snapshot, spec), snapshot.status.order
+            if place is not None and orders.may_exist(order):
                 yield place.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
@@ -263,10 +266,10 @@ def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
 
 def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     """The GpuVpc was made anew for another VPC than the one in which this VM is, or may be, already."""
-    intent = vm.status.intent
-    if vpc is None or vpc.spec is None or intent is None or intent.vpc in {"", vpc.spec.name}:
+    order = vm.status.order
+    if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
-    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {intent.vpc!r}: create this object anew."
+    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
     return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.ELSEWHERE, words)
 
 
@@ -283,18 +286,27 @@ def _leads_to(there: SnapshotSource, here: Identity) -> bool:
     return (there.cluster, there.name) == (here.cluster, here.name) and here.vpc in {"", there.vpc}
 
 
-def _intended_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
-    intent = stored.status.intent
-    return intent is not None and (intent.cluster, intent.vpc) == (vpc.cluster, vpc.name)
+def _ordered_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
+    order = stored.status.order
+    return orders.may_exist(order) and order is not None and (order.cluster, order.vpc) == (vpc.cluster, vpc.name)
 
 
-def _under_way(stored: Stored[Any, Any]) -> bool:
-    """Whether something has been ordered for this object and is not there yet. One that waits for others has no order out."""
-    if stored.meta.deleting or not stored.meta.guarded or stored.status.intent is None:
+def _is_being_taken(snapshot: Snapshot) -> bool:
+    """Whether a snapshot was ordered and is not finished: it needs its VM, be it paused, stalled or late."""
+    order = snapshot.status.order
+    if snapshot.meta.deleting or not snapshot.meta.guarded or not orders.may_exist(order):
         return False
-    if _reason(stored) in NOT_BEING_MADE:
+    return orders.being_made(order) or not snapshot.status.ready_to_use
+
+
+def _is_being_made(vm: Vm) -> bool:
+    """Whether a VM was ordered and has not come up yet: until then it needs the snapshot that its disk is made from."""
+    order = vm.status.order
+    if vm.meta.deleting or not vm.meta.guarded or not orders.may_exist(order):
         return False
-    return find(stored.status.conditions, ConditionType.RECONCILING) is not None
+    if orders.being_made(order):
+        return True
+    return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
 
 
 def _called(kind: str, stored: Stored[Any, Any], beside: Stored[Any, Any]) -> str:
@@ -302,11 +314,6 @@ def _called(kind: str, stored: Stored[Any, Any], beside: Stored[Any, Any]) -> st
     if stored.meta.namespace == beside.meta.namespace:
         return f"{kind} {stored.meta.name!r}"
     return f"a {kind} in another namespace"
-
-
-def _reason(stored: Stored[Any, Any]) -> str | None:
-    ready = find(stored.status.conditions, ConditionType.READY)
-    return None if ready is None else ready.reason
 
 
 def _message(stored: Stored[Any, Any]) -> str:

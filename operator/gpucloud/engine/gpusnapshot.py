@@ -12,6 +12,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
+from gpucloud.reconcile.order import placed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
     from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed
     from gpucloud.reconcile.plan import Plan
 
     GpuSnapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
@@ -41,6 +43,20 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
     def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """Where to look for the snapshot."""
         return self._tools.objects.snapshot_identity(stored, spec)
+
+    def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """What the spec asks for, where it says so itself: else the recorded place is the only one."""
+        here = self.identity(stored, spec)
+        if here is None or (spec.snapshot_name is None and spec.vm is None):
+            return None
+        place = {} if spec.vm is None else {"cluster": spec.vm.cluster, "vpc": spec.vm.vpc}
+        order = stored.status.order
+        name = spec.snapshot_name or (order.name if order is not None and order.name else here.name)
+        return replace(here, name=name, **place)
+
+    def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
+        """Whether the owner chose the snapshot's name."""
+        return spec.snapshot_name is not None
 
     def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
         """The VM that it is to be of, until it is taken."""
@@ -74,19 +90,19 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
         facts: SnapshotFacts,
         verb: Verb,
         targets: tuple[str, ...],  # noqa: ARG002 - the base's form
-    ) -> None:
+    ) -> Placed | None:
         """Send one call for this snapshot."""
         client, here = session.client, facts.identity
         match verb:
             case Verb.CREATE_SNAPSHOT:
                 source = facts.source.name if facts.source is not None else None
-                await client.create_snapshot(name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source)
+                made = await client.create_snapshot(
+                    name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source
+                )
+                return placed_by(here, made.id, None, made.namespace)
             case Verb.DELETE_SNAPSHOT:
                 await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
-
-    def was_seen(self, status: GpuSnapshotStatus) -> bool:
-        """Whether the snapshot's id is recorded."""
-        return status.snapshot_id is not None
+        return None
 
     def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: Seat) -> Source | None:
         there = self.watches(stored, spec).get("vms")

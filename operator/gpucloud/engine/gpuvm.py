@@ -11,17 +11,19 @@ from gpucloud.cloud.models import CreateServer
 from gpucloud.engine import meant, sshkeys
 from gpucloud.engine.claims import Claim
 from gpucloud.engine.clock import reading
-from gpucloud.engine.cloudroom import DESTROYS, CloudRoom
+from gpucloud.engine.cloudroom import CloudRoom
 from gpucloud.engine.inventory import EVERYTHING
+from gpucloud.engine.memories import DESTROYS
 from gpucloud.engine.purchases import Purchase
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.order import placed_by
 from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.purchases import Purchases
     from gpucloud.engine.queue import Key
     from gpucloud.engine.session import Session
+    from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed
     from gpucloud.reconcile.plan import Plan
     from gpucloud.reconcile.quota import Usage
     from gpucloud.reconcile.unreadable import Unreadable
@@ -76,6 +80,14 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
     def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """Where to look for the VM."""
         return self._tools.objects.vm_identity(stored, spec)
+
+    def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
+        """What the spec asks for."""
+        return self._tools.objects.wanted_vm(stored, spec)
+
+    def chooses_name(self, spec: GpuVMSpec) -> bool:
+        """Whether the owner chose the VM's name."""
+        return spec.vm_name is not None
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """The snapshots in its VPC, while it is deleted together with them."""
@@ -124,9 +136,9 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._purchases.drop(key.uid)
         self._brake.drop(key.uid)
 
-    def intends(self, uid: str, status: GpuVMStatus, at: float) -> None:
+    def intends(self, uid: str, status: GpuVMStatus) -> None:
         """From here on it may be bought."""
-        super().intends(uid, status, at)
+        super().intends(uid, status)
         stored = self.store.get(uid)
         if stored is not None:
             self._book(replace(stored, status=status))
@@ -171,13 +183,14 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._book(stored)
         return happening
 
-    async def send(self, session: Session, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> None:
+    async def send(self, session: Session, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
         """Send one call for this VM."""
         client, here = session.client, facts.identity
         where = {"namespace": here.vpc, "cluster": here.cluster}
         match verb:
             case Verb.CREATE:
-                await client.create_server(self._order(facts))
+                made = await client.create_server(self._order(facts))
+                return placed_by(facts.identity, made.id, made.cluster, made.namespace)
             case Verb.START:
                 await client.start_server(id=here.name, **where)
             case Verb.STOP:
@@ -188,6 +201,7 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
                     await client.destroy_server(id=here.name, **where, delete_snapshots=bool(along) or None)
             case Verb.DELETE_SNAPSHOT:
                 await self._delete_snapshots(client, facts, targets)
+        return None
 
     def _may_go(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
         """Whether these snapshots may go still: their own objects may have been retained or paused while the call waited."""
@@ -207,16 +221,12 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
                     raise
             gone.append(name)
 
-    def was_seen(self, status: GpuVMStatus) -> bool:
-        """Whether the VM's id is recorded."""
-        return status.vm_id is not None
-
     def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
         """Tell the brake whether this object's deletion destroys a VM."""
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._brake.on or not meta.deleting:
             return
-        ordered = present or status.vm_id is not None or self._memories.of(meta.uid).unclear
+        ordered = present or orders.may_exist(self._order_of(stored))
         goes = spec is not None and meta.guarded and spec.deletion.policy is not DeletionPolicy.RETAIN
         if spec is None or not goes or not ordered or self._owner(meta.uid) is not None:
             self._brake.drop(meta.uid)
@@ -229,16 +239,19 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _book(self, stored: GpuVM) -> None:
         """Count this object's VM if it is, or may be, bought, and is not known to be lost."""
-        meta, spec, status, memory = stored.meta, stored.spec, stored.status, self._memories.of(stored.meta.uid)
+        meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._purchases.on:
             return
-        unsent = memory.intent_id is not None and Verb.CREATE not in memory.attempts
-        lost = _reason(status) == Reason.VM_LOST and find(status.conditions, ConditionType.STALLED) is not None
-        if spec is None or lost or (status.intent is None and not memory.unclear and not unsent):
+        if spec is None or not orders.may_exist(self._order_of(stored)):
             self._purchases.drop(meta.uid)
             return
         account = self._tools.accounts.name_for(meta, spec, status)
         self._purchases.put(meta.uid, Purchase(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
+
+    def _order_of(self, stored: GpuVM) -> Order | None:
+        """The order as this process knows it, else as the status shows it."""
+        known = self._memories.latest(stored.meta.uid)
+        return stored.status.order if known is None or known.order is None else known.order
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
         seat = self._tools.accounts.seat(f.meta, f.spec, f.status)
@@ -251,7 +264,7 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _lookalikes(self, facts: VmFacts, seat: Seat) -> tuple[str, ...]:
         """VMs made by this installation for an object of this name, which no object stands for."""
-        if facts.intended or facts.spec.vm_name is not None or seat.session is None:
+        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or seat.session is None:
             return ()
         base, here = naming.base_name(facts.meta.name, self._tools.objects.tag), facts.identity
         return tuple(
@@ -274,11 +287,6 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         return SnapshotsOfVm(
             tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
         )
-
-
-def _reason(status: GpuVMStatus) -> str | None:
-    ready = find(status.conditions, ConditionType.READY)
-    return None if ready is None else ready.reason
 
 
 def _to_go_along(facts: VmFacts) -> tuple[str, ...]:

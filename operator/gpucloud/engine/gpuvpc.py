@@ -14,6 +14,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
+from gpucloud.reconcile.order import placed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
     from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed
     from gpucloud.reconcile.plan import Plan
 
     GpuVpc = Stored[GpuVpcSpec, GpuVpcStatus]
@@ -44,6 +46,14 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Where to look for the VPC."""
         return identity(spec)
 
+    def wanted(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
+        """What the spec asks for."""
+        return identity(spec)
+
+    def chooses_name(self, spec: GpuVpcSpec) -> bool:  # noqa: ARG002 - as above
+        """A VPC's name always is its owner's choice."""
+        return True
+
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
         """All that is in it, while it is deleted."""
         if not stored.meta.deleting or stored.status.vpc_id is None:
@@ -54,22 +64,12 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat, common: dict[str, Any]) -> VpcFacts:
         """The VPC's facts."""
         deleting = stored.meta.deleting
-        facts = VpcFacts(
+        return VpcFacts(
             **common,
             needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
             dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
             occupants=self._occupants(stored, spec, seat),
         )
-        self._remember_id(facts)
-        return facts
-
-    def _remember_id(self, facts: VpcFacts) -> None:
-        """Under which id what we made was seen: so that an edited status cannot make it pass for somebody else's."""
-        seen = facts.found
-        if not isinstance(seen, Present) or seen.record.id is None or seen.as_of < facts.believable_from:
-            return
-        if facts.is_present and facts.created:
-            self._memories.saw_id(facts.meta.uid, seen.record.id)
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: Seat) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Whether the namespace stays."""
@@ -80,7 +80,7 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """The GpuVpc's chain."""
         return decide(facts)
 
-    async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> str | None:  # noqa: ARG002
+    async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:  # noqa: ARG002
         """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
         client, here, spec = session.client, facts.identity, facts.spec
         match verb:
@@ -91,17 +91,13 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                     block_intra_vpc_comms=spec.block_intra_vpc_comms,
                     is_default=spec.is_default,
                 )
-                return made.id
+                return placed_by(here, made.id, None, None)
             case Verb.DESTROY_VPC:
                 seen = facts.found.record.id if isinstance(facts.found, Present) else None
                 if seen is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
                 await client.destroy_vpc(id=seen, cluster=here.cluster)
         return None
-
-    def was_seen(self, status: GpuVpcStatus) -> bool:
-        """Whether the VPC's id is recorded."""
-        return status.vpc_id is not None
 
     def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat) -> Occupants | Unknown | None:
         if not self.watches(stored, spec) or seat.session is None:

@@ -20,6 +20,7 @@ from gpucloud.engine.metrics import Passed, Wrote
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.order import is_urgent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +42,8 @@ BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_
 # Fields of a status that are records or answers, not information: written at once.
 RECORDS = (
     "observed_generation",
-    "intent",
     "tenant",
     "held_secret",
-    "restarting",
     "last_handled_restart_at",
     "last_handled_reconcile_at",
     "deletion_held_at",
@@ -84,8 +83,8 @@ class Room(Protocol[P, S, F]):
     async def act(self, facts: F, plan: Plan[S]) -> Happening | None:
         """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
 
-    def intends(self, uid: str, status: S, at: float) -> None:
-        """This status, with an intent of ours, is about to be written."""
+    def intends(self, uid: str, status: S) -> None:
+        """This status, with the record of a new order of ours, is about to be written."""
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventory what the plan waits for; answers when to decide again at the latest."""
@@ -221,7 +220,7 @@ class Loop(Generic[P, S, F]):
             return
         before = self._clock.mono()
         if plan.record_intent:  # before the write: the watch may show it to us before its answer does
-            self._room.intends(key.uid, plan.status, before)
+            self._room.intends(key.uid, plan.status)
         document = plan.status.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
             answer = await self._kube.apply_status(self._room.plural, self._room.kind, stored.raw_meta, document)
@@ -330,6 +329,10 @@ def _urgent(before: Model, after: Model, announces: bool) -> bool:
     """Whether tools or people wait for this change; the rest only informs."""
     if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
         return True
+    if is_urgent(getattr(before, "order", None), getattr(after, "order", None)):
+        return True
+    if announces and getattr(before, "operation", None) != getattr(after, "operation", None):
+        return True  # recorded before it is sent
     was, now = _conditions(before), _conditions(after)
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
         return True

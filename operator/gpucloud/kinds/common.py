@@ -79,14 +79,54 @@ class CloudSpec(Model):
     ] = 1800
 
 
-class Intent(Model):
-    """The write-ahead record: under this identity something is, or may be, created. Written before the order is sent."""
+class OrderState(StrEnum):
+    """What became of the order for the cloud object. Every transition and its proof: ``reconcile/order.py``."""
+
+    NOT_ORDERED = "NotOrdered"
+    INTENDED = "Intended"
+    ACCEPTED = "Accepted"
+    UNCLEAR = "Unclear"
+    REFUSED = "Refused"
+    OVERDUE = "Overdue"
+    SEEN = "Seen"
+    LOST = "Lost"
+    DESTROYING = "Destroying"
+    GONE = "Gone"
+
+
+class Origin(StrEnum):
+    """Where the cloud object comes from."""
+
+    CREATED = "Created"
+    ADOPTED = "Adopted"
+
+
+class Order(Model):
+    """The record of the one order for this object: written before the order is sent, and kept until the object is gone."""
 
     id: Annotated[str, Field(max_length=64, description="Tells this record from any other, whoever wrote it.")] = ""
-    name: Annotated[str, Field(max_length=253, description="Name in the cloud of what is, or may be, created.")]
-    cluster: Annotated[str, Field(max_length=253, description="Cluster it is created in.")]
-    vpc: Annotated[str, Field(max_length=253, description="VPC it lives in; of a VPC, its own name.")]
-    recorded_at: Annotated[Time, Field(description="When this intent was recorded.")]
+    state: Annotated[OrderState, Field(description="What became of the order. docs/reference/orders.md lists the transitions.")]
+    name: Annotated[str, Field(max_length=253, description="Name that was, or is to be, ordered.")] = ""
+    cluster: Annotated[str, Field(max_length=253, description="Cluster that it was ordered in.")] = ""
+    vpc: Annotated[str, Field(max_length=253, description="VPC that it was ordered in; of a VPC, its own name.")] = ""
+    recorded_at: Annotated[Time | None, Field(description="When this record was written, before the order was sent.")] = None
+    origin: Annotated[Origin, Field(description="Created for this object, or adopted as the spec allows.")] = Origin.CREATED
+    cloud_id: Annotated[
+        str | None, Field(max_length=253, description="Id that the cloud gave it: in its acceptance, or in a listing.")
+    ] = None
+    cloud_cluster: Annotated[
+        str | None,
+        Field(max_length=253, description="Cluster that the acceptance named, where it is another than was asked for."),
+    ] = None
+    cloud_vpc: Annotated[
+        str | None, Field(max_length=253, description="VPC that the acceptance named, where it is another than was asked for.")
+    ] = None
+    reorders: Annotated[
+        int, Field(ge=0, le=1000, description="How often it was ordered again because an accepted order never showed.")
+    ] = 0
+    refused_generation: Annotated[
+        int | None, Field(ge=0, description="Generation of the spec for which the cloud's refusal is final.")
+    ] = None
 
 
 # Stands in a new object before the operator has seen it, so that no tool takes "no conditions" for "ready".
@@ -117,20 +157,15 @@ class Status(Model):
 class CloudStatus(Status):
     """What every cloud kind answers."""
 
-    intent: Annotated[Intent | None, Field(description="Under which identity it is, or may be, created in the cloud.")] = None
+    order: Annotated[
+        Order | None, Field(description="What was ordered in the cloud for this object, and what became of that order.")
+    ] = None
     account: Annotated[
         str | None,
         Field(
             max_length=253,
             description="GpuCloudAccount in use, frozen when the object was first acted on; "
             f"`{OWN_ACCOUNT}` is the operator's own.",
-        ),
-    ] = None
-    ordered: Annotated[
-        bool | None,
-        Field(
-            description="False while nothing was ever asked of the cloud for this object, so that it may go unseen; absent "
-            "afterwards."
         ),
     ] = None
     tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that it belongs to.")] = None

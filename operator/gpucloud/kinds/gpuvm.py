@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Intent, Reference
+from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.meta import Model, Time
 from gpucloud.kinds.schema import INT32_MAX
@@ -16,14 +16,17 @@ __all__ = [
     "KIND",
     "ON_DEMAND",
     "PLURAL",
+    "Cause",
     "Deletion",
     "DeletionPolicy",
     "GpuVMSpec",
     "GpuVMStatus",
     "Image",
-    "Intent",
     "KeySelector",
+    "Operation",
+    "Outcome",
     "PowerState",
+    "PowerVerb",
     "SSHKeySource",
     "SnapshotPolicy",
     "Storage",
@@ -263,6 +266,51 @@ class GpuVMSpec(CloudSpec):
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
 
 
+class PowerVerb(StrEnum):
+    """What is done to a VM that exists."""
+
+    START = "Start"
+    STOP = "Stop"
+    RESTART = "Restart"
+
+
+class Cause(StrEnum):
+    """Why it is done."""
+
+    REQUESTED = "Requested"
+    DRIFT = "Drift"
+
+
+class Outcome(StrEnum):
+    """What became of it."""
+
+    ANNOUNCED = "Announced"
+    UNCLEAR = "Unclear"
+    REFUSED = "Refused"
+    DONE = "Done"
+
+
+class Operation(Model):
+    """The last power call or restart. Written before it is sent, so that a restarted operator knows what may be under way."""
+
+    verb: Annotated[PowerVerb, Field(description="Start, Stop or Restart.")]
+    cause: Annotated[Cause, Field(description="Requested by the spec or an annotation, or to correct drift.")] = Cause.REQUESTED
+    generation: Annotated[int, Field(ge=0, description="Generation of the spec that it serves.")]
+    id: Annotated[
+        str,
+        Field(
+            max_length=253, description="Of a restart, the value of the annotation that asks for it; else a word of its own."
+        ),
+    ] = ""
+    at: Annotated[Time, Field(description="When it was announced.")]
+    outcome: Annotated[
+        Outcome,
+        Field(
+            description="Announced: sent, or about to be. Unclear, Refused: the call failed. Done: the VM was seen as asked."
+        ),
+    ] = Outcome.ANNOUNCED
+
+
 class GpuVMStatus(CloudStatus):
     """What the operator observed. Rebuilt whole in every write."""
 
@@ -293,9 +341,11 @@ class GpuVMStatus(CloudStatus):
     price_per_hour: Annotated[
         str | None, Field(max_length=32, description="Dollars per hour of this configuration when the VM was bought.")
     ] = None
-    restarting: Annotated[
-        str | None,
-        Field(max_length=253, description="The restart request that is being carried out: the VM is being stopped."),
+    operation: Annotated[Operation | None, Field(description="The last power call or restart: recorded before it is sent.")] = (
+        None
+    )
+    settled_generation: Annotated[
+        int | None, Field(ge=0, description="Last generation of the spec whose powerState the VM was seen to have.")
     ] = None
     last_handled_restart_at: Annotated[
         str | None,

@@ -119,6 +119,7 @@ class Reason(StrEnum):
     ADMIN_WAIT = "AdminWait"
     VM_LOST = "VMLost"
     API_ERROR = "ApiError"
+    ORDER_OVERDUE = "OrderOverdue"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
     DELETION_BLOCKED = "DeletionBlocked"
     DELETION_HELD = "DeletionHeld"

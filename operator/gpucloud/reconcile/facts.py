@@ -60,6 +60,7 @@ class Blindness(StrEnum):
     NO_ACCOUNT = "there is no account for it"
     ACCOUNT = "its account cannot be used"
     UNPLACED = "where it belongs is not known yet"
+    MOVED = "the spec names another place than the one where it was ordered"
     TENANT = "the credential is another tenant's, or has not shown whose it is"
 
 
@@ -124,17 +125,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What this process remembers of an object. Lost in a crash, so nothing may depend on it for safety alone."""
+    """What this process remembers of an object beside its order. A crash loses it, so safety never depends on it alone."""
 
     first_seen: float
-    intent_id: str | None = None  # of the last intent that this process wrote, or tried to
-    intent_ids: frozenset[str] = frozenset()  # of all of them: one whose write failed leaves an older one standing
-    intent_recorded: float | None = None  # when it did (mono)
-    stranger_id: str | None = None  # of the last intent that this process saw and did not write
-    stranger_seen: float | None = None  # when it first saw that one (mono)
-    seen_ids: frozenset[str] = frozenset()  # of the cloud's, under which this process has seen it as created for the object
     seen_new: bool = False  # this process has seen it without our finalizer, before which nothing is ever sent
-    unclear: bool = False  # an order under this identity may have been carried out, ours or a stranger's
     freed: bool = False  # this process has decided to let the object go, and may have taken its finalizer off
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 

@@ -174,8 +174,8 @@ def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
 
 def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:
     """Under which names an object stands, or may stand, for something: what was seen, and what is or may be ordered."""
-    intent = item.status.get("intent")
-    planned = intent if isinstance(intent, dict) else {}
+    order = item.status.get("order")
+    planned = order if isinstance(order, dict) else {}
     clusters = {item.text("cluster"), str(item.spec.get("cluster") or ""), str(planned.get("cluster") or "")}
     seen = {VM: "vmId", SNAPSHOT: "snapshotId", VPC: "name"}.get(item.key.kind, "")
     chosen = {VM: "vmName", SNAPSHOT: "snapshotName", VPC: "name"}.get(item.key.kind, "")

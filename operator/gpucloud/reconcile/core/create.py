@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, Intent
-from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile.conditions import Verdict, find, stalled, working
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import CloudStatus, Order, OrderState
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
@@ -24,60 +26,52 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
-ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing before it is asked for again
-
 
 def creating(f: CloudFacts[Any, Any, Any]) -> Verdict:
     """What is said while it is on its way."""
     return working(Reason.CREATING, f"The {f.subject.noun} is being created.")
 
 
-def believable_from(f: CloudFacts[Any, Any, Any]) -> float:
-    """A listing that lacks it is believed when it began at or after this mono time."""
-    grace, times = f.limits.grace, [f.memory.first_seen]
-    if f.by_stranger:  # whoever wrote that intent may have acted on it until just now
-        times.append((f.now.mono if f.memory.stranger_seen is None else f.memory.stranger_seen) + grace)
-    attempt = f.attempt(f.subject.create)
-    if attempt is not None:
-        accepted, unclear = attempt.refusal is None, attempt.refusal is not None and attempt.refusal.ambiguous
-        times.append(attempt.at + (ACCEPTED_GRACES * grace if accepted else grace if unclear else 0.0))
-    return max(times)
+def free_from(f: CloudFacts[Any, Any, Any]) -> float:
+    """A listing that lacks it proves that nothing stands there when it began at or after this mono time."""
+    return orders.missing_from(f.standing, f.limits.grace, f.memory.first_seen)
 
 
-def absent(f: CloudFacts[Any, Any, Any]) -> bool:
+def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether it is proven that nothing stands under this identity, and nothing is on its way.
 
-    One listing will do for a name that only we can have given and never have. Where an order may have been carried out, or
-    where the name may be anybody's, two in a row must agree, since one may be partial.
+    One listing will do for a name that only this object can bear and that was never ordered. Where an order may have been
+    carried out, or where the name may be anybody's, two in a row must agree, since one may be partial.
     """
-    if not isinstance(f.found, Absent):
+    if not isinstance(f.found, Absent) or f.state in orders.OUTSTANDING:
         return False
-    needed = believable_from(f)
-    if f.memory.unclear or f.by_stranger or f.chosen_name:
-        return f.found.confirmed is not None and f.found.confirmed >= needed
-    return f.found.as_of >= needed
+    if f.standing.doubtful or f.chosen_name:
+        return f.found.confirmed is not None and f.found.confirmed >= free_from(f)
+    return f.found.as_of >= free_from(f)
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud refused this very generation before we were started: one attempt is enough, and the status tells why."""
-    ready = find(f.status.conditions, ConditionType.READY)
+    """The cloud refused this very generation before this process started: one attempt is enough, and the status tells why."""
+    refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
-    asked_again = f.asked.reconcile_request not in (None, f.status.last_handled_reconcile_at)
-    if f.attempt(f.subject.create) is None and f.memory.intent_recorded is None and unchanged and not asked_again:
-        return Plan() if ready is not None and ready.reason == Reason.REJECTED else None
+    if refused and unchanged and f.attempt(f.subject.create) is None and not _asked_again(f):
+        return Plan()
     return None
+
+
+def _asked_again(f: CloudFacts[Any, Any, Any]) -> bool:
+    return f.asked.reconcile_request not in (None, f.status.last_handled_reconcile_at)
 
 
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The last listing is too old to show that the name is free, or stands alone where two must agree."""
-    fresh = isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from
-    if fresh and absent(f):
+    if isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from and is_free(f):
         return None
-    needed = max(believable_from(f), f.fresh_from)
+    needed = max(free_from(f), f.fresh_from)
     if isinstance(f.found, Absent) and f.found.as_of >= needed:
         needed = f.now.mono  # the second of two
     attempt = f.attempt(f.subject.create)
-    if not f.intended:
+    if not orders.being_made(f.order):
         return Plan(look_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
         return report(f, failed.verdict(attempt), look_after=needed)
@@ -85,14 +79,31 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """What was asked for may be on its way: that is cleared up before anything is said of what a new order would need."""
-    return unproven(f) if f.intended and not absent(f) else None
+    """What was ordered may be on its way: that is cleared up before anything is said of what a new order would need."""
+    return unproven(f) if f.state in orders.OUTSTANDING else None
+
+
+def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """The cloud accepted the order again and again, and lists nothing: a person must ask why."""
+    if f.state is not OrderState.OVERDUE or f.order is None or _asked_again(f):
+        return None
+    if f.order.reorders < orders.MOST_REORDERS and orders.odd_place(f.order) is None:
+        return None
+    verdict = stalled(
+        Reason.ORDER_OVERDUE,
+        f"The cloud accepted the order for {f.subject.noun} {f.identity.name!r} {f.order.reorders + 1} times and lists none in "
+        f"{f.place}. Nothing more is ordered. Ask the cloud's support; to order again, set the annotation "
+        f"{Annotation.RECONCILE_REQUESTED_AT} to the present time.",
+    )
+    return report(f, verdict)
 
 
 def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud says that the chosen name is another's."""
     attempt = f.attempt(f.subject.create)
-    if not f.taken or attempt is None or attempt.asked != f.asked:
+    if f.state is not OrderState.REFUSED or attempt is None or attempt.asked != f.asked:
+        return None
+    if attempt.refusal is None or attempt.refusal.kind is not ErrorKind.CONFLICT:
         return None
     verdict = stalled(
         Reason.CONFLICT,
@@ -119,26 +130,43 @@ def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
-    """Record the intent, with ``recorded`` in the same write; with a recorded one that is ours, unused and young, send it."""
+    """Record the order, with ``recorded`` in the same write; send one whose record is this process's own, unused and young."""
     attempt = f.attempt(f.subject.create)
     announcement = failed.verdict(attempt) if attempt is not None and attempt.refusal is not None else creating(f)
     if _may_send(f):
         return propose(f, f.subject.create, announcement)
-    here, tenancy = f.identity, f.status.tenancy
+    tenancy = f.status.tenancy
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's key is never believed about this order
         tenancy = next(iter(f.account.tenants))
-    intent = Intent(id=f.nonce, name=here.name, cluster=here.cluster, vpc=here.vpc, recorded_at=f.now.wall)
-    plan = propose(f, f.subject.create, announcement, intent=intent, account=f.account.name, tenancy=tenancy, **recorded)
+    changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
+    plan = propose(f, f.subject.create, announcement, **changes)
     return plan if plan.action is None else replace(plan, action=None, record_intent=True)
 
 
-def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether the standing intent was recorded by this process, is unused, and is younger than half the grace.
+def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
+    here, reorders = f.identity, 0 if f.order is None or _asked_again(f) else f.order.reorders
+    return Order(
+        id=f.nonce,
+        state=OrderState.INTENDED,
+        name=here.name,
+        cluster=here.cluster,
+        vpc=here.vpc,
+        recorded_at=f.now.wall,
+        reorders=reorders + (f.state is OrderState.OVERDUE and not _asked_again(f)),
+    )
 
-    Its youth matters where another process may have taken over: that one waits a whole grace before it sends.
+
+def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether the standing record was written by this process, is unused, and is young.
+
+    Its youth matters where another process may have taken over: that one waits at least a whole grace before it sends.
     """
-    recorded, attempt = f.memory.intent_recorded, f.attempt(f.subject.create)
-    latest = f.status.intent is not None and f.status.intent.id == f.memory.intent_id
-    if not f.intended or not latest or recorded is None or (attempt is not None and attempt.at >= recorded):
+    written, standing = f.standing, f.status.order
+    if written.state is not OrderState.INTENDED or written.recorded is None or standing is None or written.order is None:
         return False
-    return f.now.mono - recorded <= max(f.limits.grace / 2, 5.0)
+    return standing.id == written.order.id and f.now.mono - written.recorded <= young(f.limits.grace)
+
+
+def young(grace: float) -> float:
+    """For so many seconds a record may be acted upon."""
+    return max(grace / 2, 5.0)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, DeletionPolicy
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile.conditions import Progress, Verdict, find, stalled, working
+from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
-from gpucloud.reconcile.core.create import absent, believable_from
+from gpucloud.reconcile.core.create import free_from, is_free
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
@@ -25,7 +26,6 @@ S = TypeVar("S", bound=CloudStatus)
 
 RESEND_SECONDS = 300.0  # a destroy that was accepted and shows no effect is asked for again after this
 NAMED = 5  # of those that block a deletion, in a message
-OF_A_DELETION = frozenset({Reason.DELETING, Reason.DELETION_BLOCKED, Reason.DELETION_HELD})
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
@@ -58,9 +58,24 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.policy is DeletionPolicy.RETAIN:
         why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
         return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
+    if f.owner is None and f.foreign_id and orders.may_exist(f.order):
+        return None if f.standing.own else _unprovable(f)
+    if not f.ours and f.seen:
+        return let_go(f, Reason.GONE, f"The {noun} of this object is gone from the cloud; nothing is destroyed.")
     if not f.ours:  # a second claimant, or a name that was taken before we came
         return let_go(f, Reason.RETAINED, f"The {noun} {name!r} was never this object's: nothing is destroyed.")
     return None
+
+
+def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """The cloud named it itself, and only a status that people can edit says that it is this object's."""
+    if isinstance(f.found, Absent):
+        return None
+    words = (
+        f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
+        "the status alone does not prove whose it is. Destroy it by hand, or set spec.deletion.policy: Retain."
+    )
+    return report(f, stalled(Reason.DELETION_BLOCKED, words))
 
 
 def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -79,7 +94,7 @@ def listed(names: tuple[str, ...]) -> str:
 
 def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
-    if (unseen.cause in REFUSALS and f.never_begun) or (f.intended and f.never_ordered and not f.seen):
+    if f.unsent or (unseen.cause in REFUSALS and f.never_ordered):
         return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
         return Plan(pending=True)
@@ -101,9 +116,8 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
 
 
 def _meanwhile(f: CloudFacts[Any, S, Any], look_after: float | None = None, wake_at: float | None = None) -> Plan[S]:
-    """Nothing is known for a moment: what was last said of this deletion stands, be it why it is held."""
-    ready = find(f.status.conditions, ConditionType.READY)
-    if ready is not None and ready.reason in OF_A_DELETION:
+    """Nothing is known for a moment: what was last said since the deletion was asked for stands, be it why it is held."""
+    if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
         return Plan(look_after=look_after, wake_at=wake_at, pending=True)
     return report(f, deleting(f), look_after=look_after, wake_at=wake_at)
 
@@ -121,14 +135,19 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
         )
     attempt = f.attempt(f.subject.destroy)
     if attempt is None:
-        return prepare() or propose(f, f.subject.destroy, deleting(f))
+        return prepare() or _send(f, deleting(f))
     if failed.holds(f, attempt):
         return report(f, refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
     patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
     if found.as_of < attempt.at + patience:
         return report(f, deleting(f), look_after=attempt.at + patience)
     said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
-    return prepare() or propose(f, f.subject.destroy, said)
+    return prepare() or _send(f, said)
+
+
+def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
+    """Announce the destroying call, with the record that it is under way, and send it."""
+    return propose(f, f.subject.destroy, said, order=orders.destroying(f.standing, f.now.mono).order)
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
@@ -141,24 +160,32 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
 def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Absent from a listing: believed when two agree that are young enough for all that was sent.
 
-    What was seen and that this process has not yet destroyed is destroyed all the same: the cloud's answer about a missing
-    one costs one call, and a listing alone may have left it out. What only its record can name must be missed for the grace.
+    What was seen and that this process has not yet destroyed is destroyed all the same, where its name proves whose it is: the
+    cloud's answer about a missing one costs one call, and a listing may have left it out.
     """
+    name = f.identity.name
+    if f.state is OrderState.GONE:
+        return let_go(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
     if not f.seen:
         return _never_seen(f)
-    attempt = f.attempt(f.subject.destroy)
-    if attempt is None and f.subject.by_name:
-        return prepare() or propose(f, f.subject.destroy, deleting(f))
-    certain_from = attempt.at if attempt is not None else found.since + f.limits.grace
-    if found.confirmed is None or found.confirmed < certain_from:
-        return report(f, deleting(f), look_after=max(certain_from, f.now.mono))
-    return let_go(f, Reason.GONE, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
+    attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
+    if attempt is None and marked:
+        return prepare() or _send(f, deleting(f))
+    if f.state is OrderState.LOST:
+        return let_go(f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted.")
+    certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
+    if f.standing.destroyed_at is not None:
+        certain_from = f.standing.destroyed_at
+    return report(f, deleting(f), look_after=max(certain_from, f.now.mono))
 
 
 def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    if absent(f):
-        return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
-    return report(f, deleting(f), look_after=max(believable_from(f), f.now.mono))
+    if not is_free(f):
+        return report(f, deleting(f), look_after=max(free_from(f), f.now.mono))
+    if f.state is OrderState.OVERDUE:
+        words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
+        return let_go(f, Reason.GONE, f"{words} See that the account is not billed for it.")
+    return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
 
 
 def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str) -> Plan[S]:

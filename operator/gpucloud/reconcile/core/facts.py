@@ -6,17 +6,19 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, DeletionPolicy
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import naming
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Asked, Limits, Memory, Now, ObjectFacts, Observation, Present
 
 if TYPE_CHECKING:
+    from gpucloud.kinds.common import Order
     from gpucloud.kinds.meta import ConditionType, Reason
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.facts import Attempt, Dependency, Verb
     from gpucloud.reconcile.naming import Identity
-
+    from gpucloud.reconcile.order import Standing
 
 P = TypeVar("P", bound=CloudSpec)
 S = TypeVar("S", bound=CloudStatus)
@@ -35,6 +37,7 @@ class Subject:
     destroy: Verb
     lost: Reason
     by_name: bool  # the destroying call names it as its identity does, so it may be sent for one that a listing lacks
+    unique_id: bool  # the cloud gives each an id of its own, and never again, so another one can be told from ours
     cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 
@@ -51,6 +54,7 @@ class CloudFacts(Generic[P, S, R]):
     identity: Identity
     found: Observation[R]
     memory: Memory
+    standing: Standing  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
     owner: str | None = None  # another object of this kind ("namespace/name") that stands for the same, and was first
@@ -64,11 +68,6 @@ class CloudFacts(Generic[P, S, R]):
     @property
     def chosen_name(self) -> bool:
         """Whether the name is the owner's choice, and so bears no fingerprint that proves whose it is."""
-        raise NotImplementedError
-
-    @property
-    def recorded_id(self) -> str | None:
-        """The cloud's id of it, once it has been seen."""
         raise NotImplementedError
 
     @property
@@ -95,76 +94,65 @@ class CloudFacts(Generic[P, S, R]):
         return f"VPC {self.identity.vpc!r} of cluster {self.identity.cluster!r}"
 
     @property
-    def intended(self) -> bool:
-        """Whether the status records that this very identity is, or may be, created for this object."""
-        intent, here = self.status.intent, self.identity
-        return intent is not None and (intent.cluster, intent.vpc, intent.name) == (here.cluster, here.vpc, here.name)
+    def order(self) -> Order | None:
+        """What was ordered, and what became of it; None when nothing is recorded."""
+        return self.standing.order
 
     @property
-    def created(self) -> bool:
-        """The proof that it was created for this object: the fingerprint of our UID, or an intent for a name that was free."""
-        return not self.chosen_name or (self.intended and not self.taken)
+    def state(self) -> OrderState:
+        """The state of the order."""
+        return self.standing.state
 
     @property
-    def void(self) -> bool:
-        """Whether the standing intent of a chosen name must go, so that no later process takes it for a proof.
-
-        It is ours, and made nothing: its order was refused for certain, or the name was taken before it was sent.
-        """
-        if not self.chosen_name or not self.intended or self.may_be_carried_out:
-            return False
-        attempt, recorded = self.attempt(self.subject.create), self.memory.intent_recorded
-        return self.taken or (attempt is not None and recorded is not None and attempt.at >= recorded)
+    def foreign_id(self) -> bool:
+        """Whether the cloud gave an id of its own, so that the name of what is there proves nothing."""
+        name = self.identity.name
+        return not self.chosen_name and bool(name) and not naming.proves(name, self.meta.uid)
 
     @property
     def adopted(self) -> bool:
-        """Whether it is taken over, as the spec says now: it was there before any intent of ours."""
-        return self.adoption is not Adoption.NEVER and not self.created
+        """Whether it is taken over, as the spec says now: it was there before any order of ours."""
+        if self.adoption is Adoption.NEVER:
+            return False
+        if self.order is not None and orders.was_seen(self.order):
+            return self.order.origin is Origin.ADOPTED
+        return not orders.may_exist(self.order)
 
     @property
     def ours(self) -> bool:
-        """Whether anything may be done to it."""
-        return self.owner is None and (self.created or self.adopted)
+        """Whether anything may be done to it.
 
-    @property
-    def taken(self) -> bool:
-        """Whether a chosen name is another's: the cloud says so or shows it, and no order of ours can have been what took it.
-
-        An intent alone is no proof. What was refused for certain, or not sent yet, made nothing.
+        The proof is the fingerprint in its name; for a chosen name, or an id of the cloud's own, an order that may have made
+        it. Of the latter this process itself must have had the answer, since people can edit a status.
         """
-        attempt = self.attempt(self.subject.create)
-        refused = attempt is not None and attempt.refusal is not None and attempt.refusal.kind is ErrorKind.CONFLICT
-        return self.chosen_name and not self.may_be_carried_out and (refused or isinstance(self.found, Present))
-
-    @property
-    def may_be_carried_out(self) -> bool:
-        """Whether an order may have been, ours or that of whoever wrote the standing intent."""
-        return self.memory.unclear or self.by_stranger
-
-    @property
-    def by_stranger(self) -> bool:
-        """Whether the standing intent was written by another process, which may have acted on it."""
-        return self.intended and self.status.intent is not None and self.status.intent.id not in self.memory.intent_ids
+        if self.owner is not None:
+            return False
+        if self.adopted:
+            return True
+        if not (self.chosen_name or self.foreign_id):
+            return True
+        made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
+        return made and (self.chosen_name or self.standing.own)
 
     @property
     def never_ordered(self) -> bool:
-        """Whether every intent that this process has seen is its own, and none was acted on: then nothing can be there."""
-        return not self.by_stranger and not self.memory.unclear and self.attempt(self.subject.create) is None
+        """Whether nothing was ever asked of the cloud for this object, as the record or this process knows."""
+        if self.order is None:
+            return self.memory.seen_new
+        return self.state is OrderState.NOT_ORDERED
 
     @property
-    def never_begun(self) -> bool:
-        """Whether nothing was ever asked of the cloud for this object: it was seen new, now or by whoever wrote the status."""
-        s, memory = self.status, self.memory
-        if s.intent is not None or s.account is not None or self.recorded_id is not None:
-            return False
-        if memory.intent_ids or memory.stranger_id is not None or memory.attempts:
-            return False  # the status was stripped since
-        return memory.seen_new or s.ordered is False
+    def unsent(self) -> bool:
+        """Whether the only record is this process's own, and its order was not sent."""
+        return self.state is OrderState.INTENDED and not self.standing.doubtful
 
     @property
     def seen(self) -> bool:
         """Whether it has ever been seen in a listing, as ours."""
-        return (self.intended or self.adopted) and self.recorded_id is not None
+        order = self.order
+        if order is None or not orders.was_seen(order):
+            return False
+        return order.origin is Origin.CREATED or self.adoption is not Adoption.NEVER
 
     @property
     def asked(self) -> Asked:
@@ -185,6 +173,14 @@ class CloudFacts(Generic[P, S, R]):
     def is_present(self) -> bool:
         """Whether one record, not to be mistaken for another, shows it and it is ours."""
         return isinstance(self.found, Present) and not self.found.twins and self.ours
+
+    def is_unconfirmed(self, found: Present[R]) -> bool:
+        """Whether what this listing shows is not known yet to be what was ordered."""
+        if self.state in orders.BEING_MADE:
+            return True
+        recorded, seen = self.order.cloud_id if self.order is not None else None, getattr(found.record, "id", None)
+        differs = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
+        return differs and orders.may_exist(self.order)
 
     def attempt(self, verb: Verb) -> Attempt | None:
         """The last call of this verb that this process made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, Intent
+from gpucloud.kinds.common import CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
 from gpucloud.reconcile.plan import Plan
@@ -53,14 +53,13 @@ def report(
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     fields: dict[str, Any] = {
         **_seen(f),
-        **({"intent": None} if f.void else {}),
+        "order": _record(f),
         "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,
         "progress_deadline_at": deadline,
         "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=f.beside(verdict)),
     }
-    fields["ordered"] = False if f.never_begun and fields.get("intent") is None and "account" not in fields else None
     status = f.status.model_copy(update=fields)
     return Plan(
         status=status,
@@ -70,20 +69,19 @@ def report(
     )
 
 
-def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
-    """What the cloud shows of ours. A fingerprint is proof enough to restore an intent that was lost with the status.
+def _record(f: CloudFacts[Any, S, Any]) -> Order | None:
+    """The order as this process knows it; that nothing was ever ordered is recorded too, so that the object may go unseen."""
+    if f.order is None and f.memory.seen_new:
+        return Order(state=OrderState.NOT_ORDERED)
+    return f.order
 
-    What is adopted keeps none: one left over from an earlier VPC of the name would make it pass for created here.
-    """
+
+def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
+    """What the cloud shows of ours."""
     if not f.is_present:
         return {}
-    here, seen = f.identity, f.observed()
+    seen = f.observed()
     seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
-    if f.adopted:
-        seen["intent"] = None
-    elif not f.intended and not f.chosen_name:
-        vpc = here.vpc or seen.get("vpc") or ""  # looked for in every VPC, it is where it was found
-        seen["intent"] = Intent(name=here.name, cluster=here.cluster, vpc=vpc, recorded_at=f.now.wall)
     return {"account": f.account.name, **seen}
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gpucloud.kinds.common import Adoption, CloudStatus
+from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
@@ -33,6 +34,7 @@ REFUSALS = frozenset(
         Blindness.ACCOUNT,
         Blindness.UNPLACED,
         Blindness.TENANT,
+        Blindness.MOVED,
     }
 )
 
@@ -87,7 +89,7 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.found.cause is Blindness.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    if f.found.cause in REFUSALS and not f.seen:
+    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen):
         patience = 0.0
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
@@ -109,6 +111,8 @@ def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
             return working(Reason.ACCOUNT_NOT_READY, unseen.detail, ready=unsure)
         case Blindness.TENANT:
             return stalled(Reason.TENANT_MISMATCH, unseen.detail, ready="Unknown")
+        case Blindness.MOVED:
+            return stalled(Reason.INVALID_SPEC, unseen.detail, ready=unsure)
         case _:
             return _unlisted(f, unseen)
 
@@ -165,6 +169,14 @@ def twins(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     )
 
 
+def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """What is listed under a chosen name may be older than the order, or another by now: a younger listing tells."""
+    if not isinstance(f.found, Present) or f.found.twins or f.owner is not None or not f.is_unconfirmed(f.found):
+        return None
+    needed = f.standing.since + (0.0 if f.state in orders.BEING_MADE else f.limits.grace)
+    return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
+
+
 def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The name is taken by something that we have no proof of having created, and that we are not told to adopt."""
     if not isinstance(f.found, Present) or f.ours:
@@ -176,7 +188,6 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             f"A {f.subject.noun} named {f.identity.name!r} exists already in {f.place} and was not created for this object. "
             f"Delete this object (that destroys nothing){f.subject.cure}.",
         ),
-        intent=f.status.intent if f.seen else None,  # what was ours once, and has been replaced, stays known as lost
     )
 
 
@@ -184,20 +195,20 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """It was seen, and a later listing lacks it: destroyed from outside, or a listing that was not whole. Never made again."""
     if not isinstance(f.found, Absent) or not f.seen:
         return None
-    certain_at = f.found.since + f.limits.grace
-    if f.found.as_of < certain_at:
+    if f.state is not OrderState.LOST:
         missing = working(
             f.subject.lost,
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
             ready="Unknown",
         )
-        return report(f, missing, look_after=certain_at)
+        certain_at = f.found.since + f.limits.grace
+        return report(f, missing, look_after=certain_at if certain_at > f.found.as_of else f.now.mono)
     return report(
         f,
         stalled(
             f.subject.lost,
-            f"The {f.subject.noun} is gone from the cloud, and not by our hand. It is not made again unasked: delete and "
-            "re-create this object to get a new one.",
+            f"The {f.subject.noun} was deleted outside Kubernetes. It is not recreated automatically: to get a new one, delete "
+            "this object and apply it again.",
         ),
     )
 

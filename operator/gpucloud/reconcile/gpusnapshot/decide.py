@@ -7,9 +7,21 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.report import report
-from gpucloud.reconcile.core.steps import blind, claimed, dependent, foreign, lost, paused, twins, unguarded, unplaced
+from gpucloud.reconcile.core.steps import (
+    RECHECK_SECONDS,
+    blind,
+    claimed,
+    dependent,
+    foreign,
+    lost,
+    paused,
+    twins,
+    unconfirmed,
+    unguarded,
+    unplaced,
+)
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
 from gpucloud.reconcile.plan import Plan
@@ -24,8 +36,8 @@ ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # of a VM in any
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
     """The next step for this GpuSnapshot. Total: it answers for any facts, and never raises."""
-    before = (unguarded, paused, deleting, claimed, unplaced, blind, twins, foreign, alive, lost)
-    for step in (*before, rejected, taken, outstanding, dependent, sourceless, unproven, terminating, held):
+    before = (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, twins, foreign, alive, lost)
+    for step in (*before, rejected, taken, outstanding, overdue, dependent, sourceless, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
             return plan
@@ -53,7 +65,7 @@ def sourceless(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
         return Plan(look_after=f.memory.first_seen, pending=True)  # VMs may not have been listed for anybody yet
     if f.source is None or seen is None or isinstance(seen, Unknown):
         unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
-        return report(f, unseen, look_after=f.memory.first_seen)
+        return report(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # its change in a listing is the wake-up
     name = f.source.name
     if isinstance(seen, Absent):
         words = (

@@ -23,6 +23,7 @@ SUBJECT = Subject(
     destroy=Verb.DELETE_SNAPSHOT,
     lost=Reason.SNAPSHOT_LOST,
     by_name=True,
+    unique_id=False,
     cure=" and create it again with another spec.snapshotName",
 )
 
@@ -47,11 +48,6 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
     def chosen_name(self) -> bool:
         """Whether the owner chose the snapshot's name."""
         return self.spec.snapshot_name is not None
-
-    @property
-    def recorded_id(self) -> str | None:
-        """The snapshot's id, once it has been seen."""
-        return self.status.snapshot_id
 
     @property
     def policy(self) -> DeletionPolicy:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import quota
 from gpucloud.reconcile.conditions import stalled, working
-from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.core.steps import dependent
 from gpucloud.reconcile.facts import KeyTrouble
@@ -25,7 +26,7 @@ PRICE_SECONDS = 5.0  # the catalogue is being read at the start: nothing is said
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The VM is not there and never was: the steps towards buying it."""
-    for step in (rejected, taken, outstanding, dependent, unproven, duplicate, terminating, keyless, limited, held):
+    for step in (rejected, taken, outstanding, overdue, dependent, unproven, duplicate, terminating, keyless, limited, held):
         plan = step(f)
         if plan is not None:
             return plan
@@ -34,7 +35,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """A VM that was bought for an object of this name, and that nobody claims, may be what the owner is looking for."""
-    if f.intended or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
+    if orders.may_exist(f.order) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
     return report(
@@ -62,7 +63,7 @@ def keyless(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Its account or namespace may have no more. What may have been ordered already is never held by this."""
-    if not f.usage or f.status.intent is not None or f.memory.unclear:
+    if not f.usage or orders.being_made(f.order) or f.standing.doubtful:
         return None
     price, setting = dollars(f.price_per_hour), quota.needs_price(f.usage)
     words = quota.exceeded(f.usage, price)
@@ -84,7 +85,7 @@ def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
 
 
 def buy(f: VmFacts) -> Plan[GpuVMStatus]:
-    """Record the intent, then order. A restart asked for before there was anything to restart is answered by the creation."""
+    """Record the order, then send it. A restart asked for before there was anything to restart is answered by the creation."""
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return order(
         f,

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.core.steps import blind, claimed, foreign, lost, paused, twins, unguarded, unplaced
+from gpucloud.reconcile.core.steps import (
+    blind,
+    claimed,
+    foreign,
+    lost,
+    paused,
+    twins,
+    unconfirmed,
+    unguarded,
+    unplaced,
+)
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import create, delete, power
 
@@ -16,7 +26,7 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The next step for this GpuVM. Total: it answers for any facts, and never raises."""
-    for step in (unguarded, paused, deleting, claimed, unplaced, blind, twins, foreign, alive, lost):
+    for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, twins, foreign, alive, lost):
         plan = step(f)
         if plan is not None:
             return plan

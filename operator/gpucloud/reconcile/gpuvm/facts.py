@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm.record import observed
 
 if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvm import Operation
     from gpucloud.reconcile.brake import Hold
     from gpucloud.reconcile.quota import Usage
 
@@ -23,6 +24,7 @@ SUBJECT = Subject(
     destroy=Verb.DESTROY,
     lost=Reason.VM_LOST,
     by_name=True,
+    unique_id=False,
     cure=" and create it again with another spec.vmName",
 )
 
@@ -68,9 +70,9 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         return self.spec.vm_name is not None
 
     @property
-    def recorded_id(self) -> str | None:
-        """The VM's id, once it has been seen."""
-        return self.status.vm_id
+    def operation(self) -> Operation | None:
+        """The last power call or restart on record."""
+        return self.status.operation
 
     @property
     def policy(self) -> DeletionPolicy:
@@ -80,4 +82,7 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
-        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+        seen = {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+        if self.status.order is None:  # found again without its record: what was asked for before counts as answered
+            seen["last_handled_restart_at"] = self.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
+        return seen

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
+from gpucloud.reconcile.order import placed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
     from gpucloud.reconcile.facts import ObjectFacts
 
 
-def identity(
+def wanted(
     meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
-    """Where to look for the VM.
+    """What the spec asks for, and under which name.
 
     A recorded name is kept when it bears the fingerprint of this very object: so a VM is found again after the
     installation's tag has changed (a rebuilt cluster). Any other recorded name is not looked at.
@@ -23,8 +24,15 @@ def identity(
     VM's own name comes before it: a GpuVpc may go, and another of its name stand for another VPC. With neither it is an
     empty one: then the name is looked for in all VPCs.
     """
-    name, vpc, intent = spec.vm_name, spec.vpc, status.intent
-    if intent is not None and (intent.name == name if name is not None else naming.proves(intent.name, meta.uid)):
-        name, vpc = intent.name, vpc or intent.vpc
+    name, vpc, order = spec.vm_name, spec.vpc, status.order
+    if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
+        name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
     return naming.Identity(cluster=spec.cluster, vpc=vpc or referred_vpc or "", name=name)
+
+
+def identity(
+    meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
+) -> naming.Identity:
+    """Where to look for the VM: where the cloud says that it put it, else where it was asked for."""
+    return placed(wanted(meta, spec, status, tag, referred_vpc), status.order)

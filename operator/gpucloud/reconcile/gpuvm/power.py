@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.gpuvm import PowerState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile.conditions import Verdict, find, settled, stalled, working
+from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
 
-IN_PROGRESS = frozenset({Reason.CREATING, Reason.STARTING, Reason.STOPPING, Reason.RESTARTING, Reason.DRIFTED})
 RESTART_STOPS = working(Reason.RESTARTING, "The VM is being restarted: it is stopped first.")
 RESTART_STARTS = working(Reason.RESTARTING, "The VM is being restarted: it is started again.")
 _OPPOSITE = {Verb.START: Verb.STOP, Verb.STOP: Verb.START}
 _SWITCH = {Verb.START: (Reason.STARTING, "started"), Verb.STOP: (Reason.STOPPING, "stopped")}
+_KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
 
 
 def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
@@ -60,58 +60,96 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
 def _online(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     request = _restart_request(f)
     if f.spec.power_state is PowerState.STOPPED:
-        return _switch(f, vm, Verb.STOP, **_answered(request))
+        return _switch(f, vm, Verb.STOP, **_handled(request))
     if request is not None:
-        return _switch(f, vm, Verb.STOP, announcement=RESTART_STOPS, restarting=request)
-    running = settled(Reason.RUNNING, "The VM is running.")
-    return _under_way(f, vm, Verb.STOP) or report(f, running, restarting=None)
+        return _restart(f, vm, Verb.STOP, request)
+    return _under_way(f, vm, Verb.STOP) or _settle(f, settled(Reason.RUNNING, "The VM is running."))
 
 
 def _offline(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     request = _restart_request(f)
     if f.spec.power_state is PowerState.STOPPED:
         off = settled(Reason.POWERED_OFF, "The VM is powered off, as asked. Its disk is still billed.")
-        return _under_way(f, vm, Verb.START) or report(f, off, **_answered(request))
-    if f.status.restarting is not None or request is not None:
-        return _switch(f, vm, Verb.START, announcement=RESTART_STARTS, **_answered(request or f.status.restarting))
-    return _switch(f, vm, Verb.START)
+        return _under_way(f, vm, Verb.START) or _settle(f, off, **_handled(request))
+    under_way = f.operation
+    if request is None and under_way is not None and under_way.verb is PowerVerb.RESTART:
+        request = under_way.id if under_way.outcome is not Outcome.DONE else None
+    return _switch(f, vm, Verb.START) if request is None else _restart(f, vm, Verb.START, request)
+
+
+def _settle(f: VmFacts, verdict: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
+    """The VM is as its owner wants it."""
+    done = f.operation if f.operation is None else f.operation.model_copy(update={"outcome": Outcome.DONE})
+    return report(f, verdict, operation=done, settled_generation=f.meta.generation, **changes)
 
 
 def _restart_request(f: VmFacts) -> str | None:
-    """The restart that is asked for and not yet answered."""
+    """The restart that is asked for and not yet answered.
+
+    One that stood there when the status was lost is taken for answered: nobody can know, and restarting twice loses work.
+    """
     request = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
-    return request if request and request != f.status.last_handled_restart_at else None
+    return request if request and request != f.status.last_handled_restart_at and f.status.order is not None else None
 
 
-def _answered(request: str | None) -> dict[str, Any]:
-    return {"restarting": None} | ({"last_handled_restart_at": request} if request is not None else {})
+def _handled(request: str | None) -> dict[str, Any]:
+    return {} if request is None else {"last_handled_restart_at": request}
 
 
-def _switch(
-    f: VmFacts, vm: Present[VmRecord], verb: Verb, *, announcement: Verdict | None = None, **changes: Any
+def _restart(f: VmFacts, vm: Present[VmRecord], verb: Verb, request: str) -> Plan[GpuVMStatus]:
+    """One leg of a restart. It is answered when its start is announced."""
+    said, handled = (RESTART_STOPS, {}) if verb is Verb.STOP else (RESTART_STARTS, _handled(request))
+    standing = f.operation
+    if standing is None or (standing.verb, standing.id) != (PowerVerb.RESTART, request):
+        standing = Operation(verb=PowerVerb.RESTART, generation=f.meta.generation, id=request, at=f.now.wall)
+    return _send(f, vm, verb, said, standing, **handled)
+
+
+def _switch(f: VmFacts, vm: Present[VmRecord], verb: Verb, **changes: Any) -> Plan[GpuVMStatus]:
+    """Bring the VM to the state that the spec asks for."""
+    operation = _operation(f, verb)
+    return _send(f, vm, verb, _announcement(operation, verb), operation, **changes)
+
+
+def _send(
+    f: VmFacts, vm: Present[VmRecord], verb: Verb, said: Verdict, operation: Operation, **changes: Any
 ) -> Plan[GpuVMStatus]:
     """Send a power call when the last look is fresh, and again only after the last one has had time to show."""
-    verdict = announcement or _announcement(f, verb)
-    attempt = _standing(f, verb)
+    attempt = _last_attempt(f, verb)
     if attempt is not None and failed.holds(f, attempt):
-        return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), **changes)
+        refused = operation.model_copy(update={"outcome": _outcome(attempt)})
+        return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
+    changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
     needed = max(f.fresh_from, _shown_from(f, attempt)) if attempt is not None else f.fresh_from
     if vm.as_of < needed:
-        return report(f, verdict, look_after=needed, **changes)
-    return propose(f, verb, verdict, **changes)
+        return report(f, said, look_after=needed, **changes)
+    return propose(f, verb, said, **changes)
+
+
+def _outcome(attempt: Attempt) -> Outcome:
+    unclear = attempt.refusal is not None and attempt.refusal.ambiguous
+    return Outcome.UNCLEAR if unclear else Outcome.REFUSED
 
 
 def _under_way(f: VmFacts, vm: Present[VmRecord], verb: Verb) -> Plan[GpuVMStatus] | None:
     """The VM is as its owner wants it, but a call that changes that may not have shown yet: it is not settled."""
-    attempt, ready = _standing(f, verb), find(f.status.conditions, ConditionType.READY)
+    attempt, recorded = _last_attempt(f, verb), f.operation
     if attempt is not None:
-        needed, verdict = _shown_from(f, attempt), _announcement(f, _OPPOSITE[verb])
-    elif f.attempt(_OPPOSITE[verb]) is None and ready is not None and ready.reason == _SWITCH[verb][0]:
-        # Whoever announced it may have sent it just before its end. The words stand, since they are all that tells.
-        needed, verdict = f.memory.first_seen + f.limits.grace, working(Reason(ready.reason), ready.message)
+        needed = _shown_from(f, attempt)
+        verdict = _announcement(_operation(f, _OPPOSITE[verb]), _OPPOSITE[verb])
+    elif recorded is not None and f.attempt(_OPPOSITE[verb]) is None and _may_be_under_way(recorded, verb):
+        # Whoever recorded it may have sent it just before its end.
+        needed, verdict = f.memory.first_seen + f.limits.grace, _announcement(recorded, verb)
     else:
         return None
     return report(f, verdict, look_after=needed) if vm.as_of < needed else None
+
+
+def _may_be_under_way(recorded: Operation, verb: Verb) -> bool:
+    """Whether a recorded operation may have sent this call, and its effect may still show."""
+    if recorded.outcome in {Outcome.DONE, Outcome.REFUSED}:
+        return False
+    return recorded.verb in {_KIND[verb], PowerVerb.RESTART}
 
 
 def _shown_from(f: VmFacts, attempt: Attempt) -> float:
@@ -120,32 +158,42 @@ def _shown_from(f: VmFacts, attempt: Attempt) -> float:
     return attempt.at + (f.limits.grace if settling else 0.0)
 
 
-def _standing(f: VmFacts, verb: Verb) -> Attempt | None:
+def _last_attempt(f: VmFacts, verb: Verb) -> Attempt | None:
     """The last call of this verb, unless the opposite was sent since: then it has been seen to work."""
     attempt, opposite = f.attempt(verb), f.attempt(_OPPOSITE[verb])
     return None if attempt is not None and opposite is not None and opposite.at > attempt.at else attempt
 
 
-def _announcement(f: VmFacts, verb: Verb) -> Verdict:
-    """Why we switch: somebody else did the opposite (drift), or the owner asked, or a new VM is to be off."""
+def _operation(f: VmFacts, verb: Verb) -> Operation:
+    """The record of a switch: the one that stands while it serves the same wish, else a new one."""
+    standing, generation = f.operation, f.meta.generation
+    same = standing is not None and (standing.verb, standing.generation) == (_KIND[verb], generation)
+    if standing is not None and same and standing.outcome is not Outcome.DONE:
+        return standing
+    drift = f.status.settled_generation == generation
+    cause = Cause.DRIFT if drift else Cause.REQUESTED
+    return Operation(verb=_KIND[verb], cause=cause, generation=generation, id=f.nonce, at=f.now.wall)
+
+
+def _announcement(operation: Operation, verb: Verb) -> Verdict:
+    """Why it is switched: somebody else did the opposite, the owner asked, or it is restarted."""
+    if operation.verb is PowerVerb.RESTART:
+        return RESTART_STOPS if verb is Verb.STOP else RESTART_STARTS
     reason, participle = _SWITCH[verb]
-    ready = find(f.status.conditions, ConditionType.READY)
-    same_wish = f.status.observed_generation == f.meta.generation
-    if ready is not None and same_wish and ready.reason == Reason.RESTARTING and verb is Verb.START:
-        return RESTART_STARTS
-    before = Reason.RUNNING if verb is Verb.START else Reason.POWERED_OFF
-    if ready is not None and same_wish and ready.reason in {before, Reason.DRIFTED}:
+    if operation.cause is Cause.DRIFT:
         opposite = "stopped" if verb is Verb.START else "started"
-        return working(Reason.DRIFTED, f"The VM was {opposite} from outside; it is being {participle} as spec.powerState asks.")
+        words = f"The VM was {opposite} outside Kubernetes; it is being {participle} as spec.powerState asks."
+        return working(Reason.DRIFTED, words)
     return working(reason, f"The VM is being {participle}.")
 
 
 def _progress(f: VmFacts) -> Verdict:
-    """The VM is on its way: keep the word for what was begun, so that one piece of work has one reason."""
-    ready = find(f.status.conditions, ConditionType.READY)
-    if ready is not None and ready.reason in IN_PROGRESS:
-        return working(Reason(ready.reason), ready.message)
-    if ready is None or ready.reason in {Reason.PENDING, Reason.WAITING_FOR_CAPACITY, Reason.API_UNAVAILABLE}:
+    """The VM is on its way, by what was begun."""
+    operation = f.operation
+    if operation is not None and operation.outcome is not Outcome.DONE:
+        verb = Verb.STOP if operation.verb is PowerVerb.STOP else Verb.START
+        return _announcement(operation, verb)
+    if f.status.settled_generation is None:
         return working(Reason.CREATING, "The VM is being created.")
     return working(Reason.PROVISIONING, "The cloud is at work on the VM.")
 

@@ -52,9 +52,18 @@ def known(state: str) -> bool:
 
 def word(record: VmRecord) -> str:
     """The state as the cloud wrote it, trimmed and in capitals; empty when it wrote none."""
-    return (record.status or "").strip().upper()
+    return _plain(record.status)
 
 
 def meaning(record: VmRecord) -> Meaning:
     """What the record's state means."""
-    return _MEANINGS.get(word(record), Meaning.UNKNOWN)
+    return meaning_of(record.status)
+
+
+def meaning_of(state: str | None) -> Meaning:
+    """What a word for a state means."""
+    return _MEANINGS.get(_plain(state), Meaning.UNKNOWN)
+
+
+def _plain(state: str | None) -> str:
+    return (state or "").strip().upper()

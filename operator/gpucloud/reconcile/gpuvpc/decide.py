@@ -7,33 +7,37 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.core.create import held, order, outstanding, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.report import report
-from gpucloud.reconcile.core.steps import blind, claimed, dependent, foreign, lost, paused, required, twins, unguarded
+from gpucloud.reconcile.core.steps import (
+    blind,
+    claimed,
+    dependent,
+    foreign,
+    lost,
+    paused,
+    required,
+    twins,
+    unconfirmed,
+    unguarded,
+)
 from gpucloud.reconcile.facts import Blindness, Present, Unknown
 from gpucloud.reconcile.gpuvpc.facts import Occupants
-from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvpc import GpuVpcStatus
     from gpucloud.reconcile.gpuvpc.facts import VpcFacts
+    from gpucloud.reconcile.plan import Plan
 
 
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
     """The next step for this GpuVpc. Total: it answers for any facts, and never raises."""
-    before = (unguarded, paused, doubtful, deleting, claimed, blind, twins, foreign, alive, lost)
-    for step in (*before, rejected, taken, outstanding, dependent, required, unproven, terminating, held):
+    before = (unguarded, paused, unconfirmed, deleting, claimed, blind, twins, foreign, alive, lost)
+    for step in (*before, rejected, taken, outstanding, overdue, dependent, required, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
             return plan
-    return order(f, vpc_id=None)  # the id of one that was there before would make ours pass for a replacement of it
-
-
-def doubtful(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """What is listed may be an older VPC of this name than the one that we made: a younger listing tells."""
-    needed = f.believable_from
-    unsure = isinstance(f.found, Present) and f.intended and f.found.as_of < needed
-    return Plan(look_after=needed, pending=True) if unsure else None
+    return order(f, vpc_id=None)  # that of one which was there before says nothing of the new one
 
 
 def deleting(f: VpcFacts) -> Plan[GpuVpcStatus] | None:

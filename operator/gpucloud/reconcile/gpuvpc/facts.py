@@ -20,6 +20,7 @@ SUBJECT = Subject(
     destroy=Verb.DESTROY_VPC,
     lost=Reason.VPC_LOST,
     by_name=False,
+    unique_id=True,
     cure=", or take the VPC over with spec.adoption: IfExists",
 )
 
@@ -44,37 +45,6 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
     def chosen_name(self) -> bool:
         """A VPC's name always is its owner's choice: the tenant's prefix leaves no room for a proof."""
         return True
-
-    @property
-    def recorded_id(self) -> str | None:
-        """The VPC's id, once it has been seen."""
-        return self.status.vpc_id
-
-    @property
-    def replaced(self) -> bool:
-        """Whether the VPC that is there now is another than ours was: its id, which is unique, differs.
-
-        What this process was told when it ordered, and has seen itself, outranks the id in status, which people can edit.
-        """
-        seen = self.found.record.id if isinstance(self.found, Present) and not self.found.twins else None
-        if seen is None or seen in self.memory.seen_ids:
-            return False
-        return bool(self.memory.seen_ids) or self.status.vpc_id not in {None, seen}
-
-    @property
-    def believable_from(self) -> float:
-        """A listing that shows it is believed when it began at or after this: one from before our intent shows another's.
-
-        That it is another than before is believed a grace later, since a listing may lag behind what the status says.
-        """
-        recorded, seen = self.memory.intent_recorded, self.memory.stranger_seen
-        since = (seen if self.by_stranger else recorded) if self.intended else None
-        return (self.memory.first_seen if since is None else since) + (self.limits.grace if self.replaced else 0.0)
-
-    @property
-    def created(self) -> bool:
-        """Created under an intent of ours, and not since replaced by somebody else's of the same name."""
-        return self.intended and not self.taken and not self.replaced
 
     @property
     def adoption(self) -> Adoption:

@@ -1,0 +1,365 @@
+"""The state machine of an order: what became of the one thing that is created in the cloud for an object.
+
+Every fact that a decision needs about an order stands in this record, in ``status.order``. ``TRANSITIONS`` lists every change
+of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is not in
+the table changes nothing. ``Standing`` is the record as this process knows it: ahead of the status by what was answered since the
+last write, and with the times, on this process's own clock, from which the waits are counted. A new process counts each wait
+anew from its first sight of the record, so a restart can lengthen a wait and never shorten one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpucloud.kinds.common import Order, OrderState, Origin
+from gpucloud.reconcile.facts import Absent, Present
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.facts import Observation, Refusal
+    from gpucloud.reconcile.naming import Identity
+
+ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing
+MOST_REORDERS = 3  # of one accepted order that never shows; then a person is asked
+
+
+class Event(StrEnum):
+    """What can happen to an order."""
+
+    TAKEN_OVER = "another process wrote the record"
+    RECORDED = "the record is written"
+    ANSWERED = "the cloud accepts the order"
+    UNANSWERED = "the answer may hide a success"
+    REFUSED = "the cloud refuses the order"
+    SHOWN = "a listing shows it"
+    NAME_TAKEN = "a listing shows the chosen name"
+    MISSING = "two listings lack it"
+    REPLACED = "a listing shows another under its name"
+    DESTROYED = "its destruction is announced"
+
+
+class Transition(NamedTuple):
+    """The next state, and the proof without which the event does not count."""
+
+    to: OrderState
+    proof: str
+
+
+S, E = OrderState, Event
+_NAME_FREE = (
+    "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
+)
+_LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
+_MARKED = "its name bears the fingerprint of this object's UID"
+
+TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
+    (S.NOT_ORDERED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
+    (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
+    (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to act upon"),
+    (S.INTENDED, E.ANSWERED): Transition(S.ACCEPTED, "a 2xx answer; the id and place that it names are recorded"),
+    (S.INTENDED, E.UNANSWERED): Transition(S.UNCLEAR, "time-out, reset, 5xx of any words, an answer that cannot be read"),
+    (S.INTENDED, E.REFUSED): Transition(S.REFUSED, "a 4xx answer, or the request did not leave"),
+    (S.INTENDED, E.SHOWN): Transition(S.SEEN, _MARKED),
+    (S.INTENDED, E.NAME_TAKEN): Transition(S.REFUSED, "the order was not sent, so a chosen name that shows is another's"),
+    (S.ACCEPTED, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
+    (S.UNCLEAR, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.UNCLEAR, E.MISSING): Transition(
+        S.REFUSED, f"never made: both listings began a grace after the call ({ACCEPTED_GRACES} after a record was taken over)"
+    ),
+    (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
+    (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),
+    (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.OVERDUE, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
+    (S.SEEN, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
+    (S.SEEN, E.DESTROYED): Transition(
+        S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
+    ),
+    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
+    (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
+    (S.DESTROYING, E.MISSING): Transition(
+        S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
+    ),
+    (S.DESTROYING, E.REPLACED): Transition(S.GONE, "a unique id in the listing differs from the recorded one"),
+    (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
+}
+del S, E
+
+MAY_EXIST = frozenset(
+    {
+        OrderState.INTENDED,
+        OrderState.ACCEPTED,
+        OrderState.UNCLEAR,
+        OrderState.OVERDUE,
+        OrderState.SEEN,
+        OrderState.DESTROYING,
+    }
+)
+OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
+BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
+URGENT = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
+WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An order as this process knows it. Times are mono seconds of this process."""
+
+    order: Order | None  # None: nothing is recorded, and nothing is known of what was done before
+    since: float  # when this process learned that the order is in its state
+    recorded: float | None = None  # when this process wrote the record; None when another did
+    taken_over: bool = False  # another process wrote it, and what came of it is not resolved yet
+    doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
+    destroyed_at: float | None = None  # when the answer to a destroying call of this process came
+
+    @property
+    def state(self) -> OrderState:
+        """The state; not ordered while nothing is recorded."""
+        return OrderState.NOT_ORDERED if self.order is None else self.order.state
+
+    @property
+    def own(self) -> bool:
+        """Whether this process wrote the record that stands."""
+        return self.recorded is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What makes an observation count for one object."""
+
+    marked: bool  # its name bears the fingerprint of the object's UID
+    adoptable: bool  # the spec allows what exists to be adopted
+    here: Identity
+    grace: float
+    unique_id: bool = False  # the cloud's id of it is never given twice
+
+
+def may_exist(order: Order | None) -> bool:
+    """Whether something may stand, or may yet appear, in the cloud for this order."""
+    return order is not None and order.state in MAY_EXIST
+
+
+def being_made(order: Order | None) -> bool:
+    """Whether it was ordered, or is about to be, and has not been seen yet."""
+    return order is not None and order.state in BEING_MADE
+
+
+def was_seen(order: Order | None) -> bool:
+    """Whether a listing has ever shown it as this object's."""
+    return order is not None and order.state in WAS_SEEN
+
+
+def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
+    """Where an acceptance or a listing says that it is, when that is not what was asked for; None otherwise.
+
+    A VPC's record has an id that is no name, so of VPCs only the place counts.
+    """
+    if order is None:
+        return None
+    own_id = None if order.name in {order.cloud_id, order.vpc} else order.cloud_id
+    place = (own_id, order.cloud_cluster, order.cloud_vpc)
+    return None if place == (None, None, None) else place
+
+
+def placed(wanted: Identity, order: Order | None) -> Identity:
+    """Where to look for what was wanted: where the cloud says that it put it, if that is another place."""
+    place = odd_place(order)
+    if order is None or place is None or order.state not in MAY_EXIST or order.name != wanted.name:
+        return wanted
+    own_id, cluster, vpc = place
+    return replace(wanted, name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
+
+
+def moved(order: Order | None, wanted: Identity) -> bool:
+    """Whether the spec names another place or name than the one under which something may exist."""
+    if order is None or order.state not in MAY_EXIST or not order.name:
+        return False
+    elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
+    return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
+
+
+def is_urgent(before: Order | None, after: Order | None) -> bool:
+    """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know."""
+    if before is None or after is None:
+        return before is not after
+    if before.id != after.id or odd_place(before) != odd_place(after):
+        return True
+    return before.state is not after.state and after.state in URGENT
+
+
+def take_over(known: Standing | None, recorded: Order | None, known_ids: frozenset[str], now: float) -> Standing:
+    """The standing from what this process knows and what the status shows.
+
+    ``known_ids`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
+    status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
+    """
+    if recorded is None or (known is not None and recorded.id in known_ids):
+        return Standing(None, now) if known is None else known
+    if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING | {OrderState.OVERDUE}:
+        order = known.order.model_copy(update={"id": recorded.id})
+        return replace(known, order=order, since=now, taken_over=known.state in OUTSTANDING, doubtful=True)
+    doubtful = recorded.state is not OrderState.NOT_ORDERED
+    foreign = Standing(recorded, now, taken_over=recorded.state is OrderState.INTENDED, doubtful=doubtful)
+    return _moved(foreign, Event.TAKEN_OVER, now)
+
+
+def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
+    """A listing that lacks it counts from this mono time on."""
+    if standing.state is OrderState.ACCEPTED or standing.taken_over:
+        return max(first_seen, standing.since + ACCEPTED_GRACES * grace)
+    if standing.state is OrderState.UNCLEAR:
+        return max(first_seen, standing.since + grace)
+    return first_seen
+
+
+def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: float, first_seen: float) -> Standing:
+    """The standing after the last look. Unknown changes nothing, nor do two records that cannot be told apart."""
+    if isinstance(found, Present) and not found.twins:
+        return _shown(standing, found, proofs, now)
+    if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
+        return _moved(standing, Event.MISSING, now)
+    return standing
+
+
+def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: float) -> bool:
+    """Whether the listings prove what ``MISSING`` needs in this state: two that agree, young enough."""
+    confirmed = found.confirmed
+    if standing.state in OUTSTANDING:
+        return confirmed is not None and confirmed >= missing_from(standing, grace, first_seen)
+    if standing.state is OrderState.SEEN:
+        return confirmed is not None and found.as_of >= found.since + grace
+    if standing.state is OrderState.DESTROYING:
+        from_ = standing.since + grace if standing.destroyed_at is None else standing.destroyed_at
+        return confirmed is not None and confirmed >= from_
+    return False
+
+
+def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
+    seen_id = getattr(found.record, "id", None)
+    order = standing.order
+    if (
+        proofs.unique_id
+        and order is not None
+        and order.cloud_id
+        and seen_id
+        and seen_id[:253] != order.cloud_id
+        and may_exist(order)
+    ):
+        # What a status of another process says may be out of date, or edited: the difference must last for a grace.
+        settled = standing.own or found.as_of >= standing.since + proofs.grace
+        return _moved(standing, Event.REPLACED, now) if settled else standing
+    if standing.state is OrderState.SEEN:
+        return _with_id(standing, seen_id)
+    ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
+    if ordered and not proofs.marked and found.as_of < _shown_from(standing):
+        return standing
+    if ordered or proofs.marked:
+        return _with_id(_seen(standing, proofs, now, Origin.CREATED), seen_id)
+    if proofs.adoptable and standing.state is not OrderState.DESTROYING:
+        return _with_id(_seen(standing, proofs, now, Origin.ADOPTED), seen_id)
+    return _moved(standing, Event.NAME_TAKEN, now)
+
+
+def _shown_from(standing: Standing) -> float:
+    """A listing that shows a chosen name counts from here on: an earlier one shows what stood there before the order."""
+    return standing.since if standing.recorded is None else standing.recorded
+
+
+def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Standing:
+    here, order = proofs.here, standing.order
+    if order is None:
+        order = Order(state=OrderState.NOT_ORDERED, name=here.name, cluster=here.cluster, vpc=here.vpc)
+    if not order.name:
+        order = order.model_copy(update={"name": here.name, "cluster": here.cluster, "vpc": here.vpc})
+    moved = _moved(replace(standing, order=order), Event.SHOWN, now)
+    if moved.order is None or moved.state is OrderState.DESTROYING:
+        return moved
+    return replace(moved, order=moved.order.model_copy(update={"origin": origin, "reorders": 0, "refused_generation": None}))
+
+
+def _with_id(standing: Standing, seen_id: str | None) -> Standing:
+    order = standing.order
+    if order is None or seen_id is None or order.cloud_id == seen_id[:253]:
+        return standing
+    return replace(standing, order=order.model_copy(update={"cloud_id": seen_id[:253]}))
+
+
+def record(standing: Standing, order: Order, now: float) -> Standing:
+    """The record of a new order is about to be written by this process."""
+    known = standing.order
+    base = Order(state=OrderState.NOT_ORDERED) if known is None else known
+    if (base.state, Event.RECORDED) not in TRANSITIONS:
+        raise ValueError(f"an order that is {base.state} is not recorded anew")
+    doubtful = standing.doubtful or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
+    return Standing(order, now, recorded=now, doubtful=doubtful)
+
+
+def answered(
+    standing: Standing,
+    refusal: Refusal | None,
+    placed: Placed,
+    now: float,
+    *,
+    chosen_name: bool,
+    final_for: int | None = None,
+) -> Standing:
+    """The order's answer came, or will not come any more.
+
+    A refusal because the name exists is a certain one of a chosen name, which then is another's. Of a name that only this
+    object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
+    """
+    if refusal is None:
+        moved = _moved(standing, Event.ANSWERED, now)
+        return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
+    exists = refusal.kind == "Conflict" and not chosen_name
+    if refusal.ambiguous or exists:
+        return _moved(standing, Event.UNANSWERED, now)
+    moved = _moved(standing, Event.REFUSED, now)
+    if final_for is None or moved.order is None:
+        return moved
+    return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
+
+
+class Placed(NamedTuple):
+    """What an acceptance names, as far as it differs from what was asked for."""
+
+    cloud_id: str | None = None
+    cluster: str | None = None
+    vpc: str | None = None
+
+    def changes(self) -> dict[str, str | None]:
+        """As fields of the record."""
+        return {"cloud_id": self.cloud_id, "cloud_cluster": self.cluster, "cloud_vpc": self.vpc}
+
+
+def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
+    """What an acceptance names. A cluster in another spelling is the same cluster."""
+    other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
+    return Placed(cloud_id and cloud_id[:253], other_cluster, vpc if vpc and vpc != wanted.vpc else None)
+
+
+def destroying(standing: Standing, now: float) -> Standing:
+    """The destroying call is about to be announced."""
+    return _moved(standing, Event.DESTROYED, now)
+
+
+def destroy_answered(standing: Standing, now: float) -> Standing:
+    """The destroying call was carried out, or the cloud says that there is nothing to destroy."""
+    return replace(standing, destroyed_at=now)
+
+
+def _moved(standing: Standing, event: Event, now: float) -> Standing:
+    """The standing after an event; an event that the table does not name in this state changes nothing."""
+    transition = TRANSITIONS.get((standing.state, event))
+    if transition is None or standing.order is None or transition.to is standing.state:
+        return standing
+    doubtful = standing.doubtful or standing.state in OUTSTANDING
+    order = standing.order.model_copy(update={"state": transition.to})
+    keeps = transition.to is OrderState.UNCLEAR and standing.taken_over
+    return replace(standing, order=order, since=now, taken_over=keeps, doubtful=doubtful)
