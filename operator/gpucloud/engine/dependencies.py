@@ -20,7 +20,7 @@ from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snap
 from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
 from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
-from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.naming import Identity, same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -194,7 +194,7 @@ class Objects:
             wanted = vpc.spec
             if wanted is None or not vpc.meta.deleting or not vpc.meta.guarded or vpc.status.vpc_id is None:
                 continue
-            here = (wanted.cluster, wanted.name) == (spec.cluster, spec.vpc)
+            here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
             if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
                 yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
 
@@ -243,7 +243,7 @@ def _account_serves(seat: Seat) -> Iterator[Dependency]:
 def _need(name: str, needed: Stored[Any, Any] | None, cluster: str | None, wanted: str, seat: Seat) -> Dependency:
     if needed is None:
         return Dependency(name, Readiness.MISSING)
-    if cluster is not None and cluster != wanted:
+    if cluster is not None and not same_cluster(cluster, wanted):
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
         return Dependency(name, Readiness.ELSEWHERE, words)
     theirs = needed.status.tenancy
@@ -283,12 +283,14 @@ def _same(dependent: Stored[Any, Any], target: Stored[Any, Any], name: str) -> b
 
 def _leads_to(there: SnapshotSource, here: Identity) -> bool:
     """Whether a place that somebody wrote may be this one, whose VPC need not be known."""
-    return (there.cluster, there.name) == (here.cluster, here.name) and here.vpc in {"", there.vpc}
+    return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
 
 
 def _ordered_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
     order = stored.status.order
-    return orders.may_exist(order) and order is not None and (order.cluster, order.vpc) == (vpc.cluster, vpc.name)
+    if order is None or not orders.may_exist(order):
+        return False
+    return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
 
 
 def _is_being_taken(snapshot: Snapshot) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import CloudRoom
+from gpucloud.engine.listings import as_recorded
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
@@ -101,7 +102,8 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
                 )
                 return placed_by(here, made.id, None, made.namespace)
             case Verb.DELETE_SNAPSHOT:
-                await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+                there = as_recorded(facts.found, here)
+                await client.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster)
         return None
 
     def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: Seat) -> Source | None:
