@@ -238,7 +238,7 @@ class Loop(Generic[P, S, F]):
                 self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
         self._report(key, stored, plan.status)
         if plan.action is not None or plan.record_intent:
-            self._queue.add(key, Lane.PEOPLE)
+            self._queue.add(key, Lane.ANNOUNCED)
 
     def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
         before, after = _conditions(stored.status), _conditions(status)
