@@ -11,12 +11,14 @@ import asyncio
 import contextlib
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.queue import EARLY_SECONDS
+from gpucloud.engine.supervisor import Supervisor, being_cancelled
 from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
 from gpucloud.reconcile.naming import Identity
 
@@ -115,7 +117,9 @@ class Inventory(Generic[R]):
         clock: Clock,
         intervals: Intervals,
         meter: ListingMeter,
+        tasks: Supervisor | None = None,
     ) -> None:
+        self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
         self._clock = clock
@@ -137,8 +141,10 @@ class Inventory(Generic[R]):
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
         if identity.cluster not in self._pollers:
-            self._views[identity.cluster] = _View(self._clock.mono())
-            self._pollers[identity.cluster] = asyncio.create_task(self._poll(identity.cluster), name=f"poll-{identity.cluster}")
+            view: _View[R] = _View(self._clock.mono())
+            poll = partial(self._poll, identity.cluster, view)
+            self._views[identity.cluster] = view
+            self._pollers[identity.cluster] = self._tasks.spawn("poll", poll, cluster=identity.cluster)
 
     def unwatch(self, uid: str) -> None:
         """The object is gone; a cluster that nobody uses is no longer listed."""
@@ -271,16 +277,37 @@ class Inventory(Generic[R]):
     def _is_pending(self, cluster: str) -> bool:
         return any(self._watched[uid].cluster == cluster for uid in self._pending)
 
-    async def _poll(self, cluster: str) -> None:
-        view = self._views[cluster]
+    async def _poll(self, cluster: str, view: _View[R]) -> None:
+        """List until cancelled. What kills the poller leaves nothing believed until its next listing has come."""
         while True:
             began = self._clock.mono()
             view.kick.clear()
-            changed = await self._list(cluster, view, began)
-            view.took = self._clock.mono() - began
-            for uid in changed:
+            try:
+                changed = await self._list(cluster, view, began)
+                view.took = self._clock.mono() - began
+                self._wake_all(changed)
+                await self._rest(cluster, view, began)
+            except (Exception, asyncio.CancelledError) as error:
+                if being_cancelled():
+                    raise
+                words = f"the poller of this cluster died ({type(error).__name__}) and is restarted"
+                self._wake_all(self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, words)))
+                raise
+
+    def _wake_all(self, uids: Iterable[str]) -> None:
+        """Wake each of them, whatever happens with another.
+
+        Raises:
+            Exception: the last of what happened.
+        """
+        failure = None
+        for uid in uids:
+            try:
                 self.wake(uid)
-            await self._rest(cluster, view, began)
+            except Exception as error:  # noqa: BLE001 - the others are woken first
+                failure = error
+        if failure is not None:
+            raise failure
 
     async def _rest(self, cluster: str, view: _View[R], began: float) -> None:
         """Until the next listing is due, or somebody needs a look; never less than the least spacing."""

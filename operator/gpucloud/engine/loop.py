@@ -137,7 +137,7 @@ class Loop(Generic[P, S, F]):
         except Exception:
             result = Passed.ERROR
             log.exception("pass failed", **_names(key))
-            self._retry_later(key)
+            self.retry_later(key)
         if self._room.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.forget(key)
         self._metrics.reconciles.labels(key.kind, result).inc()
@@ -307,9 +307,10 @@ class Loop(Generic[P, S, F]):
             return  # the watch tells the rest
         if not error.conflict:
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
-        self._retry_later(key)
+        self.retry_later(key)
 
-    def _retry_later(self, key: Key) -> None:
+    def retry_later(self, key: Key) -> None:
+        """Look at this object again, after a failure: soon at first, then each minute."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
@@ -322,6 +323,9 @@ async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
     while (key := await queue.take()) is not None:
         try:
             await loops[key.kind].run_once(key)
+        except Exception:  # it kills this worker, not the object
+            loops[key.kind].retry_later(key)
+            raise
         finally:
             queue.done(key)
 

@@ -237,11 +237,11 @@ async def test_a_closed_queue_sets_no_timer(queue):
     assert len(queue) == 0
 
 
-async def test_a_failing_wake_up_takes_no_other_with_it(queue):
+async def test_a_failing_wake_up_takes_no_other_with_it():
     class Meter(NoMeter):
         failures = 1
 
-        def added(self, depth):
+        def added(self, _depth):
             if self.failures:
                 self.failures -= 1
                 raise RuntimeError("a defect")
