@@ -28,6 +28,7 @@ from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
+from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
 from gpucloud.engine.purchases import Purchases, quotas_of
 from gpucloud.engine.queue import Key, Lane, WorkQueue
@@ -217,7 +218,7 @@ class Engine:
             for kind, room in self._rooms.items()
         }
         for loop in self._loops.values():
-            loop.may_act = self.leads
+            loop.may_act, loop.pace = self.leads, Pace(self._clock, self._settings.poll_steady_seconds)
         self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
         return brake
 
@@ -282,6 +283,7 @@ class Engine:
         stored = room.store.get(key.uid)
         if stored is not None:
             room.noticed(stored)
+        self._loops[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
     def known(self) -> Known | None:
@@ -304,15 +306,24 @@ class Engine:
             self._account_room.check(namespace, name)
 
     def _queue(self, key: Key) -> None:
+        """Something that this object depends on has changed."""
         if self.leading:
+            self._loops[key.kind].pace.caused(key.uid)
             self.queue.add(key, Lane.PEOPLE)
 
     def _wake(self, uid: str) -> None:
+        """Something outside this object has changed for it."""
+        self._look_again(uid, caused=True)
+
+    def _look_again(self, uid: str, *, caused: bool = False) -> None:
+        """Put it in the queue; without a cause outside, no sooner than its pace allows."""
         if not self.leading:
             return
         for kind, room in self._rooms.items():
             stored = room.store.get(uid)
             if stored is not None:
+                if caused:
+                    self._loops[kind].pace.caused(uid)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
 
@@ -331,7 +342,7 @@ class Engine:
     def _attach(self, session: Session) -> None:
         """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
         for inventory in session.inventories.values():
-            inventory.wake = self._wake
+            inventory.wake, inventory.served = self._wake, self._look_again
         for room in self._cloud_rooms:
             room.attach(session)
         session.on_change = lambda: self._learned(session)

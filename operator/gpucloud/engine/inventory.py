@@ -79,6 +79,7 @@ class _View(Generic[R]):
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
     doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
     waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
+    served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
     kick: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     took: float = 0.0
@@ -129,7 +130,8 @@ class Inventory(Generic[R]):
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
-        self.wake: Callable[[str], None] = lambda _uid: None
+        self.wake: Callable[[str], None] = lambda _uid: None  # its own observation has changed
+        self.served: Callable[[str], None] | None = None  # the look that it waited for has been had; None: as ``wake``
         self.expected: Callable[[str], Collection[Identity]] = lambda _cluster: ()
 
     def watch(self, uid: str, identity: Identity) -> None:
@@ -239,7 +241,7 @@ class Inventory(Generic[R]):
         if identity is None:
             return
         if self.has_looked(uid, not_before):
-            self.wake(uid)
+            (self.served or self.wake)(uid)
             return
         view = self._views[identity.cluster]
         view.waiting[uid] = not_before
@@ -285,25 +287,27 @@ class Inventory(Generic[R]):
             try:
                 changed = await self._list(cluster, view, began)
                 view.took = self._clock.mono() - began
-                self._wake_all(changed)
+                self._wake_all(view, changed)
                 await self._rest(cluster, view, began)
             except (Exception, asyncio.CancelledError) as error:
                 if being_cancelled():
                     raise
                 words = f"the poller of this cluster died ({type(error).__name__}) and is restarted"
-                self._wake_all(self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, words)))
+                self._wake_all(view, self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, words)))
                 raise
 
-    def _wake_all(self, uids: Iterable[str]) -> None:
-        """Wake each of them, whatever happens with another.
+    def _wake_all(self, view: _View[R], changed: Iterable[str]) -> None:
+        """Wake those whose observation changed, and those whom this listing served, whatever happens with another.
 
         Raises:
             Exception: the last of what happened.
         """
-        failure = None
-        for uid in uids:
+        failure, changed, served = None, set(changed), self.served or self.wake
+        calls = [(self.wake, uid) for uid in changed] + [(served, uid) for uid in view.served if uid not in changed]
+        view.served = []
+        for tell, uid in calls:
             try:
-                self.wake(uid)
+                tell(uid)
             except Exception as error:  # noqa: BLE001 - the others are woken first
                 failure = error
         if failure is not None:
@@ -371,13 +375,12 @@ class Inventory(Generic[R]):
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
-        served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
-        for uid in served:
+        view.served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
+        for uid in view.served:
             del view.waiting[uid]
         if was_blind or was_doubted != doubted:
             return self._in(cluster)
-        changed = (uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid]))
-        return {*served, *changed}
+        return [uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}
