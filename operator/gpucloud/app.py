@@ -71,17 +71,22 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     objects.register(registry, engine, guard=acting)
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)
+    stopped = engine.ending if engine.leading else engine.turn
     tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=lifecycle.settings(idle=not acting),
         standalone=True,
         clusterwide=not settings.namespace,
         namespaces=settings.namespace,
-        stop_flag=engine.ending if engine.leading else engine.turn,
+        stop_flag=stopped,
     )
     for number in (signal.SIGINT, signal.SIGTERM):  # in place of kopf's handler, which fails when a signal is repeated
         asyncio.get_running_loop().add_signal_handler(number, engine.end)
     await lifecycle.run(tasks)
+    if not stopped.is_set():
+        log.critical("ending: the watch has ended by itself, and only a new process can begin it again")
+        engine.broken = True
+        engine.end()
 
 
 def _placed(settings: Settings) -> Settings:

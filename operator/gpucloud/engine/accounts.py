@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpucloud.engine.session import Session
@@ -86,7 +87,9 @@ class Sessions:
         """This account uses another one now. When the last has left and what is under way has ended, it is closed."""
         self._users[session].discard(user)
         if not self._users[session]:
-            self._closing[session] = asyncio.create_task(self._close_later(session), name="close-session")
+            self._closing[session] = self._around.tasks.spawn(
+                "close-session", partial(self._close_later, session), may_end=True
+            )
 
     async def aclose(self) -> None:
         """Close all of them now."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.supervisor import Supervisor
 from gpucloud.reconcile.price import ABSURD_PRICE
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ RETRY_SECONDS = 60.0  # after a failure: limits of price may wait for it
 class Catalogue:
     """Prices by configuration name. What is not known is None; nothing waits for it."""
 
-    def __init__(self, client: CloudClient, clock: Clock) -> None:
+    def __init__(self, client: CloudClient, clock: Clock, tasks: Supervisor | None = None) -> None:
         self._client = client
+        self._tasks = tasks or Supervisor()
         self._clock = clock
         self._prices: dict[str, str] = {}
         self._ask_at: float | None = None
@@ -38,7 +40,7 @@ class Catalogue:
         now = self._clock.mono()
         if self._ask_at is None or now >= self._ask_at:
             self._ask_at = now + REFRESH_SECONDS
-            self._task = asyncio.create_task(self._refresh(), name="catalogue")
+            self._task = self._tasks.spawn("catalogue", self._refresh, may_end=True, restart=False)
         return self._prices.get(configuration)
 
     async def learned(self) -> None:
@@ -60,6 +62,9 @@ class Catalogue:
             log.info("no prices: the configurations cannot be listed", error=str(error))
             self._ask_at = self._clock.mono() + RETRY_SECONDS
             return
+        except Exception:
+            self._ask_at = self._clock.mono() + RETRY_SECONDS
+            raise
         self._prices = prices(listing.items)
 
 

@@ -28,12 +28,14 @@ from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
+from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
 from gpucloud.engine.purchases import Purchases, quotas_of
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.engine.references import References
 from gpucloud.engine.rollcall import RollCall
 from gpucloud.engine.session import Surroundings
+from gpucloud.engine.supervisor import Supervisor
 from gpucloud.engine.survey import PLURALS
 from gpucloud.engine.watchlag import WatchLag
 from gpucloud.kinds import gpucloudaccount
@@ -72,11 +74,12 @@ class Engine:
         self._clock = clock
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
-        self.election = elector(settings, KubeClient(login), clock)
+        self.tasks = Supervisor(self.metrics.task_failed, self.die)
+        self.election = elector(settings, KubeClient(login), clock, self.tasks)
         self.kube = KubeClient(login, self.leads)
         self.events = EventRecorder(self.kube, clock)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
-        around = Surroundings(client_options(settings), intervals(settings), self.metrics, clock, self.leads)
+        around = Surroundings(client_options(settings), intervals(settings), self.metrics, clock, self.leads, self.tasks)
         self.sessions = Sessions(around, self._attach)
         self.references = References()
         self._cloud_rooms: list[CloudRoom[Any, Any, Any]] = []
@@ -110,8 +113,9 @@ class Engine:
         self.metrics.export_watch_age(self.lag.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
-        sync = asyncio.create_task(self._sync(), name="sync")
-        self._tasks = [sync, asyncio.create_task(self._follow_own(), name="own-account")]
+        sync = self.tasks.spawn("sync", self._sync, may_end=True)
+        self._tasks = [sync, self.tasks.spawn("own-account", self._follow_own)]
+        self._tasks.append(self.tasks.spawn("roll-call", partial(self._call_roll, sync)))
         self.election.on_lead, self.election.on_loss = partial(self._lead, brake, sync), self._lose
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.leads)
@@ -123,14 +127,14 @@ class Engine:
             return
         self.leading = True
         self._workers = [
-            asyncio.create_task(work(self.queue, self._loops), name=f"worker-{number}")
+            self.tasks.spawn("worker", partial(work, self.queue, self._loops), may_end=True, number=str(number))
             for number in range(self._settings.workers)
         ]
-        self._tasks.append(asyncio.create_task(self.events.run(), name="events"))
+        self._tasks.append(self.tasks.spawn("events", self.events.run))
         if brake.on:
-            self._tasks.append(asyncio.create_task(brake.watch(), name="brake"))
+            self._tasks.append(self.tasks.spawn("brake", brake.watch))
         if self._orphans is not None:
-            self._tasks.append(asyncio.create_task(self._orphans.run(sync), name="orphans"))
+            self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, sync)))
         elif self._settings.orphan_scan_seconds > 0:
             log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
         for kind, room in reversed(self._rooms.items()):  # accounts first: the others are seen through them
@@ -145,6 +149,11 @@ class Engine:
         for task in (*self._workers, *self._tasks):
             task.cancel()
         self._break()
+
+    def die(self, task: str) -> None:
+        """A task has died without which this process is of no use: it ends, and finishes nothing."""
+        log.critical("ending, as a task has died that nothing works without", task=task)
+        self._lose()
 
     def leads(self) -> bool:
         """Whether this process may act at this very moment; asked right before each write and each change of the cloud."""
@@ -209,7 +218,7 @@ class Engine:
             for kind, room in self._rooms.items()
         }
         for loop in self._loops.values():
-            loop.may_act = self.leads
+            loop.may_act, loop.pace = self.leads, Pace(self._clock, self._settings.poll_steady_seconds)
         self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
         return brake
 
@@ -248,6 +257,7 @@ class Engine:
         await self.sessions.aclose()
         await self.kube.aclose()
         await self.election.stop()
+        await self.tasks.aclose()
 
     def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
@@ -273,6 +283,7 @@ class Engine:
         stored = room.store.get(key.uid)
         if stored is not None:
             room.noticed(stored)
+        self._loops[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
     def known(self) -> Known | None:
@@ -295,15 +306,24 @@ class Engine:
             self._account_room.check(namespace, name)
 
     def _queue(self, key: Key) -> None:
+        """Something that this object depends on has changed."""
         if self.leading:
+            self._loops[key.kind].pace.caused(key.uid)
             self.queue.add(key, Lane.PEOPLE)
 
     def _wake(self, uid: str) -> None:
+        """Something outside this object has changed for it."""
+        self._look_again(uid, caused=True)
+
+    def _look_again(self, uid: str, *, caused: bool = False) -> None:
+        """Put it in the queue; without a cause outside, no sooner than its pace allows."""
         if not self.leading:
             return
         for kind, room in self._rooms.items():
             stored = room.store.get(uid)
             if stored is not None:
+                if caused:
+                    self._loops[kind].pace.caused(uid)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
 
@@ -322,7 +342,7 @@ class Engine:
     def _attach(self, session: Session) -> None:
         """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
         for inventory in session.inventories.values():
-            inventory.wake = self._wake
+            inventory.wake, inventory.served = self._wake, self._look_again
         for room in self._cloud_rooms:
             room.attach(session)
         session.on_change = lambda: self._learned(session)
@@ -372,6 +392,11 @@ class Engine:
             except SettingsError as error:
                 log.warning("the operator's own credential cannot be used; the last one stays in use", error=str(error))
 
+    async def _call_roll(self, sync: asyncio.Task[None]) -> None:
+        await asyncio.wait([sync])
+        if self._roll is not None:
+            await self._roll.run()
+
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
         while not self.synced:
@@ -387,8 +412,6 @@ class Engine:
             while self._clock.mono() < deadline and not self.synced:
                 self.synced = all(self._rooms[kind].store.has_all(uids) for kind, uids in missing.items())
                 await asyncio.sleep(0 if self.synced else SYNC_CHECK_SECONDS)
-        if self._roll is not None:
-            self._tasks.append(asyncio.create_task(self._roll.run(), name="roll-call"))
         log.info("synced", objects={kind: len(room.store) for kind, room in self._rooms.items()})
         for room in self._rooms.values():
             for stored in room.store:

@@ -11,12 +11,14 @@ import asyncio
 import contextlib
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.queue import EARLY_SECONDS
+from gpucloud.engine.supervisor import Supervisor, being_cancelled
 from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
 from gpucloud.reconcile.naming import Identity
 
@@ -78,6 +80,7 @@ class _View(Generic[R]):
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
     doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
     waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
+    served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
     kick: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     took: float = 0.0
@@ -116,7 +119,9 @@ class Inventory(Generic[R]):
         clock: Clock,
         intervals: Intervals,
         meter: ListingMeter,
+        tasks: Supervisor | None = None,
     ) -> None:
+        self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
         self._clock = clock
@@ -126,7 +131,8 @@ class Inventory(Generic[R]):
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
-        self.wake: Callable[[str], None] = lambda _uid: None
+        self.wake: Callable[[str], None] = lambda _uid: None  # its own observation has changed
+        self.served: Callable[[str], None] | None = None  # the look that it waited for has been had; None: as ``wake``
         self.expected: Callable[[str], Collection[Identity]] = lambda _cluster: ()
 
     def watch(self, uid: str, identity: Identity) -> None:
@@ -138,8 +144,10 @@ class Inventory(Generic[R]):
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
         if identity.cluster not in self._pollers:
-            self._views[identity.cluster] = _View(self._clock.mono())
-            self._pollers[identity.cluster] = asyncio.create_task(self._poll(identity.cluster), name=f"poll-{identity.cluster}")
+            view: _View[R] = _View(self._clock.mono())
+            poll = partial(self._poll, identity.cluster, view)
+            self._views[identity.cluster] = view
+            self._pollers[identity.cluster] = self._tasks.spawn("poll", poll, cluster=identity.cluster)
 
     def unwatch(self, uid: str) -> None:
         """The object is gone; a cluster that nobody uses is no longer listed."""
@@ -234,7 +242,7 @@ class Inventory(Generic[R]):
         if identity is None:
             return
         if self.has_looked(uid, not_before):
-            self.wake(uid)
+            (self.served or self.wake)(uid)
             return
         view = self._views[identity.cluster]
         view.waiting[uid] = not_before
@@ -272,16 +280,39 @@ class Inventory(Generic[R]):
     def _is_pending(self, cluster: str) -> bool:
         return any(self._watched[uid].cluster == cluster for uid in self._pending)
 
-    async def _poll(self, cluster: str) -> None:
-        view = self._views[cluster]
+    async def _poll(self, cluster: str, view: _View[R]) -> None:
+        """List until cancelled. What kills the poller leaves nothing believed until its next listing has come."""
         while True:
             began = self._clock.mono()
             view.kick.clear()
-            changed = await self._list(cluster, view, began)
-            view.took = self._clock.mono() - began
-            for uid in changed:
-                self.wake(uid)
-            await self._rest(cluster, view, began)
+            try:
+                changed = await self._list(cluster, view, began)
+                view.took = self._clock.mono() - began
+                self._wake_all(view, changed)
+                await self._rest(cluster, view, began)
+            except (Exception, asyncio.CancelledError) as error:
+                if being_cancelled():
+                    raise
+                words = f"the poller of this cluster died ({type(error).__name__}) and is restarted"
+                self._wake_all(view, self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, words)))
+                raise
+
+    def _wake_all(self, view: _View[R], changed: Iterable[str]) -> None:
+        """Wake those whose observation changed, and those whom this listing served, whatever happens with another.
+
+        Raises:
+            Exception: the last of what happened.
+        """
+        failure, changed, served = None, set(changed), self.served or self.wake
+        calls = [(self.wake, uid) for uid in changed] + [(served, uid) for uid in view.served if uid not in changed]
+        view.served = []
+        for tell, uid in calls:
+            try:
+                tell(uid)
+            except Exception as error:  # noqa: BLE001 - the others are woken first
+                failure = error
+        if failure is not None:
+            raise failure
 
     async def _rest(self, cluster: str, view: _View[R], began: float) -> None:
         """Until the next listing is due, or somebody needs a look; never less than the least spacing."""
@@ -345,13 +376,12 @@ class Inventory(Generic[R]):
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
-        served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
-        for uid in served:
+        view.served = [uid for uid, not_before in view.waiting.items() if not_before <= began]
+        for uid in view.served:
             del view.waiting[uid]
         if was_blind or was_doubted != doubted:
             return self._in(cluster)
-        changed = (uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid]))
-        return {*served, *changed}
+        return [uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}

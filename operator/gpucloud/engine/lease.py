@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import structlog
 
 from gpucloud.engine.kube import KubeError
+from gpucloud.engine.supervisor import Supervisor
 from gpucloud.kinds.meta import PART_OF
 from gpucloud.reconcile.lease import Candidacy, Durations, Record, Step, decide
 
@@ -80,8 +81,9 @@ class Alone:
 class Elector(Alone):
     """One candidate. ``start`` it, ask ``leads`` right before each act, ``stop`` it when all is done."""
 
-    def __init__(self, leases: Leases, clock: Clock, where: Place, lasts: Durations) -> None:
+    def __init__(self, leases: Leases, clock: Clock, where: Place, lasts: Durations, tasks: Supervisor | None = None) -> None:
         super().__init__()
+        self._tasks = tasks or Supervisor()
         self._leases = leases
         self._clock = clock
         self._where = where
@@ -93,7 +95,7 @@ class Elector(Alone):
 
     def start(self) -> None:
         """Become a candidate."""
-        self._task = asyncio.create_task(self._run(), name="election")
+        self._task = self._tasks.spawn("election", self._run, essential=True, may_end=True)
 
     async def stop(self) -> None:
         """Withdraw, and let the Lease go, so that the next one need not wait until it lapses. It is renewed until now."""
@@ -246,13 +248,13 @@ def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
 
 
-def elector(settings: Settings, leases: Leases, clock: Clock) -> Alone:
+def elector(settings: Settings, leases: Leases, clock: Clock, tasks: Supervisor) -> Alone:
     """As the settings say. A pod's name is its host's name; what follows tells it from its predecessor in the same pod."""
     if not settings.leader_elect:
         return Alone()
     where = Place(settings.lease_namespace, settings.lease_name, f"{socket.gethostname()}_{uuid.uuid4()}")
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
-    return Elector(leases, clock, where, Durations(*lasts))
+    return Elector(leases, clock, where, Durations(*lasts), tasks)
 
 
 def record_of(body: Mapping[str, Any]) -> Record:

@@ -10,6 +10,7 @@ import math
 import random
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
@@ -18,6 +19,7 @@ from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening, verdict_change
 from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.engine.metrics import Passed, Wrote
+from gpucloud.engine.pace import Pace
 from gpucloud.engine.pacing import WritePacer
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.kinds.meta import ConditionType, Model, Reason
@@ -52,6 +54,15 @@ RECORDS = (
 )
 OUR_CONDITIONS = frozenset(map(str, ConditionType))
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
+LONGEST_SPACING_SECONDS = 60.0  # of reconciles that nothing outside causes
+
+
+class Did(Enum):
+    """What one pass has done to what stands outside."""
+
+    NOTHING = auto()
+    CHANGE = auto()
+    ANNOUNCE = auto()  # a call that the next pass sends
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +131,7 @@ class Loop(Generic[P, S, F]):
         metrics: Metrics,
         clock: Clock,
     ) -> None:
+        self.pace = Pace(clock, LONGEST_SPACING_SECONDS)
         self._room = room
         self._queue = queue
         self._kube = kube
@@ -137,10 +149,14 @@ class Loop(Generic[P, S, F]):
 
     async def run_once(self, key: Key) -> None:
         """One pass. Never raises: what fails is counted, logged, and tried again later."""
-        began = self._clock.mono()
+        began, due = self._clock.mono(), self.pace.begin(key.uid)
+        if due is not None:
+            self._queue.wake_at(key, due)
+            return
         result = Passed.SUCCESS
         try:
-            await self._pass(key)
+            outcome = await self._pass(key)
+            self.pace.ended(key.uid, changed=outcome is not Did.NOTHING, announced=outcome is Did.ANNOUNCE)
             self._failures.pop(key, None)
         except KubeError as error:
             result = Passed.REQUEUE if error.conflict or error.gone else Passed.ERROR
@@ -148,7 +164,7 @@ class Loop(Generic[P, S, F]):
         except Exception:
             result = Passed.ERROR
             log.exception("pass failed", **_names(key))
-            self._retry_later(key)
+            self.retry_later(key)
         if self._room.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.forget(key)
         self._metrics.reconciles.labels(key.kind, result).inc()
@@ -171,6 +187,7 @@ class Loop(Generic[P, S, F]):
         self._room.forget(key)
         self._room.store.drop(key.uid)
         self._queue.forget(key)
+        self.pace.forget(key.uid)
         self._events.forget(key.uid)
         self._differs_since.pop(key.uid, None)
         self._pacer.forget(key.uid)
@@ -180,10 +197,10 @@ class Loop(Generic[P, S, F]):
         self.withheld.pop(key.uid, None)
         self._withheld_told.pop(key.uid, None)
 
-    async def _pass(self, key: Key) -> None:
+    async def _pass(self, key: Key) -> Did:
         stored = self._room.store.get(key.uid)
         if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
-            return  # gone, or about to be: the watch tells
+            return Did.NOTHING  # gone, or about to be: the watch tells
         facts = await self._room.gather(stored)
         plan = self._room.decide(facts)
         self._note_withheld(key, plan)
@@ -192,14 +209,16 @@ class Loop(Generic[P, S, F]):
         now = self._clock.mono()
         write_at = None if due is None else due.at
         self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(write_at, now), _later(plan.look_after, facts.now.mono)))
-        if due is not None and due.at <= now:
-            await self._write(key, stored, plan)
-        elif due is not None and due.first:
-            return  # the write waits for its turn, and whatever it announces waits for the write
-        elif plan.release is not None:
+        if plan.status is not None and due is not None and due.at <= now:
+            return await self._write(key, stored, plan.status, plan)
+        if due is not None and due.first:
+            return Did.NOTHING  # the write waits for its turn, and whatever it announces waits for the write
+        if plan.release is not None:
             await self._release(key, stored, plan.release)
-        elif plan.action is not None:
-            await self._act(key, stored, facts, plan)
+            return Did.CHANGE
+        if plan.action is not None:
+            return await self._act(key, stored, facts, plan)
+        return Did.NOTHING
 
     async def _release(self, key: Key, stored: Stored[P, S], release: Release) -> None:
         await self._kube.release(self._room.plural, stored.raw_meta)
@@ -231,13 +250,11 @@ class Loop(Generic[P, S, F]):
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
 
-    async def _write(self, key: Key, stored: Stored[P, S], plan: Plan[S]) -> None:
-        if plan.status is None:
-            return
+    async def _write(self, key: Key, stored: Stored[P, S], status: S, plan: Plan[S]) -> Did:
         before = self._clock.mono()
         if plan.record_intent:  # before the write: the watch may show it to us before its answer does
-            self._room.intends(key.uid, plan.status)
-        document = plan.status.model_dump(mode="json", by_alias=True, exclude_none=True)
+            self._room.intends(key.uid, status)
+        document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
             answer = await self._kube.replace_status(self._room.plural, self._room.kind, stored.raw_meta, document)
@@ -252,10 +269,15 @@ class Loop(Generic[P, S, F]):
             fresh = self._room.store.get(key.uid)
             if fresh is not None:
                 self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
-            self._judge_write(key, plan.status, document, answer)
-        self._report(key, stored, plan.status)
-        if plan.action is not None or plan.record_intent:
-            self._queue.add(key, Lane.PEOPLE)
+            self._judge_write(key, status, document, answer)
+        self._report(key, stored, status)
+        announces = plan.action is not None or plan.record_intent
+        if announces:
+            self._queue.add(key, Lane.ANNOUNCED)
+        stands = self._room.store.get(key.uid)
+        if stands is not None and stands.status != status:
+            return Did.NOTHING  # the apiserver shows something else than what was written
+        return Did.ANNOUNCE if announces else Did.CHANGE
 
     def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
         """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
@@ -308,13 +330,17 @@ class Loop(Generic[P, S, F]):
         latest = self._room.store.get(stored.meta.uid)
         return latest is not None and latest.says_as(stored)
 
-    async def _act(self, key: Key, stored: Stored[P, S], facts: F, plan: Plan[S]) -> None:
+    async def _act(self, key: Key, stored: Stored[P, S], facts: F, plan: Plan[S]) -> Did:
         stands = await self._stands(key, stored) and self._is_meant(stored)
-        if not stands or self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
+        if not stands:
+            self.pace.caused(key.uid)
+            self._queue.add(key, Lane.ANNOUNCED)
+            return Did.NOTHING
+        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
-            return
+            return Did.NOTHING
         if not self.may_act():  # the Lease is lost, and this process about to end
-            return
+            return Did.NOTHING
         reason = find(_conditions(plan.status or stored.status), ConditionType.READY)
         asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
         # Before it is sent: after a crash this line is all that tells what was on its way, and why.
@@ -323,11 +349,12 @@ class Loop(Generic[P, S, F]):
             happening = await self._room.act(facts, plan)
         if happening is None:
             self._queue.add(key, Lane.PEOPLE)
-            return
+            return Did.NOTHING
         self._events.tell(key.kind, stored.meta, happening)
         level = log.warning if happening.warning else log.info
         level("call", outcome=happening.reason, note=happening.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
+        return Did.CHANGE
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
         if error.gone:
@@ -335,9 +362,10 @@ class Loop(Generic[P, S, F]):
             return  # the watch tells the rest
         if not error.conflict:
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
-        self._retry_later(key)
+        self.retry_later(key)
 
-    def _retry_later(self, key: Key) -> None:
+    def retry_later(self, key: Key) -> None:
+        """Look at this object again, after a failure: soon at first, then each minute."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
@@ -350,6 +378,9 @@ async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
     while (key := await queue.take()) is not None:
         try:
             await loops[key.kind].run_once(key)
+        except Exception:  # it kills this worker, not the object
+            loops[key.kind].retry_later(key)
+            raise
         finally:
             queue.done(key)
 

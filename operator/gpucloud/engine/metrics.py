@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from gpucloud.engine import exports
 from gpucloud.engine.exports import LISTED
+from gpucloud.engine.supervisor import TASKS
 from gpucloud.kinds.definitions import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -103,8 +104,13 @@ class Metrics:
             buckets=MINUTES,
             registry=registry,
         )
+        self._task_failures = Counter(
+            "gpucloud_task_failures", "Background tasks that died; each was restarted.", ["task"], registry=registry
+        )
         for item in DEFINITIONS:
             self._begin(item.kind)
+        for task in TASKS:
+            self._task_failures.labels(task)
 
     def _begin(self, kind: str) -> None:
         """Stand at 0 before anything has happened: of a series that comes with its first event, ``rate()`` never sees that."""
@@ -202,6 +208,10 @@ class Metrics:
     def finished(self, worked: float) -> None:
         """A worker is done with a key."""
         self._worked.observe(worked)
+
+    def task_failed(self, name: str) -> None:
+        """A background task died."""
+        self._task_failures.labels(name).inc()
 
     def listings(self, account: str, kind: str) -> ListingMetrics:
         """The meter of one inventory: what one account lists of one kind of record."""

@@ -1,8 +1,9 @@
 """A work queue with client-go's contract, for one event loop.
 
 A key is queued once however often it is added; it is never worked on twice at once; added while it is being worked on, it
-is queued again afterwards. Two lanes: people's edits and deletions go before polls. Within a lane, namespaces take turns,
-so that one tenant's thousand objects do not keep another's one waiting. Later times are kept in a heap.
+is queued again afterwards. Three lanes: a call that a status has just announced goes first, so that it is sent while its
+announcement is young, however many keys wait; people's edits and deletions go before polls. Within a lane, namespaces take
+turns, so that one tenant's thousand objects do not keep another's one waiting. Later times are kept in a heap.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -32,10 +33,11 @@ class Key(NamedTuple):
 
 
 class Lane(IntEnum):
-    """Who waits for this: a person, or only a poll."""
+    """Why this is worked on: its call stands announced in its status, a person waits for it, or it is only a poll."""
 
-    PEOPLE = 0
-    POLLS = 1
+    ANNOUNCED = 0
+    PEOPLE = 1
+    POLLS = 2
 
 
 class QueueMeter(Protocol):
@@ -57,8 +59,9 @@ class WorkQueue:
     def __init__(self, clock: Clock, meter: QueueMeter) -> None:
         self._clock = clock
         self._meter = meter
-        self._lanes: tuple[OrderedDict[str, deque[Key]], ...] = tuple(OrderedDict() for _ in Lane)
+        self._lanes: tuple[OrderedDict[str, OrderedDict[Key, None]], ...] = tuple(OrderedDict() for _ in Lane)  # by namespace
         self._queued: dict[Key, float] = {}  # since when
+        self._lane_of: dict[Key, Lane] = {}  # of those that are queued
         self._working: dict[Key, float] = {}
         self._again: dict[Key, Lane] = {}
         self._heap: list[tuple[float, int, Key]] = []
@@ -83,16 +86,19 @@ class WorkQueue:
             self._again[key] = min(lane, self._again.get(key, lane))
             return
         if key in self._queued:
-            if lane is Lane.PEOPLE:
-                self._promote(key)
+            if lane < self._lane_of[key]:
+                self._remove(key)
+                self._append(key, lane)
             return
         self._queued[key] = self._clock.mono()
-        self._lanes[lane].setdefault(key.namespace, deque()).append(key)
+        self._append(key, lane)
         self._meter.added(len(self._queued))
         self._available.release()
 
     def wake_at(self, key: Key, when: float | None) -> None:
-        """Work on this key at this mono time; replaces what was set before, None cancels it."""
+        """Work on this key at this mono time; replaces what was set before, None cancels it. A closed queue rings no more."""
+        if self._closed:
+            return
         if when is None:
             self._wakes.pop(key, None)
             return
@@ -107,9 +113,12 @@ class WorkQueue:
         self._wakes.pop(key, None)
 
     async def take(self) -> Key | None:
-        """The next key, when there is one; the caller must call ``done`` with it. None once the queue is closed."""
+        """The next key, when there is one; the caller must call ``done`` with it.
+
+        Once the queue is closed only what is announced is handed out, and after that None.
+        """
         await self._available.acquire()
-        if self._closed:
+        if self._closed and not self._lanes[Lane.ANNOUNCED]:
             self._available.release()  # for the next worker that waits
             return None
         key = self._pop()
@@ -130,22 +139,21 @@ class WorkQueue:
         for lane in self._lanes:
             if lane:
                 namespace, keys = next(iter(lane.items()))
-                key = keys.popleft()
+                key = next(iter(keys))
                 lane.move_to_end(namespace)
-                if not keys:
-                    del lane[namespace]
+                self._remove(key)
                 return key
         raise LookupError("nothing is queued")
 
-    def _promote(self, key: Key) -> None:
-        polls = self._lanes[Lane.POLLS]
-        keys = polls.get(key.namespace)
-        if keys is None or key not in keys:
-            return
-        keys.remove(key)
-        if not keys:
-            del polls[key.namespace]
-        self._lanes[Lane.PEOPLE].setdefault(key.namespace, deque()).append(key)
+    def _append(self, key: Key, lane: Lane) -> None:
+        self._lane_of[key] = lane
+        self._lanes[lane].setdefault(key.namespace, OrderedDict())[key] = None
+
+    def _remove(self, key: Key) -> None:
+        lane = self._lanes[self._lane_of.pop(key)]
+        del lane[key.namespace][key]
+        if not lane[key.namespace]:
+            del lane[key.namespace]
 
     def _schedule(self) -> None:
         if self._timer is not None:
@@ -160,15 +168,17 @@ class WorkQueue:
         """Queue every key whose time has come. No I/O, so ten thousand timers cost what their changes cost."""
         self._timer = None
         now = self._clock.mono() + EARLY_SECONDS
-        while self._heap and self._heap[0][0] <= now:
-            when, _, key = heapq.heappop(self._heap)
-            if self._wakes.get(key) == when:
-                del self._wakes[key]
-                self.add(key)
-        self._schedule()
+        try:
+            while self._heap and self._heap[0][0] <= now:
+                when, _, key = heapq.heappop(self._heap)
+                if self._wakes.get(key) == when:
+                    del self._wakes[key]
+                    self.add(key)
+        finally:  # whatever fails: all later times hang on this one timer
+            self._schedule()
 
     def close(self) -> None:
-        """Ring no more; workers take nothing more."""
+        """Ring no more; workers take only what is announced, which a pass under way may still add to."""
         self._closed = True
         self._available.release()
         if self._timer is not None:

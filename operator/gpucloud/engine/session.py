@@ -17,6 +17,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine import listings, meant
 from gpucloud.engine.catalogue import Catalogue
 from gpucloud.engine.inventory import Intervals, Inventory
+from gpucloud.engine.supervisor import Supervisor
 from gpucloud.reconcile.facts import Blindness, Unknown
 from gpucloud.reconcile.tenancy import tenant_of
 
@@ -68,6 +69,7 @@ class Surroundings:
     metrics: Metrics
     clock: Clock
     may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
+    tasks: Supervisor = field(default_factory=Supervisor)
 
 
 @dataclass(slots=True)
@@ -100,12 +102,12 @@ class Session:
             "snapshots", listings.snapshots, listings.snapshot_identity, label, around
         )
         self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, around)
-        self.catalogue = Catalogue(self.client, around.clock)
+        self.catalogue = Catalogue(self.client, around.clock, around.tasks)
         self.on_change: Callable[[], None] = lambda: None  # something that an account shows is new
         self.on_tenant: Callable[[], None] = lambda: None  # whose it is has become known, or was sought in vain
         self.proving = False  # it is being found out right now whose the credential is
         self._around = around
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
     @property
     def inventories(self) -> dict[str, Inventory[VmRecord] | Inventory[SnapshotRecord] | Inventory[VpcRecord]]:
@@ -118,13 +120,12 @@ class Session:
 
     def check(self) -> None:
         """Ask for the clusters, in the background: the one read that every credential should be allowed."""
-        self._spawn(self._check(), "check")
+        self._spawn("account-check", self._check)
 
     def prove(self) -> None:
         """Find out whose the credential is, in the background, again each minute until it is known."""
-        if not self.learned.tenants and not any(task.get_name() == "evidence" for task in self._tasks):
+        if not self.learned.tenants and self._spawn("evidence", self._seek_evidence):
             self.proving = True
-            self._spawn(self._seek_evidence(), "evidence")
 
     def believe(self, tenant: str) -> None:
         """This very credential has shown this tenant before, to another process."""
@@ -132,9 +133,10 @@ class Session:
 
     async def aclose(self) -> None:
         """Stop listing, and close the client."""
-        for task in self._tasks:
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for inventory in self.inventories.values():
             await inventory.aclose()
         await self.catalogue.aclose()
@@ -154,13 +156,15 @@ class Session:
             return listing
 
         meter = around.metrics.listings(label, kind)
-        return Inventory(listed, identify, clock=around.clock, intervals=around.intervals, meter=meter)
+        return Inventory(listed, identify, clock=around.clock, intervals=around.intervals, meter=meter, tasks=around.tasks)
 
-    def _spawn(self, work: Awaitable[None], name: str) -> None:
-        task: asyncio.Task[None] = asyncio.ensure_future(work)
-        task.set_name(name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
+        """Do this in the background until it has succeeded; answers False where it is under way already."""
+        standing = self._tasks.get(name)
+        if standing is not None and not standing.done():
+            return False
+        self._tasks[name] = self._around.tasks.spawn(name, work, may_end=True)
+        return True
 
     async def _check(self) -> None:
         try:

@@ -2,9 +2,11 @@
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``TRANSITIONS`` lists every change
 of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is not in
-the table changes nothing. ``Standing`` is the record as this process knows it: ahead of the status by what was answered since the
-last write, and with the times, on this process's own clock, from which the waits are counted. A new process counts each wait
-anew from its first sight of the record, so a restart can lengthen a wait and never shorten one.
+the table changes nothing.
+
+``Standing`` is the record as this process knows it: ahead of the status by what was answered since the last write, and with the
+times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
+of the record, so a restart can lengthen a wait and never shorten one.
 """
 
 from __future__ import annotations

@@ -196,3 +196,60 @@ async def test_after_close_what_is_queued_is_left(queue):
     queue.close()
     assert await queue.take() is None
     assert await queue.take() is None
+
+
+async def test_what_is_announced_goes_before_people_and_polls(queue):
+    queue.add(key("poll"))
+    queue.add(key("person"), Lane.PEOPLE)
+    queue.add(key("call"), Lane.ANNOUNCED)
+    assert await names(queue, 3) == ["call", "person", "poll"]
+
+
+async def test_an_announced_key_leaves_its_lane_for_nobody(queue):
+    for name in ("p1", "p2", "x"):
+        queue.add(key(name), Lane.PEOPLE)
+    queue.add(key("x"), Lane.ANNOUNCED)
+    queue.add(key("x"), Lane.PEOPLE)
+    assert await names(queue, 3) == ["x", "p1", "p2"]
+    assert await nothing(queue)
+
+
+async def test_a_closed_queue_hands_out_what_is_announced_and_nothing_else(queue):
+    queue.add(key("under-way"))
+    under_way = await taken(queue)
+    queue.add(key("announced"), Lane.ANNOUNCED)
+    queue.add(key("person"), Lane.PEOPLE)
+    queue.close()
+    queue.add(key("under-way"), Lane.ANNOUNCED)  # a pass that was under way has just announced its call
+    announced = await taken(queue)
+    queue.done(announced)
+    queue.done(under_way)
+    queue.add(key("late"), Lane.PEOPLE)
+    assert announced.name == "announced"
+    assert await names(queue, 1) == ["under-way"]
+    assert [await taken(queue) for _ in range(3)] == [None, None, None]
+
+
+async def test_a_closed_queue_sets_no_timer(queue):
+    queue.close()
+    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 1)
+    await asyncio.sleep(5)
+    assert len(queue) == 0
+
+
+async def test_a_failing_wake_up_takes_no_other_with_it():
+    class Meter(NoMeter):
+        failures = 1
+
+        def added(self, _depth):
+            if self.failures:
+                self.failures -= 1
+                raise RuntimeError("a defect")
+
+    it = WorkQueue(LoopClock(), Meter())
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    for name, after in (("first", 1), ("second", 2)):
+        it.wake_at(key(name), asyncio.get_running_loop().time() + after)
+    await asyncio.sleep(5)
+    assert len(it) == 2
+    it.close()

@@ -1,0 +1,258 @@
+"""Each background task of the engine is killed by an unexpected exception: it recovers, or the process is told to end.
+
+Every exception comes out of what the task works with: the apiserver, the cloud, a callback. Time is the loop's.
+"""
+
+import asyncio
+
+import pytest
+
+from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine
+from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.kube import KubeError
+from gpucloud.engine.supervisor import TASKS
+from gpucloud.reconcile.naming import external_name
+from gpucloud.settings import Credentials, Settings
+from support.builders import TAG
+from support.fakes import FakeKube, LoopClock, a_resource, a_secret
+from support.leases import MemoryLeases
+
+pytestmark = pytest.mark.looptime
+KEY, OWN = "made-up-key", "own-made-up-key"
+OURS = external_name("train", "u-train", TAG)
+VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
+VM = {"id": OURS, "namespace": "acme", "cluster": "Msc1", "tenancy_name": "acme", "status": "ONLINE"}
+PLURALS = {"GpuVM": "gpuvms", "GpuCloudAccount": "gpucloudaccounts"}
+
+
+class PoisonError(KubeError):
+    """Fails whoever handles it, too."""
+
+    def __init__(self):
+        super().__init__(500, "Poison", "a defect")
+
+    @property
+    def conflict(self):
+        raise RuntimeError("a defect")
+
+
+class Failing:
+    """Raises as often as it is told, and then does what it stands for."""
+
+    def __init__(self, real, error=None, times=1):
+        self.real, self.error, self.times = real, error or RuntimeError("a defect"), times
+
+    def __call__(self, *args, **more):
+        if self.times:
+            self.times -= 1
+            raise self.error
+        return self.real(*args, **more)
+
+
+class Rig:
+    def __init__(self, cloud, **chosen):
+        self.cloud, self.kube = cloud, FakeKube()
+        given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 2, "brake_vms": 1}
+        settings = Settings(**given | {"credentials": Credentials(api_key=OWN), "orphan_scan_seconds": 60.0} | chosen)
+        self.engine = Engine(settings, lambda: None, LoopClock())
+        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        self.kube.known = {plural: set() for plural in PLURALS.values()}
+
+    def show(self, kind="GpuVM", name="train", **more):
+        self.kube.version += 1
+        uid = f"u-{name}"
+        body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
+        self.kube.known[PLURALS[kind]].add(uid)
+        self.engine.observe(kind, "ADDED", body)
+
+    def ready(self, name="train"):
+        conditions = self.kube.bodies[f"u-{name}"].get("status", {}).get("conditions", ())
+        return next(((it["status"], it["reason"]) for it in conditions if it["type"] == "Ready"), None)
+
+    def deaths(self, task):
+        return self.engine.metrics.registry.get_sample_value("gpucloud_task_failures_total", {"task": task})
+
+    @property
+    def session(self):
+        return self.engine.accounts.own.session
+
+
+@pytest.fixture
+async def rig(cloud):
+    made = []
+    cloud.world(OWN, GetVpcs=[VPC])
+    cloud.world(KEY, GetVpcs=[VPC])
+
+    def make(**chosen):
+        made.append(Rig(cloud, **chosen))
+        return made[-1]
+
+    yield make
+    for item in made:
+        await item.engine.stop(0.0)
+
+
+async def kill_poll(it):
+    it.show()
+    await asyncio.sleep(5)
+    it.session.vms.expected = Failing(it.session.vms.expected)
+    await asyncio.sleep(5)
+    it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
+    await asyncio.sleep(70)
+    assert it.ready() == ("True", "Running")
+
+
+async def kill_worker(it):
+    it.kube.namespaces["team"] = PoisonError()
+    it.show()
+    await asyncio.sleep(5)
+    assert it.ready() is None
+    it.kube.namespaces.clear()
+    await asyncio.sleep(70)
+    assert it.ready() == ("False", "Creating")
+
+
+async def kill_sync(it):
+    it.kube.uids = Failing(it.kube.uids)
+    await asyncio.sleep(5)
+    assert it.engine.synced
+
+
+async def kill_roll_call(it):
+    it.show()
+    it.kube.roll = Failing(it.kube.roll)
+    await asyncio.sleep(400)
+    it.kube.known["gpuvms"].clear()  # it goes, and the watch does not tell
+    await asyncio.sleep(400)
+    assert len(it.engine._rooms["GpuVM"].store) == 0
+
+
+async def kill_events(it):
+    it.kube.record_event = Failing(it.kube.record_event)
+    it.show()
+    await asyncio.sleep(5)
+    it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
+    await asyncio.sleep(10)
+    assert [event["reason"] for event in it.kube.events][-1] == "Running"
+
+
+async def kill_orphans(it):
+    await asyncio.sleep(30)
+    it.kube.uids = Failing(it.kube.uids)
+    it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
+    await asyncio.sleep(300)
+    assert [count for _, count, _ in it.engine._orphans.counts() if count] == [1]
+
+
+async def kill_own_account(it, key_file):
+    key_file.write_text("new-made-up-key\n")
+    it.engine.sessions.open = Failing(it.engine.sessions.open)
+    await asyncio.sleep(2 * CREDENTIALS_SECONDS + 5)
+    assert it.session is not None
+    assert [session for _, session in it.engine.sessions] == [it.session]
+
+
+async def kill_brake(it):
+    brake = it.engine._cloud_rooms[0]._brake
+    it.kube.namespaces["team"] = RuntimeError("a defect")
+    brake._held["u-train"] = "team"
+    await asyncio.sleep(10)
+    it.kube.namespaces.clear()
+    reads = len(it.kube.reads)
+    await asyncio.sleep(20)
+    assert it.kube.reads[reads:].count(("namespaces", "team")) >= 2
+
+
+async def kill_account_check(it):
+    it.cloud.refuse("GetAll", RuntimeError("a defect"))
+    it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
+    it.show("GpuCloudAccount", "prod")
+    await asyncio.sleep(5)
+    it.cloud.heal()
+    await asyncio.sleep(20)
+    assert it.ready("prod") == ("True", "Connected")
+
+
+async def kill_evidence(it):
+    it.cloud.world(OWN)  # nothing tells whose the credential is
+    it.session.prove()
+    it.cloud.refuse("GetVpcs", RuntimeError("a defect"))
+    await asyncio.sleep(5)
+    it.cloud.heal()
+    it.cloud.world(OWN, GetVpcs=[VPC])
+    await asyncio.sleep(20)
+    assert it.session.learned.tenants == {"acme"}
+
+
+async def kill_catalogue(it):
+    it.cloud.refuse("GetConfigurations", RuntimeError("a defect"))
+    it.session.catalogue.price_per_hour("x")
+    await asyncio.sleep(5)
+    it.cloud.heal()
+    await asyncio.sleep(60)
+    it.session.catalogue.price_per_hour("x")
+    await asyncio.sleep(5)
+    assert len(it.cloud.asked("GetConfigurations")) >= 2
+
+
+async def kill_close_session(it):
+    session = it.session
+    session.catalogue.aclose = Failing(session.catalogue.aclose)
+    it.engine.sessions.leave(session, "")
+    it.engine.sessions.leave(session, "(operator)")
+    await asyncio.sleep(200)
+    assert list(it.engine.sessions._sessions) == []
+
+
+RECOVER = {
+    name.removeprefix("kill_").replace("_", "-"): kill for name, kill in list(globals().items()) if name.startswith("kill_")
+}
+
+
+@pytest.mark.parametrize("task", sorted(RECOVER))
+async def test_a_task_that_dies_recovers_and_is_counted(rig, logs, task, tmp_path, monkeypatch):
+    key_file = tmp_path / "key"
+    key_file.write_text(f"{OWN}\n")
+    monkeypatch.setenv("GPUCLOUD_API_KEY_FILE", str(key_file))
+    it = rig()
+    await it.engine.start()
+    await (RECOVER[task](it, key_file) if task == "own-account" else RECOVER[task](it))
+    assert it.deaths(task) >= 1
+    assert {line["task"] for line in logs if line["event"].startswith("a background task")} == {task}
+    assert not it.engine.ending.is_set()
+
+
+def test_the_death_of_every_task_is_tested():
+    assert set(TASKS) == {*RECOVER, "election"}
+
+
+async def test_an_election_that_dies_ends_the_process_at_once(rig, logs):
+    it = rig(leader_elect=True, lease_namespace="team")
+    it.engine.election._leases = leases = MemoryLeases()
+    await it.engine.start()
+    await asyncio.sleep(5)
+    assert it.engine.leading
+    it.engine.election.on_loss = Failing(it.engine.election.on_loss)
+    leases.refuses, leases.take = RuntimeError("a defect"), None
+    await asyncio.wait_for(it.engine.ending.wait(), 20)
+    assert (it.engine.broken, it.engine.leading, it.deaths("election")) == (True, False, 1)
+    assert [line["task"] for line in logs if line["log_level"] == "critical"] == ["election", "election"]
+    began = asyncio.get_running_loop().time()
+    await it.engine.stop(35.0)
+    assert asyncio.get_running_loop().time() - began < 5
+
+
+async def test_while_its_poller_is_down_nothing_is_called_ready(rig):
+    it = rig(blind_after_seconds=30.0)
+    await it.engine.start()
+    it.show()
+    await asyncio.sleep(5)
+    it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
+    await asyncio.sleep(5)
+    assert it.ready() == ("True", "Running")
+    expected, it.session.vms.expected = it.session.vms.expected, Failing(None, times=10**9)
+    await asyncio.sleep(200)
+    assert it.ready() == ("Unknown", "ApiUnavailable")
+    it.session.vms.expected = expected
+    await asyncio.sleep(61)
+    assert it.ready() == ("True", "Running")
