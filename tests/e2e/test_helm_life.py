@@ -24,6 +24,7 @@ from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, g
 from support.podrunner.runner import PodRunner
 from support.podsecurity import restricted_namespace
 from support.release import Release
+from support.repeats import held_again
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone
 
@@ -220,6 +221,7 @@ def test_twenty_objects_outlive_upgrade_and_rollback_and_go_with_a_drain(release
 
     release.rollback(3)
     release.upgrade({"uninstall": {"policy": "Drain"}})
+    held_again(team)
     roles = [release.here.get("clusterrole", OPERATOR), release.here.get("role", f"{OPERATOR}-lease")]
     release.uninstall()
     assert team.list(KINDS) == []

@@ -18,6 +18,7 @@ from support.canaries import said_by, shown_of
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
 from support.processes import ChildProcess
+from support.repeats import held_again
 from support.waiting import eventually, gone, reach
 
 FLAGS = {
@@ -154,6 +155,7 @@ def test_a_whole_life(here, sim, operator, audit, figure, subtests):
         here.apply(household(key))
         for (kind, name), wanted in READY.items():
             reach(here, kind, name, wanted)
+        held_again(here)
         metrics = dict(said_by(process))
         here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
         trouble(here, sim, key)

@@ -41,6 +41,9 @@ class HandClock:
     def wall(self) -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=int(self.now))
 
+    def instant(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now)
+
 
 class NoMeter:
     """Takes what queue and inventory tell, and keeps it."""
@@ -168,6 +171,13 @@ class FakeKube:
     async def record_event(self, _namespace, event):
         await self._may_fail()
         self.events.append(event)
+
+    async def repeat_event(self, event, series):
+        await self._may_fail()
+        standing = [one for one in self.events if one["metadata"] == event["metadata"]]
+        if not standing:
+            raise KubeError(404, "NotFound", "the event has expired")
+        standing[0]["series"] = dict(series)
 
     async def data_of(self, resource, namespace, name):
         self.reads.append((resource, namespace, name))

@@ -17,7 +17,7 @@ ACCOUNT = "team/default"
 
 def a_status(state: str | None = "ONLINE", gpus: int | None = 8, price: str | None = "20.50") -> GpuVMStatus:
     """Of a VM that the cloud shows."""
-    return GpuVMStatus(state=state, gpus=gpus, price_per_hour=price)
+    return GpuVMStatus(state=state, vm_id="x", gpus=gpus, price_per_hour=price)
 
 
 def a_condition(kind: str = "Ready", status: str = "True", reason: str = "Running", *, at: datetime = NOON) -> Condition:

@@ -16,6 +16,7 @@ import yaml
 
 from gpucloud import settings
 from gpucloud.cloud.errors import one_line
+from gpucloud.reconcile.price import is_billed_state
 
 if TYPE_CHECKING:
     import argparse
@@ -130,7 +131,11 @@ def _cells(item: Found) -> dict[str, str | None]:
 
 
 def _price(found: Iterable[Found]) -> str | None:
-    known = [Decimal(item.price) for item in found if item.price is not None]
+    known = [
+        Decimal(item.price)
+        for item in found
+        if item.price is not None and is_billed_state(getattr(item.thing.record, "status", None))
+    ]
     return str(sum(known)) if known else None
 
 

@@ -1,26 +1,27 @@
-"""Kubernetes Events (events.k8s.io/v1) on every mutation of the cloud and every verdict, each told once.
+"""Kubernetes Events (events.k8s.io/v1): each change of Ready and of Paused, and each call with its outcome, in order.
 
-kopf's own posting knows neither action nor deduplication, so these are ours. Events are for people and may be lost; nothing
-depends on them.
+An Event's name ends in the time at which it happened, so that Events sort by it wherever the apiserver lists them. A repeat
+of an object's latest Event updates that Event (``series``); so the last line of ``kubectl describe`` is the latest thing that
+happened. Events are for people and may be lost; nothing depends on them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from gpucloud.engine.kube import KubeError
-from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.kube import KubeClient
@@ -29,10 +30,19 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.events")
 
-REPEAT_AFTER_SECONDS = 600.0
-LONGEST_NOTE = 1024  # the API's own limit
+REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
+LONGEST_NOTE = 1024  # the API's own limit, in bytes
 BACKLOG = 2000
 NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was announced
+    Reason.CREATING: "nothing was created for this object yet",
+    Reason.STARTING: "spec.powerState is Running",
+    Reason.STOPPING: "spec.powerState is Stopped",
+    Reason.RESTARTING: "a restart was requested",
+    Reason.DRIFTED: "it was switched outside Kubernetes, against spec.powerState",
+    Reason.DELETING: "this object is being deleted",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +53,51 @@ class Happening:
     note: str
     action: str
     warning: bool = False
-    always: bool = False  # a mutation that was carried out is told each time
+    always: bool = False  # a mutation that was carried out is an Event of its own each time
 
 
-def verdict_change(before: Iterable[Condition], after: Iterable[Condition]) -> Happening | None:
-    """The event that a new verdict deserves: turning Ready, or turning Stalled for a new reason."""
+@dataclass(frozen=True, slots=True)
+class _Latest:
+    """The latest Event of an object, and how often the same has happened since."""
+
+    happening: Happening
+    document: dict[str, Any]
+    at: float
+    count: int = 1
+
+    def is_repeated_by(self, happening: Happening, now: float) -> bool:
+        """Whether this is the same once more, and so no Event of its own."""
+        return self.happening == happening and not happening.always and now - self.at < REPEAT_AFTER_SECONDS
+
+
+def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Happening, ...]:
+    """The events of a status write: Ready has another status or reason, or a pause began or ended."""
     was, now = find(before, ConditionType.READY), find(after, ConditionType.READY)
-    if now is None or (was is not None and (was.status, was.reason) == (now.status, now.reason)):
-        return None
-    if find(after, ConditionType.STALLED) is not None:
-        return Happening(now.reason, now.message, "Reconcile", warning=True)
-    if now.status == "True":
-        return Happening(now.reason, now.message, "Reconcile")
-    return None
+    if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
+        corrected = was is not None and was.reason == Reason.DRIFTED and now.status == "True"
+        note = f"Drift corrected: {now.message}" if corrected else now.message
+        return (Happening(now.reason, note, "Reconcile", warning=_warns(now, after)),)
+    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
+    if held is None and holds is not None:
+        return (Happening(Reason.PAUSED, holds.message, "Pause"),)
+    if held is not None and holds is None:
+        return (Happening(Reason.RESUMED, "The pause has ended.", "Resume"),)
+    return ()
+
+
+def with_cause(happening: Happening, announced: Condition | None) -> Happening:
+    """The event of a call that was accepted, with why it was sent."""
+    cause = CAUSES.get(announced.reason) if announced is not None else None
+    if cause is None or happening.warning:
+        return happening
+    return replace(happening, note=f"{happening.note.rstrip('.')}: {cause}.")
+
+
+def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
+    """Whether a person should look: nothing goes on, the object cannot be seen, or somebody interfered."""
+    if find(conditions, ConditionType.STALLED) is not None or ready.reason == Reason.DRIFTED:
+        return True
+    return ready.status == "Unknown" and ready.reason not in {Reason.PENDING, Reason.PAUSED, Reason.OBSERVE_ONLY}
 
 
 class EventRecorder:
@@ -64,37 +106,47 @@ class EventRecorder:
     def __init__(self, kube: KubeClient, clock: Clock) -> None:
         self._kube = kube
         self._clock = clock
-        self._told: dict[str, dict[tuple[str, str], float]] = {}  # by UID, what was told when
-        self._backlog: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BACKLOG)
+        self._latest: dict[str, _Latest] = {}  # by UID
+        self._named = 0  # nanoseconds in the name of the latest Event
+        self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
-        """Tell this; what is no mutation, not again about the same object within ten minutes."""
-        regarding = {"apiVersion": API_VERSION, "kind": kind, "namespace": meta.namespace, "name": meta.name, "uid": meta.uid}
-        now, what = self._clock.mono(), (happening.reason, happening.note)
-        told = {key: at for key, at in self._told.get(meta.uid, {}).items() if now - at < REPEAT_AFTER_SECONDS}
-        if what in told and not happening.always:
-            return
-        self._told[meta.uid] = told | {what: now}
-        self._post(meta.namespace, regarding, happening)
+        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one."""
+        now, latest = self._clock.mono(), self._latest.get(meta.uid)
+        if latest is not None and latest.is_repeated_by(happening, now):
+            series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
+            told = _Latest(happening, {**latest.document, "series": series}, now, latest.count + 1)
+        else:
+            regarding = {
+                "apiVersion": API_VERSION,
+                "kind": kind,
+                "namespace": meta.namespace,
+                "name": meta.name,
+                "uid": meta.uid,
+            }
+            told = _Latest(happening, self._document(meta.namespace, regarding, happening), now)
+        self._latest[meta.uid] = told
+        self._post(told.document)
 
     def tell_of_kind(self, plural: str, happening: Happening) -> None:
         """Tell what concerns no object of a kind: it is told of the kind's definition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
-        self._post(NO_NAMESPACE, regarding, happening)
+        self._post(self._document(NO_NAMESPACE, regarding, happening))
 
     def forget(self, uid: str) -> None:
-        """The object is gone; its successor of the same name is told everything anew."""
-        self._told.pop(uid, None)
+        """The object is gone."""
+        self._latest.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""
         while True:
-            namespace, document = await self._backlog.get()
+            document = await self._backlog.get()
             try:
-                await self._kube.record_event(namespace, document)
+                await self._send(document)
             except KubeError as error:
-                log.info("event not recorded", namespace=namespace, reason=document["reason"], error=str(error))
+                name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+                log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
             finally:
                 self._backlog.task_done()
 
@@ -102,27 +154,50 @@ class EventRecorder:
         """Wait until everything told is posted."""
         await self._backlog.join()
 
-    def _post(self, namespace: str, regarding: dict[str, str], happening: Happening) -> None:
+    async def _send(self, document: dict[str, Any]) -> None:
+        """Create the Event; of a repeat, update the Event that stands, if it stands still."""
+        series = document.get("series")
+        if series is not None:
+            try:
+                await self._kube.repeat_event(document, series)
+            except KubeError as error:
+                if not error.gone:  # it has expired, or was never recorded
+                    raise
+            else:
+                return
+        await self._kube.record_event(document["metadata"]["namespace"], document)
+
+    def _post(self, document: dict[str, Any]) -> None:
         try:
-            self._backlog.put_nowait((namespace, self._document(namespace, regarding, happening)))
+            self._backlog.put_nowait(document)
         except asyncio.QueueFull:
-            name = regarding["name"]
-            log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=happening.reason)
+            namespace, name = document["metadata"]["namespace"], document["regarding"]["name"]
+            log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=document["reason"])
 
     def _document(self, namespace: str, regarding: dict[str, str], happening: Happening) -> dict[str, Any]:
-        moment = self._clock.wall()
-        told_of = regarding.get("uid", regarding["name"])
-        unique = hashlib.sha256(f"{told_of}{happening}{self._clock.mono()}".encode()).hexdigest()[:16]
+        moment = self._clock.instant()
+        # Later Events sort later, also those of one microsecond and those after a step back of the clock.
+        self._named = max(self._named + 1, (moment - EPOCH) // timedelta(microseconds=1) * 1000)
         return {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{regarding['name'][:200].rstrip('-.')}.{unique}", "namespace": namespace},
-            "eventTime": moment.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
+            "metadata": {"name": f"{regarding['name'][:200].rstrip('-.')}.{self._named:016x}", "namespace": namespace},
+            "eventTime": _micro_time(moment),
             "reportingController": f"{GROUP}/operator",
             "reportingInstance": self._instance,
             "action": happening.action,
             "reason": happening.reason,
-            "note": happening.note[:LONGEST_NOTE],
+            "note": _cut(happening.note),
             "type": "Warning" if happening.warning else "Normal",
             "regarding": regarding,
         }
+
+
+def _micro_time(moment: datetime) -> str:
+    """The form of metav1.MicroTime."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _cut(note: str) -> str:
+    """As many whole characters as the API takes bytes."""
+    return note.encode(errors="replace")[:LONGEST_NOTE].decode(errors="ignore")

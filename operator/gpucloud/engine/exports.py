@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client.core import GaugeMetricFamily
 
 from gpucloud.reconcile.gpuvm.words import known
-from gpucloud.reconcile.price import dollars
+from gpucloud.reconcile.price import dollars, in_cloud, may_be_billed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,20 +33,21 @@ class Fleet:
         self._statuses = statuses
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """What the cloud showed last; what it shows no more is not in it."""
+        """What the cloud showed last. A VM that was never seen, or is lost or gone, is not in it."""
         vms: Counter[tuple[str, str]] = Counter()
         gpus: Counter[tuple[str, str]] = Counter()
         price: dict[tuple[str, str], Decimal] = {}
         for namespace, status in self._statuses():
-            if status.state is None:
+            if not in_cloud(status):
                 continue
-            labels = namespace, status.state if known(status.state) else OTHER_STATE
+            labels = namespace, status.state if status.state is not None and known(status.state) else OTHER_STATE
             vms[labels] += 1
             gpus[labels] += status.gpus or 0
-            price[labels] = price.get(labels, Decimal(0)) + (dollars(status.price_per_hour) or 0)
+            costs = dollars(status.price_per_hour) if may_be_billed(status) else None
+            price[labels] = price.get(labels, Decimal(0)) + (costs or 0)
         yield _family("gpucloud_vms", "VMs by the cloud's word for their state.", ("namespace", "state"), vms)
         yield _family("gpucloud_gpus", "GPUs of these VMs.", ("namespace", "state"), gpus)
-        words = "What these VMs cost when they were bought; whether a stopped one costs as much, the cloud does not say."
+        words = "Price of these VMs when they were bought; 0 in states in which the cloud does not bill a VM's configuration."
         yield _family("gpucloud_price_dollars_per_hour", words, ("namespace", "state"), price)
 
 

@@ -36,8 +36,8 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
     holds = "snapshots"
     subject = SUBJECT
     done: ClassVar = {
-        Verb.CREATE_SNAPSHOT: (Reason.CREATED, "The snapshot {name} was ordered."),
-        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "The snapshot {name} was told to go."),
+        Verb.CREATE_SNAPSHOT: (Reason.CREATED, "Requested creation of snapshot {name}."),
+        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of snapshot {name}."),
     }
     failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
 

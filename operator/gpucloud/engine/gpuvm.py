@@ -59,11 +59,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
     holds = "vms"
     subject = SUBJECT
     done: ClassVar = {
-        Verb.CREATE: (Reason.CREATED, "The VM {name} was ordered."),
-        Verb.START: (Reason.STARTED, "The VM {name} was told to start."),
-        Verb.STOP: (Reason.STOPPED, "The VM {name} was told to stop."),
-        Verb.DESTROY: (Reason.DESTROYED, "The VM {name} was told to go, with its data."),
-        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Snapshots of the VM were told to go with it: {name}."),
+        Verb.CREATE: (Reason.CREATED, "Requested creation of VM {name}."),
+        Verb.START: (Reason.STARTED, "Requested start of VM {name}."),
+        Verb.STOP: (Reason.STOPPED, "Requested stop of VM {name}."),
+        Verb.DESTROY: (Reason.DESTROYED, "Requested destruction of VM {name} and its data."),
+        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of the VM's snapshots {name}."),
     }
     failed: ClassVar = {
         Verb.CREATE: Reason.ORDER_FAILED,

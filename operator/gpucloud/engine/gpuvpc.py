@@ -37,8 +37,8 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     holds = "vpcs"
     subject = SUBJECT
     done: ClassVar = {
-        Verb.CREATE_VPC: (Reason.CREATED, "The VPC {name} was ordered."),
-        Verb.DESTROY_VPC: (Reason.DESTROYED, "The VPC {name} was told to go."),
+        Verb.CREATE_VPC: (Reason.CREATED, "Requested creation of VPC {name}."),
+        Verb.DESTROY_VPC: (Reason.DESTROYED, "Requested destruction of VPC {name}."),
     }
     failed: ClassVar = {Verb.CREATE_VPC: Reason.ORDER_FAILED, Verb.DESTROY_VPC: Reason.DESTROY_FAILED}
 

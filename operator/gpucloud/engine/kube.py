@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CALL_SECONDS = 30.0
 LONGEST_PAUSE = 60.0
 PAGE = 500
+EVENTS = "/apis/events.k8s.io/v1/namespaces"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
@@ -251,7 +252,17 @@ class KubeClient:
 
     async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
         """Create one events.k8s.io/v1 Event."""
-        await self._call("POST", f"/apis/events.k8s.io/v1/namespaces/{namespace}/events", event)
+        await self._call("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
+
+    async def repeat_event(self, event: Mapping[str, Any], series: Mapping[str, Any]) -> None:
+        """Set how often an Event of ours has repeated, and when last.
+
+        Raises:
+            KubeError: ``gone`` when it has expired.
+        """
+        meta = event["metadata"]
+        path = f"{EVENTS}/{quote(meta['namespace'], safe='')}/events/{quote(meta['name'], safe='')}"
+        await self._call("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
 
     async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
         """A Lease; None when there is no such object.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import structlog
 
 from gpucloud.engine import meant
-from gpucloud.engine.events import EventRecorder, Happening, verdict_change
+from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
 from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.engine.metrics import Passed, Wrote
 from gpucloud.engine.pace import Pace
@@ -293,8 +293,7 @@ class Loop(Generic[P, S, F]):
     def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
         before, after = _conditions(stored.status), _conditions(status)
         self._metrics.changed(key.kind, before, after)
-        happening = verdict_change(before, after)
-        if happening is not None:
+        for happening in status_changes(before, after):
             self._events.tell(key.kind, stored.meta, happening)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
         if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
@@ -350,6 +349,7 @@ class Loop(Generic[P, S, F]):
         if happening is None:
             self._queue.add(key, Lane.PEOPLE)
             return Did.NOTHING
+        happening = with_cause(happening, reason)
         self._events.tell(key.kind, stored.meta, happening)
         level = log.warning if happening.warning else log.info
         level("call", outcome=happening.reason, note=happening.note, **asked)

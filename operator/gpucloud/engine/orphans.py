@@ -240,7 +240,7 @@ class Orphans:
         except CloudError as error:
             failure = "" if error.kind is ErrorKind.NOT_FOUND else error.message
         whose = f"{witness.kind} {witness.name!r} of namespace {witness.namespace!r}"
-        note = f"{_called(thing)} was told to go: its {whose} was deleted, and its finalizer removed by force."
+        note = f"Requested destruction. {_called(thing)} is an orphan: its {whose} was deleted, its finalizer removed by force."
         if failure:
             note = f"{verb} failed for {_called(thing)}: {failure}"
         reason = Reason.ORPHAN_COLLECTION_FAILED if failure else Reason.ORPHAN_COLLECTED

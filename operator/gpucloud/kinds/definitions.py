@@ -12,6 +12,7 @@ _READY = '.status.conditions[?(@.type=="Ready")]'
 _REASON = Column("Reason", f"{_READY}.reason", "Why, in one word.")
 _AGE = Column("Age", ".metadata.creationTimestamp", "Age of this object.", type="date")
 _ACCOUNT = Column("Account", ".status.account", "GpuCloudAccount in use.", wide=True)
+_PAUSED = Column("Paused", '.status.conditions[?(@.type=="Paused")].status', "True while an annotation pauses it.", wide=True)
 _MESSAGE = Column("Message", f"{_READY}.message", "What happened and what to do next.", wide=True)
 
 GPUVM = Definition(
@@ -33,6 +34,7 @@ GPUVM = Definition(
         Column("VPC", ".status.vpc", "VPC that the VM lives in.", wide=True),
         _ACCOUNT,
         Column("Price/h", ".status.pricePerHour", "Dollars per hour when the VM was bought.", wide=True),
+        _PAUSED,
         _MESSAGE,
     ),
     selectable_fields=(
@@ -64,6 +66,7 @@ GPUVPC = Definition(
         Column("VPC-ID", ".status.vpcId", "Id of the VPC in the cloud.", wide=True),
         Column("Adopted", ".status.adopted", "Whether it existed before this object.", type="boolean", wide=True),
         _ACCOUNT,
+        _PAUSED,
         _MESSAGE,
     ),
     selectable_fields=(".spec.cluster", ".spec.name", ".spec.accountRef.name", ".status.vpcId"),
@@ -87,6 +90,7 @@ GPUSNAPSHOT = Definition(
         Column("Snapshot-ID", ".status.snapshotId", "Id of the snapshot in the cloud.", wide=True),
         Column("VPC", ".status.vpc", "VPC that the snapshot is in.", wide=True),
         _ACCOUNT,
+        _PAUSED,
         _MESSAGE,
     ),
     selectable_fields=(".spec.vmRef.name", ".spec.accountRef.name", ".status.snapshotId", ".status.sourceName"),
@@ -109,6 +113,7 @@ GPUCLOUDACCOUNT = Definition(
         _AGE,
         Column("Credential", ".status.credentialKind", "ApiKey or Login.", wide=True),
         Column("Last-Contact", ".status.lastContactAt", "When the cloud last answered.", type="date", wide=True),
+        _PAUSED,
         _MESSAGE,
     ),
     selectable_fields=(".spec.endpoint", ".spec.secretRef.name", ".status.tenant"),

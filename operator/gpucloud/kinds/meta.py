@@ -144,6 +144,7 @@ class Reason(StrEnum):
     START_FAILED = "StartFailed"
     STOP_FAILED = "StopFailed"
     DESTROY_FAILED = "DestroyFailed"
+    RESUMED = "Resumed"
     RETAINED = "Retained"
     GONE = "Gone"
     ADOPTED = "Adopted"

@@ -1,16 +1,18 @@
-"""Events: each told once, of a length the API takes, and only when a verdict deserves it."""
+"""Events: each change and each call, in order, of a length the API takes; a repeat is counted on the Event that stands."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from gpucloud.engine import events
-from gpucloud.engine.events import EventRecorder, Happening, verdict_change
+from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
 from support.builders import a_status, an_object
 from support.fakes import DOWN, FakeKube, HandClock
+from support.fedmetrics import a_condition
 
 pytestmark = pytest.mark.looptime
-NOTE = Happening("Created", "The VM 'x' was ordered.", "CreateServer")
+NOTE = Happening("Created", "Requested creation of VM 'x'.", "CreateServer")
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def kube():
 
 @pytest.fixture
 def clock():
-    return HandClock()
+    return HandClock(1000.25)
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ async def test_an_event_says_who_what_and_about_whom(recorder, kube):
     assert (event["reason"], event["action"], event["note"], event["type"]) == ("Created", "CreateServer", NOTE.note, "Normal")
     assert event["regarding"]["uid"] == an_object().uid
     assert event["metadata"]["namespace"] == event["regarding"]["namespace"] == "team"
-    assert event["eventTime"].endswith(".000000Z")
+    assert event["eventTime"] == "2026-01-01T00:16:40.250000Z", "as the clock says, to the microsecond"
     assert event["reportingInstance"]
     assert event["reportingController"]
 
@@ -55,16 +57,58 @@ async def test_what_concerns_no_object_is_told_of_the_kind(recorder, kube):
     assert event["metadata"]["namespace"] == "default", "the only one that the API takes for what lives in none"
 
 
-async def test_the_same_is_told_once_in_ten_minutes(recorder, kube, clock):
-    for after in (0, 1, 598):
+async def test_names_sort_by_time_also_within_a_microsecond_and_when_the_clock_steps_back(recorder, kube, clock):
+    for step in (0, 0, 0.000001, -5, 0, 60):
+        clock.now += step
+        recorder.tell("GpuVM", an_object(), replace(NOTE, note=f"Step {step} at {clock.now}.", always=True))
+    names = [event["metadata"]["name"] for event in await posted(recorder, kube)]
+    assert names == sorted(names)
+    assert len(set(names)) == len(names) == 6
+    assert {len(name) for name in names} == {len("train.") + 16}, "of one length, or text would not sort as numbers do"
+
+
+async def test_a_repeat_is_counted_on_the_event_that_stands(recorder, kube, clock):
+    for after in (0, 1, 599):
         clock.now += after
         recorder.tell("GpuVM", an_object(), NOTE)
-    assert len(await posted(recorder, kube)) == 1
-    clock.now += 1
+    (event,) = await posted(recorder, kube)
+    assert event["series"] == {"count": 3, "lastObservedTime": "2026-01-01T00:26:40.250000Z"}
+    assert event["eventTime"] == "2026-01-01T00:16:40.250000Z"
+
+
+async def test_a_repeat_after_ten_minutes_is_an_event(recorder, kube, clock):
     recorder.tell("GpuVM", an_object(), NOTE)
-    assert len(await posted(recorder, kube)) == 2
-    names = {event["metadata"]["name"] for event in kube.events}
-    assert len(names) == 2, "a second event needs a name of its own"
+    clock.now += events.REPEAT_AFTER_SECONDS
+    recorder.tell("GpuVM", an_object(), NOTE)
+    assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
+
+
+async def test_what_comes_again_after_something_else_is_an_event_and_the_newest(recorder, kube, clock):
+    other = replace(NOTE, reason="Running")
+    for happening in (NOTE, other, NOTE, other):
+        clock.now += 1
+        recorder.tell("GpuVM", an_object(), happening)
+    found = await posted(recorder, kube)
+    by_name = sorted(found, key=lambda event: event["metadata"]["name"])
+    assert [event["reason"] for event in by_name] == ["Created", "Running", "Created", "Running"]
+    assert found == by_name, "posted in the order in which it happened"
+
+
+async def test_a_mutation_is_an_event_each_time(recorder, kube):
+    for _ in range(2):
+        recorder.tell("GpuVM", an_object(), replace(NOTE, always=True))
+    assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
+
+
+@pytest.mark.parametrize("lost", [[DOWN], []], ids=["never recorded", "expired"])
+async def test_a_repeat_of_an_event_that_is_not_there_creates_it(recorder, kube, lost):
+    kube.fails = lost
+    recorder.tell("GpuVM", an_object(), NOTE)
+    await posted(recorder, kube)
+    kube.events.clear()
+    recorder.tell("GpuVM", an_object(), NOTE)
+    (event,) = await posted(recorder, kube)
+    assert event["series"]["count"] == 2
 
 
 @pytest.mark.parametrize(
@@ -84,14 +128,17 @@ async def test_what_differs_is_told(recorder, kube, other):
 async def test_the_successor_of_a_gone_object_is_told_anew(recorder, kube):
     recorder.tell("GpuVM", an_object(), NOTE)
     recorder.forget(an_object().uid)
+    assert not recorder._latest
     recorder.tell("GpuVM", an_object(), NOTE)
     assert len(await posted(recorder, kube)) == 2
 
 
 async def test_a_long_note_and_a_long_name_are_cut(recorder, kube):
-    recorder.tell("GpuVM", an_object(name="n" * 253), Happening("Rejected", "x" * 5000, "CreateServer", warning=True))
+    note = "x" + "\u00e9\U0001f600" * 5000
+    recorder.tell("GpuVM", an_object(name="n" * 253), Happening("Rejected", note, "CreateServer", warning=True))
     (event,) = await posted(recorder, kube)
-    assert len(event["note"]) == 1024
+    assert len(event["note"].encode()) in range(1021, 1025), "the API counts bytes"
+    assert note.startswith(event["note"])
     assert len(event["metadata"]["name"]) <= 253
     assert event["type"] == "Warning"
 
@@ -113,25 +160,61 @@ async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch)
 
 RUNNING = a_status("Running", "True", None)
 CREATING = a_status("Creating")
+DRIFTED = a_status("Drifted")
 REJECTED = a_status("Rejected", progress="Stalled")
+NEW = a_status("Pending", "Unknown", None)
+UNSEEN = a_status("ApiUnavailable", "Unknown")
 
 
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
         (None, RUNNING, ("Running", False)),
+        (NEW, CREATING, ("Creating", False)),
         (CREATING, RUNNING, ("Running", False)),
         (RUNNING, RUNNING, None),
         (RUNNING, a_status("PoweredOff", "True", None), ("PoweredOff", False)),
         (CREATING, REJECTED, ("Rejected", True)),
         (REJECTED, REJECTED, None),
         (REJECTED, a_status("Conflict", progress="Stalled"), ("Conflict", True)),
-        (None, CREATING, None),  # the order itself has an event
-        (RUNNING, a_status("Drifted"), None),
-        (RUNNING, a_status("ApiUnavailable", "Unknown"), None),
+        (REJECTED, CREATING, ("Creating", False)),
+        (RUNNING, DRIFTED, ("Drifted", True)),
+        (DRIFTED, RUNNING, ("Running", False)),
+        (RUNNING, UNSEEN, ("ApiUnavailable", True)),
+        (UNSEEN, RUNNING, ("Running", False)),
         (RUNNING, a_status(), None),
+        (NEW, a_status("Paused", "Unknown", "Paused"), ("Paused", False)),
+        (RUNNING, a_status("Running", "True", "Paused"), ("Paused", False)),
+        (a_status("Running", "True", "Paused"), RUNNING, ("Resumed", False)),
     ],
 )
-def test_which_verdict_deserves_an_event(before, after, told):
-    found = verdict_change(before.conditions if before else (), after.conditions)
-    assert (found and (found.reason, found.warning)) == told
+def test_each_change_of_ready_and_of_a_pause_is_an_event(before, after, told):
+    found = status_changes(before.conditions if before else (), after.conditions)
+    assert [(event.reason, event.warning) for event in found] == ([told] if told else [])
+
+
+def test_a_change_of_words_alone_is_no_event():
+    (ready, *rest) = REJECTED.conditions
+    assert not status_changes(REJECTED.conditions, (ready.model_copy(update={"message": "Other words."}), *rest))
+
+
+def test_the_end_of_a_drift_says_so():
+    (event,) = status_changes(DRIFTED.conditions, RUNNING.conditions)
+    assert event.note.startswith("Drift corrected: ")
+    (event,) = status_changes(CREATING.conditions, RUNNING.conditions)
+    assert "Drift" not in event.note
+
+
+@pytest.mark.parametrize(
+    ("happening", "reason", "note"),
+    [
+        (NOTE, "Creating", "Requested creation of VM 'x': nothing was created for this object yet."),
+        (NOTE, "Stopping", "Requested creation of VM 'x': spec.powerState is Stopped."),
+        (NOTE, "SomethingNew", NOTE.note),
+        (NOTE, None, NOTE.note),
+        (replace(NOTE, warning=True), "Creating", NOTE.note),
+    ],
+)
+def test_a_call_says_why(happening, reason, note):
+    ready = None if reason is None else a_condition("Ready", reason=reason)
+    assert with_cause(happening, ready).note == note

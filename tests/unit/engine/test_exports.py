@@ -13,6 +13,7 @@ from gpucloud.engine import exports
 from gpucloud.engine.inventory import Sight
 from gpucloud.engine.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, Passed, Wrote
 from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpuvm import GpuVMStatus
 from support.fedmetrics import NOON, a_condition, a_status, everything
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
@@ -29,7 +30,7 @@ def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
     assert value(metrics, "gpucloud_vms", namespace="a", state="ONLINE") == 2
     assert value(metrics, "gpucloud_gpus", namespace="a", state="ONLINE") == 9
     assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="ONLINE") == 22.55
-    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="OFFLINE") == 20.5
+    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="OFFLINE") == 0, "its disk is billed"
     assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="b", state="ONLINE") == 0, "a price nobody knows"
 
 
@@ -37,7 +38,8 @@ def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
     ("status", "wanted", "why"),
     [
         (a_status("REBALANCING"), {"(other)"}, "a word that no document lists would be a series of its own"),
-        (a_status(None), set(), "what is not seen costs nothing that we know of"),
+        (a_status(None), {"(other)"}, "a record without a word is a VM all the same"),
+        (GpuVMStatus(price_per_hour="20.50"), set(), "what was never seen costs nothing"),
         (a_status(price="a forged price"), {"ONLINE"}, "statuses can be edited"),
         (a_status(gpus=None), {"ONLINE"}, "every field of an answer may be missing"),
     ],

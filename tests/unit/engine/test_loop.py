@@ -366,6 +366,24 @@ async def test_a_call_that_was_not_sent_is_decided_upon_anew(rig):
     assert it.events._backlog.qsize() == 1
 
 
+async def test_events_come_in_the_order_of_what_they_tell_with_its_cause(rig):
+    drifted, running = a_status("Drifted"), a_status("Running", "True", None)
+    plans = [Plan(status=drifted, action=Verb.START), Plan(action=Verb.START), Plan(status=running)]
+    it = rig(lambda facts: plans[2 if it.room.acted else facts.status == drifted])
+    it.put(running)
+    posting = asyncio.create_task(it.events.run())
+    await it.live(7)
+    await it.end()
+    await it.events.drain()
+    posting.cancel()
+    told = [(event["reason"], event["note"]) for event in sorted(it.kube.events, key=lambda event: event["metadata"]["name"])]
+    assert told == [
+        ("Drifted", "Made up."),
+        ("Created", "Done: it was switched outside Kubernetes, against spec.powerState."),
+        ("Running", "Drift corrected: Made up."),
+    ]
+
+
 async def test_what_is_kept_back_is_logged_once_and_counted_while_it_lasts(rig, logs):
     said = [Plan(status=CREATING, withheld=Verb.CREATE)]
     it = rig(lambda _facts: said[0])

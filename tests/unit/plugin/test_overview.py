@@ -13,7 +13,7 @@ from gpucloud.cli.plugin.world import World
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
 
 LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
-PRICED = {"vmId": "train-x", "pricePerHour": "2.05"}
+PRICED = {"state": "ONLINE", "vmId": "train-x", "pricePerHour": "2.05"}
 CHAIN = World.of(
     (
         an_account(),
@@ -77,7 +77,11 @@ def test_the_document_says_the_same():
     [
         ([a_vm(status=PRICED), a_vm("b", status=PRICED)], ("4.10", 0, 0), "added up"),
         ([a_vm(status={"vmId": "x"})], ("0", 1, 0), "unknown is not nothing: it is counted apart"),
-        ([a_vm("off", "Ready", "PoweredOff", status=PRICED)], ("0", 0, 1), "off: the GPU is not paid"),
+        ([a_vm("off", status={**PRICED, "state": "OFFLINE"})], ("0", 0, 1), "off: the GPU is not paid"),
+        ([a_vm("lost", "Stalled", status={**PRICED, "order": {"state": "Lost"}})], ("0", 0, 0), "it is not in the cloud"),
+        ([a_vm("off", status={**PRICED, "state": "OFFLINE", "order": {"state": "Gone"}})], ("0", 0, 0), "nor is this"),
+        ([a_vm("waits", "Working", status={**PRICED, "state": "PENDING_RESOURCES"})], ("0", 0, 0), "it never started"),
+        ([a_vm("failed", "Stalled", status={**PRICED, "state": "CREATE_FAILED"})], ("0", 0, 0), "it never came to be"),
         ([a_vm("new", "Working", status={"pricePerHour": "2.05"})], ("0", 0, 0), "not bought yet"),
         ([a_vm(status={"vmId": "x", "pricePerHour": "dear"})], ("0", 1, 0), "no price"),
         ([an_account(), a_vpc()], ("0", 0, 0), "only VMs are priced"),
@@ -86,6 +90,25 @@ def test_the_document_says_the_same():
 def test_what_it_costs_an_hour(vms, expected, why):
     spent = overview.cost(vms)
     assert (str(spent.per_hour), spent.unpriced, spent.off) == expected, why
+
+
+@pytest.mark.parametrize(("state", "billed"), [("ONLINE", True), ("OFFLINE", False)])
+def test_a_price_stands_beside_what_is_billed(state, billed):
+    world = World.of((a_vm(status={**PRICED, "state": state}),))
+    assert ("  $2.05/h" in text_of(overview.as_lines(world))) is billed
+    (item,) = overview.as_document(world)["objects"]
+    assert (item["pricePerHour"], item["billed"]) == ("2.05", billed)
+
+
+def test_a_pause_is_in_the_summary_and_beside_the_object():
+    world = World.of((a_vm("held", annotations={"gpucloud.dev/paused": "true"}, status=PRICED), a_vm("free", status=PRICED)))
+    text = text_of(overview.as_lines(world))
+    assert "2 objects: 2 ready, 1 of them paused" in text
+    (line,) = [line for line in text.splitlines() if "GpuVM/held" in line]
+    assert "Ready" in line
+    assert "  Paused  " in line
+    (line,) = [line for line in text.splitlines() if "GpuVM/free" in line]
+    assert "Paused" not in line
 
 
 def test_the_clouds_words_cannot_forge_a_line_nor_colour_it():

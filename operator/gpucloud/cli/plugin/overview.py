@@ -13,8 +13,8 @@ from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
-from gpucloud.kinds.meta import Reason, rfc3339
-from gpucloud.reconcile.price import dollars, shown
+from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.reconcile.price import dollars, is_off, may_be_billed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars an hour of the VMs that are on, and what the sum leaves out."""
+    """Dollars an hour of the VMs that may be billed now, and what the sum leaves out."""
 
     per_hour: Decimal
     unpriced: int
@@ -42,11 +42,11 @@ class Cost:
 
 
 def cost(things: Iterable[Thing]) -> Cost:
-    """Of the VMs that are, or may be, in the cloud."""
-    bought = [item for item in things if item.key.kind == VM and item.text("vmId")]
-    off = [item for item in bought if reason(item) == Reason.POWERED_OFF]
-    prices = [dollars(item.text("pricePerHour")) for item in bought if item not in off]
-    return Cost(sum((price for price in prices if price is not None), Decimal(0)), prices.count(None), len(off))
+    """Of the VMs that the cloud may bill; a lost one, or one that never came to be, costs nothing."""
+    vms = [item for item in things if item.key.kind == VM]
+    prices = [dollars(item.text("pricePerHour")) for item in vms if may_be_billed(item.status)]
+    known = sum((price for price in prices if price is not None), Decimal(0))
+    return Cost(known, prices.count(None), sum(is_off(item.status) for item in vms))
 
 
 def as_lines(world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None) -> Iterator[Line]:
@@ -125,7 +125,9 @@ def concerning(found: Iterable[Cause], only: tuple[Key, ...]) -> tuple[Cause, ..
 
 def _summary(namespace: str, things: list[Thing]) -> Iterator[Line]:
     counts = {kind: sum(standing(item) is kind for item in things) for kind in Standing}
-    said = ", ".join(f"{count} {kind.value.lower()}" for kind, count in counts.items() if count)
+    paused = sum(item.paused for item in things)
+    words = [f"{count} {kind.value.lower()}" for kind, count in counts.items() if count]
+    said = ", ".join([*words, *([f"{paused} of them paused"] if paused else [])])
     yield Line(f"Namespace {namespace}: {plural(len(things), 'object')}{': ' if said else ''}{said}", style="bold")
     spent = cost(things)
     if not any(item.key.kind == VM for item in things):
@@ -171,7 +173,8 @@ def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], 
     concerned, told = of
     item, (own, below) = world.things[key], leads
     how = standing(item)
-    words = [str(key), how.value, reason(item) if how is not Standing.UNSEEN else "", *_details(item)]
+    why = reason(item) if how is not Standing.UNSEEN else ""
+    words = [str(key), how.value, why, "Paused" if item.paused else "", *_details(item)]
     children = [child for child in world.children().get(key, ()) if child in concerned]
     inner = below + ("│  " if children else "   ")
     yield Line("  ".join(word for word in words if word), own, inner, STYLES[how])
@@ -181,7 +184,7 @@ def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], 
     if how is not Standing.READY and key not in told:
         yield Line(message(item), inner, inner)
     if item.paused:
-        yield Line("paused by the annotation gpucloud.dev/paused", inner, inner)
+        yield Line(f"Paused by the annotation {Annotation.PAUSED}; remove it to continue.", inner, inner)
     for place, child in enumerate(children, 1):
         last = place == len(children)
         yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), of)
@@ -189,7 +192,7 @@ def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], 
 
 def _details(item: Thing) -> list[str]:
     spec = item.spec.get("configuration")
-    price = dollars(item.text("pricePerHour"))
+    price = dollars(item.text("pricePerHour")) if may_be_billed(item.status) else None
     return [
         *(item.text(name) for name in DETAILS[item.key.kind]),
         str(spec) if item.key.kind == VM and isinstance(spec, str) else "",
@@ -221,6 +224,7 @@ def _object(world: World, item: Thing) -> dict[str, Any]:
         "waitsFor": [{**_identity(key), "exists": key in world.things} for key in world.waits_for(item)],
         "rootCauses": [_identity(key) for key in world.roots(item.key)] if standing(item) is not Standing.READY else [],
         "pricePerHour": item.text("pricePerHour") or None,
+        "billed": may_be_billed(item.status) if item.key.kind == VM else None,
         "ip": item.text("ip") or None,
         "state": item.text("state") or None,
     }
