@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime
 
 import pytest
 
@@ -117,6 +118,30 @@ def test_another_tenants_key_changes_nothing_and_the_right_one_heals(here, sim, 
     reach(here, "gpucloudaccount", "default", "True/Connected")
     reach(here, "gpuvm", "new", "True/Running")
     here.delete("gpuvm", "new")
+    sim.assert_empty()
+
+
+@pytest.mark.parametrize("value", ["true", "now"])
+def test_an_absence_once_accepted_lets_no_other_tenants_key_free_the_object(value, here, sim, operator):
+    """The history: the annotation stayed in force, the Secret got another tenant's key, and the object went; its VM lived."""
+    ours, theirs = sim.key("ann"), sim.key("gil")
+    operator(**OWN)
+    here.apply([secret(apikey=ours["value"]), gpucloudaccount(), gpuvm()])
+    assert reach(here, "gpuvm", "train", "True/Running")["status"]["tenancy"] == "acme"
+    said = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value == "now" else value
+    here.annotate("gpuvm", "train", **{"gpucloud.dev/accept-absence": said})
+    here.apply(secret(apikey=theirs["value"]))
+    take_up(here)
+    reach(here, "gpucloudaccount", "default", "False/TenantMismatch", ROTATION_SECONDS)
+    here.delete("gpuvm", "train", wait=False)
+    item = reach(here, "gpuvm", "train", "False/DeletionBlocked", says="globex")
+    assert ("which is no time such as" in condition(item, "Stalled")["message"]) is (value == "true")
+    looks(sim)
+    assert here.get("gpuvm", "train") is not None
+    assert len(sim.vms()) == 1
+    here.apply(secret(apikey=ours["value"]))
+    take_up(here)
+    gone(here, "gpuvm", "train", timeout=ROTATION_SECONDS)
     sim.assert_empty()
 
 

@@ -7,7 +7,7 @@ operator's own account serves only the namespaces that the administrator allows,
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.engine.session import Session
@@ -37,6 +37,7 @@ class Account:
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # that its objects are of, as recorded
     uid: str = ""  # of its object
+    since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Seat:
     leaving: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None
+    since: float = 0.0  # when the account began to use this session (mono)
 
 
 class Sessions:
@@ -117,7 +119,9 @@ class Accounts:
     def put(self, namespace: str, account: Account) -> bool:
         """An account as it stands now; answers whether it is another than before."""
         before = self._accounts.get((namespace, account.name))
-        self._accounts[namespace, account.name] = account
+        same = before is not None and before.session is account.session
+        since = before.since if same and before is not None else self._mono()
+        self._accounts[namespace, account.name] = replace(account, since=since)
         if account.session is not None:
             self._blind_since.pop((namespace, account.name), None)
         return before != account
@@ -151,7 +155,7 @@ class Accounts:
             words = f"Waiting for the {what}: {account.trouble}"
             return self._blind(meta.namespace, name, Blindness.ACCOUNT, words, leaving=account.leaving)
         facts = AccountFacts(name, account.session.learned.tenants)
-        return Seat(facts, account.session, None, account.leaving, account.defaults, account.tenant)
+        return Seat(facts, account.session, None, account.leaving, account.defaults, account.tenant, account.since)
 
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
         """The URL that this object's account leads to; None while it leads nowhere."""
@@ -163,7 +167,7 @@ class Accounts:
             return self._no_account(namespace, "the operator has none of its own")
         if self._own_namespaces and namespace not in self._own_namespaces:
             return self._no_account(namespace, "the operator's own does not serve this namespace (--own-account-namespace)")
-        return Seat(AccountFacts(OWN_ACCOUNT, self.own.session.learned.tenants), self.own.session)
+        return Seat(AccountFacts(OWN_ACCOUNT, self.own.session.learned.tenants), self.own.session, since=self.own.since)
 
     def _no_account(self, namespace: str, why: str) -> Seat:
         words = (

@@ -21,8 +21,9 @@ from gpucloud.engine.memories import Memories
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import Target
 from gpucloud.kinds.common import OWN_ACCOUNT, CloudSpec, CloudStatus
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import unreadable
+from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Blindness, Refusal, Unknown, Verb
@@ -276,17 +277,17 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return Unknown(now, Blindness.UNPLACED)
         if seat.session is None:
             return seat.blind or Unknown(now, Blindness.NO_ACCOUNT)
-        accept = stored.meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
+        accepted = acceptance(stored.meta.annotations, reading(self._tools.clock)).of_credential(seat.since)
         inventory: Inventory[Any] = seat.session.inventories[self.holds]
-        found = inventory.observe(here, accept_absence=accept)
-        if accept and isinstance(found, Absent):
-            return found
-        believable = believed(found, stored.status.tenancy, seat.facts, seat.session.began)
+        found = inventory.observe(here, accepted.until)
+        believable = believed(found, stored.status.tenancy, seat.facts, seat.since)
         if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
             seat.session.prove()
             if seat.session.proving:
                 return Unknown(now, Blindness.UNREACHABLE, "it is being found out whose the credential is")
-        return believable
+            way_out = command(self.kind, stored.meta.namespace, stored.meta.name)
+            believable = believed(found, stored.status.tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
+        return accepted.worded(believable)
 
     def _seat(self, stored: Stored[P, S], spec: P) -> Seat:
         return self._tools.accounts.seat(stored.meta, spec, stored.status)

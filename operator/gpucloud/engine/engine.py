@@ -351,7 +351,7 @@ class Engine:
         session = self.sessions.open(self._settings.own_endpoint, found, OWN_ACCOUNT)
         if before is not None and before.session is session:
             return
-        self.accounts.own = Account(OWN_ACCOUNT, session)
+        self.accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono())
         if before is not None and before.session is not None:
             self.sessions.leave(before.session, OWN_ACCOUNT)
             log.info("the operator's own credential has changed")

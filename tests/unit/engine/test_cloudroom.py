@@ -142,11 +142,65 @@ async def test_an_object_that_no_tenant_is_known_of_needs_no_proof(rooms):
     assert rooms.session.proofs == 0
 
 
-ACCEPTED = {"meta": {"annotations": {"gpucloud.dev/accept-absence": "true"}}}
+def accepts(text):
+    return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
+
+
+ACCEPTED = accepts("2026-01-01T00:16:40Z")  # NOW
+
+
+def sought_in_vain(rooms):
+    rooms.session.proves = False
 
 
 async def test_a_person_may_say_that_what_is_missing_is_gone(rooms):
-    assert isinstance(await seen_through(rooms, {"other"}, **ACCEPTED), Absent)
+    sought_in_vain(rooms)
+    assert isinstance(await seen_through(rooms, (), **ACCEPTED), Absent)
+    assert rooms.session.proofs == 1, "whose the credential is was asked first"
+
+
+async def test_whose_the_credential_is_is_found_out_before_a_person_is_believed(rooms):
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.UNREACHABLE
+
+
+async def test_a_person_cannot_say_that_what_another_tenant_does_not_see_is_gone(rooms):
+    """The history: with the annotation in force another tenant's key came, and the object went while its VM lived."""
+    seen = await seen_through(rooms, {"other"}, **ACCEPTED)
+    assert (seen.cause, "another" in str(seen.cause)) == (Blindness.TENANT, True)
+
+
+async def test_a_credential_that_came_later_needs_a_later_word(rooms, a_session):
+    """The Secret was rotated after the annotation was set; the new one shows nothing, perhaps since it is another tenant's."""
+    rooms.account(session=a_session("https://cloud.example"))
+    rooms.clock.now += 2
+    new = a_session("https://cloud.example")
+    new.proves = False
+    rooms.account(session=new)
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.TENANT
+    assert new.vms.accepted == [float("-inf")], "nor is anything believed that its listings doubt"
+    rooms.put("GpuVM", status=bought(ours().name, vmId=ours().name, tenancy="acme"), **accepts("2026-01-01T00:16:42Z"))
+    assert isinstance((await rooms.facts("GpuVM")).found, Absent)
+
+
+async def test_a_session_that_others_used_before_is_a_new_credential_all_the_same(rooms, a_session):
+    shared = a_session("https://cloud.example")
+    shared.proves = False
+    rooms.account("other", session=shared)
+    rooms.account(session=a_session("https://cloud.example"))
+    rooms.clock.now += 2
+    rooms.account(session=shared)
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.TENANT
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("true", "is 'true', which is no time such as"), ("2026-01-01T00:17:41Z", "lies ahead")]
+)
+async def test_what_is_no_time_that_was_accepts_nothing_and_says_what_to_write(rooms, text, says):
+    sought_in_vain(rooms)
+    seen = await seen_through(rooms, (), **accepts(text))
+    assert seen.cause is Blindness.TENANT
+    assert says in seen.detail
+    assert "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/accept-absence=$(date -u " in seen.detail
 
 
 async def test_no_annotation_makes_another_tenants_thing_ours(rooms):
