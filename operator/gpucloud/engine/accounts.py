@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.session import Surroundings
     from gpucloud.kinds.common import CloudSpec, CloudStatus
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
-    from gpucloud.reconcile.facts import ObjectFacts
+    from gpucloud.reconcile.facts import Dependency, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
 
@@ -37,6 +37,7 @@ class Account:
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # that its objects are of, as recorded
     uid: str = ""  # of its object
+    bar: Dependency | None = None  # why nothing new is begun with its credential
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
@@ -50,6 +51,7 @@ class Seat:
     leaving: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None
+    bar: Dependency | None = None  # why nothing new is begun with its credential
     since: float = 0.0  # when the account began to use this session (mono)
 
 
@@ -155,7 +157,15 @@ class Accounts:
             words = f"Waiting for the {what}: {account.trouble}"
             return self._blind(meta.namespace, name, Blindness.ACCOUNT, words, leaving=account.leaving)
         facts = AccountFacts(name, account.session.learned.tenants)
-        return Seat(facts, account.session, None, account.leaving, account.defaults, account.tenant, account.since)
+        return Seat(
+            facts,
+            account.session,
+            leaving=account.leaving,
+            defaults=account.defaults,
+            tenant=account.tenant,
+            bar=account.bar,
+            since=account.since,
+        )
 
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
         """The URL that this object's account leads to; None while it leads nowhere."""

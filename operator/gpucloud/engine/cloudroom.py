@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine import dependencies
+from gpucloud.engine import dependencies, meant
 from gpucloud.engine.claims import Claim, Claims
 from gpucloud.engine.clock import reading
 from gpucloud.engine.events import Happening
@@ -26,7 +26,7 @@ from gpucloud.reconcile import unreadable
 from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
-from gpucloud.reconcile.facts import Absent, Blindness, Refusal, Unknown, Verb
+from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.tenancy import believed
 from gpucloud.reconcile.unreadable import Unreadable
@@ -88,6 +88,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         self._memories = Memories(tools.clock)
         self._claims = Claims(self._rank, self._tenants)
         self._watching: dict[str, dict[tuple[Session, str], Identity]] = {}
+        self._ordering: set[str] = set()  # UIDs of objects whose intent is being written by the pass under way
         self._looked: dict[str, Session | None] = {}  # through which the facts of the pass under way were seen
 
     @abstractmethod
@@ -150,12 +151,16 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return Unreadable(reading(self._tools.clock), stored.meta, stored.status, stored.flaw)
         spec = stored.spec
         self.place(stored, spec)  # what it refers to may have come or gone since
-        seat = self._seat(stored, spec)
-        self._looked[stored.meta.uid] = seat.session
-        facts = self.facts(stored, spec, seat, self._common(stored, spec, seat))
-        if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
-            return facts
-        return await self.complete(facts, stored, seat)
+        self._ordering.discard(stored.meta.uid)
+        while True:
+            seat = self._seat(stored, spec)
+            self._looked[stored.meta.uid] = seat.session
+            facts = self.facts(stored, spec, seat, self._common(stored, spec, seat))
+            if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
+                return facts
+            facts = await self.complete(facts, stored, seat)
+            if self._seat(stored, spec) == seat:  # else its account goes by now, or uses another credential
+                return facts
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """The pure core's answer."""
@@ -175,7 +180,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return None
         refusal = None
         try:
-            made = await self.send(session, facts, verb, plan.targets)
+            with meant.while_it_holds(lambda: verb not in CREATES or self._may_begin(facts)):
+                made = await self.send(session, facts, verb, plan.targets)
             if made is not None:
                 self._memories.saw_id(facts.meta.uid, made)
         except CloudError as error:
@@ -193,7 +199,12 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def intends(self, uid: str, status: S, at: float) -> None:
         """This intent of ours is about to be written; once it stands, it may be acted on while it is young."""
         if status.intent is not None:
+            self._ordering.add(uid)
             self._memories.intends(uid, status.intent.id, at)
+
+    def orders(self, uid: str) -> bool:
+        """Whether an intent of this object is being written at this moment, and so not in the store yet."""
+        return uid in self._ordering
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
@@ -230,6 +241,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         """The object is gone."""
         self._memories.forget(key.uid)
         self._looked.pop(key.uid, None)
+        self._ordering.discard(key.uid)
         for other in self._claims.drop(key.uid):
             self._tools.wake(other)  # its Conflict may be over
         self._watch(key.uid, {})
@@ -291,6 +303,11 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def _seat(self, stored: Stored[P, S], spec: P) -> Seat:
         return self._tools.accounts.seat(stored.meta, spec, stored.status)
+
+    def _may_begin(self, facts: F) -> bool:
+        """Whether something may be made with the account still: neither it nor its Secret goes."""
+        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
+        return not seat.leaving and seat.bar is None
 
     def _key(self, stored: Stored[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)

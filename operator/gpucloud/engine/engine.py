@@ -198,6 +198,7 @@ class Engine:
                 budget=budget(self._settings),
                 hold_secrets=not self._settings.no_secret_finalizer,
                 synced=lambda: self.synced,
+                ordering=lambda uid: any(room.orders(uid) for room in self._cloud_rooms),
                 queue=self._queue,
                 tell=self._tell,
             )

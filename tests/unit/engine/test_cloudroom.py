@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.inventory import EVERYTHING, LEAST_SPACING_SECONDS
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
 from support.builders import TAG, an_intent
@@ -78,6 +78,49 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert await rooms.vms.act(facts, Plan(action=Verb.CREATE)) is None
     assert (old.client.calls, new.client.calls) == ([], [])
     assert (await rooms.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
+
+
+LEAVES = {"leaving": True}
+BARRED = {"bar": Dependency("Secret 'key'", Readiness.LEAVING, account=True)}
+
+
+@pytest.mark.parametrize("goes", [LEAVES, BARRED])
+@pytest.mark.parametrize(("verb", "sent"), [(Verb.CREATE, False), (Verb.DESTROY, True)])
+async def test_nothing_is_begun_with_what_goes_since_it_was_looked_at(rooms, goes, verb, sent):
+    """The account, or its Secret, was deleted while the call waited: an order is taken back, an end is not."""
+    session = rooms.account()
+    rooms.put("GpuVM", status=bought(ours().name))
+    facts = await rooms.facts("GpuVM")
+    rooms.account(session=session, **goes)
+    assert (await rooms.vms.act(facts, Plan(action=verb)) is not None) is sent
+    assert bool(session.client.calls) is sent
+
+
+@pytest.mark.parametrize("goes", [LEAVES, BARRED])
+async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_anything_is_decided(rooms, goes):
+    session = rooms.account()
+    rooms.put("GpuVM")
+
+    async def meanwhile(facts, _stored, _seat):
+        rooms.account(session=session, **goes)
+        return facts
+
+    rooms.vms.complete = meanwhile
+    assert [need.readiness for need in (await rooms.facts("GpuVM")).needs] == [Readiness.LEAVING]
+
+
+async def test_an_order_is_known_from_the_moment_its_intent_is_written_to_the_next_pass(rooms):
+    """Until the apiserver's answer, the store does not show it; whoever frees a Secret must know it."""
+    rooms.put("GpuVM")
+    facts = await rooms.facts("GpuVM")
+    assert not rooms.vms.orders("u-train")
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    assert rooms.vms.orders("u-train")
+    await rooms.facts("GpuVM")
+    assert not rooms.vms.orders("u-train")
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    rooms.drop("GpuVM")
+    assert not rooms.vms.orders("u-train")
 
 
 async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(rooms):
