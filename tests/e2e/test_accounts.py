@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime
 
 import pytest
 
+from gpucloud.kinds.meta import SECRET_FINALIZER
 from support.kstatus import condition, ready
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.simcloud import API_KEY
@@ -120,6 +122,30 @@ def test_another_tenants_key_changes_nothing_and_the_right_one_heals(here, sim, 
     sim.assert_empty()
 
 
+@pytest.mark.parametrize("value", ["true", "now"])
+def test_an_absence_once_accepted_lets_no_other_tenants_key_free_the_object(value, here, sim, operator):
+    """The history: the annotation stayed in force, the Secret got another tenant's key, and the object went; its VM lived."""
+    ours, theirs = sim.key("ann"), sim.key("gil")
+    operator(**OWN)
+    here.apply([secret(apikey=ours["value"]), gpucloudaccount(), gpuvm()])
+    assert reach(here, "gpuvm", "train", "True/Running")["status"]["tenancy"] == "acme"
+    said = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if value == "now" else value
+    here.annotate("gpuvm", "train", **{"gpucloud.dev/accept-absence": said})
+    here.apply(secret(apikey=theirs["value"]))
+    take_up(here)
+    reach(here, "gpucloudaccount", "default", "False/TenantMismatch", ROTATION_SECONDS)
+    here.delete("gpuvm", "train", wait=False)
+    item = reach(here, "gpuvm", "train", "False/DeletionBlocked", says="globex")
+    assert ("which is no time such as" in condition(item, "Stalled")["message"]) is (value == "true")
+    looks(sim)
+    assert here.get("gpuvm", "train") is not None
+    assert len(sim.vms()) == 1
+    here.apply(secret(apikey=ours["value"]))
+    take_up(here)
+    gone(here, "gpuvm", "train", timeout=ROTATION_SECONDS)
+    sim.assert_empty()
+
+
 def test_a_secret_deleted_first_outlasts_its_last_user(here, sim, operator):
     process = operator(**OWN)
     here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])
@@ -136,6 +162,72 @@ def test_a_secret_deleted_first_outlasts_its_last_user(here, sim, operator):
     here.delete("gpuvm", "train")
     gone(here, "gpucloudaccount", "default")
     eventually(lambda: here.get("secret", "cloud-credential") is None, what="the Secret to be let go")
+    sim.assert_empty()
+
+
+KEEPER = "example.org/keeper"  # somebody else's finalizer, so that what is deleted can be looked at
+WAITS = "Secret 'cloud-credential' is being deleted"
+
+
+def gone_secret(here, timeout=60):
+    eventually(lambda: here.get("secret", "cloud-credential") is None, timeout, "the Secret to be gone")
+
+
+def test_a_secret_that_bought_nothing_can_be_deleted_and_buys_nothing_while_it_goes(here, sim, operator):
+    """The history: a wrong key could not be deleted, and a good one applied onto the dying Secret bought a VM."""
+    operator(**OWN)
+    here.apply([secret(apikey="made-up-wrong-key"), gpucloudaccount(), gpuvm()])
+    reach(here, "gpuvm", "train", "False/CredentialsRefused")
+    eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers"), what="the Secret to be held")
+    here.patch("secret", "cloud-credential", {"metadata": {"finalizers": [SECRET_FINALIZER, KEEPER]}})
+    here.delete("secret", "cloud-credential", wait=False)
+    take_up(here)
+    eventually(
+        lambda: here.get("secret", "cloud-credential")["metadata"]["finalizers"] == [KEEPER],
+        what="our finalizer to be taken off, since nothing was bought",
+    )
+    here.apply(secret(apikey=API_KEY))
+    take_up(here)
+    reach(here, "gpuvm", "train", "False/AccountNotReady", says=WAITS)
+    looks(sim)
+    assert sim.calls("CreateServer") == []
+    here.patch("secret", "cloud-credential", {"metadata": {"finalizers": []}})
+    gone_secret(here)
+    reach(here, "gpuvm", "train", "False/AccountNotReady", says="Waiting for Secret 'cloud-credential'")
+    assert sim.calls("CreateServer") == [], "nor with what was read of it before"
+    here.apply(secret(apikey=API_KEY))
+    reach(here, "gpuvm", "train", "True/Running")
+    here.delete("gpuvm", "train")
+    sim.assert_empty()
+
+
+def test_a_dying_secret_serves_what_exists_and_nothing_new(here, sim, operator):
+    """Secret first, then a restart, then the VM; two accounts share the Secret, one of which only waits."""
+    process = operator(**OWN)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpucloudaccount("second"), gpuvm()])
+    reach(here, "gpuvm", "train", "True/Running")
+    eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers"), what="the Secret to be held")
+    here.delete("secret", "cloud-credential", wait=False)
+    take_up(here)
+    take_up(here, "second")
+    reach(here, "gpucloudaccount", "default", "True/Connected", says="The Secret is being deleted")
+    here.apply([gpuvm("late"), gpuvm("later", accountRef={"name": "second"})])
+    for name in ("late", "later"):
+        reach(here, "gpuvm", name, "False/AccountNotReady", says=WAITS)
+    process.kill9()
+    operator(**OWN)
+    looks(sim)
+    assert here.get("secret", "cloud-credential") is not None, "the VM needs it"
+    here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
+    reach(here, "gpuvm", "train", "True/PoweredOff")
+    here.delete("gpuvm", "train")
+    gone_secret(here)
+    for name in ("late", "later"):
+        reach(here, "gpuvm", name, "False/AccountNotReady")
+    assert len(sim.calls("CreateServer")) == 1
+    here.ok("delete", "gpuvm,gpucloudaccount", "--all", "--wait=false")
+    gone(here, "gpuvm", "late", "later")
+    gone(here, "gpucloudaccount", "default", "second")
     sim.assert_empty()
 
 

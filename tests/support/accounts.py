@@ -68,7 +68,10 @@ def an_account_status(reason="Connected", ready="True", generation=1, **fields):
 
 
 def account_facts(**changes):
-    """A guarded account whose API key the cloud has just accepted; nothing uses it, and its Secret is not held yet."""
+    """A guarded account whose API key the cloud has just accepted; nothing uses it, and its Secret is not held yet.
+
+    Its users have something in the cloud, unless ``holders`` says who has.
+    """
     base = AccountStateFacts(
         now=Now(WALL, NOW),
         meta=an_account(),
@@ -81,4 +84,4 @@ def account_facts(**changes):
         contact=ANSWERED,
         budget=BUDGET,
     )
-    return replace(base, **changes)
+    return replace(base, **{"holders": changes.get("users", ()), **changes})

@@ -7,7 +7,7 @@ operator's own account serves only the namespaces that the administrator allows,
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.session import Surroundings
     from gpucloud.kinds.common import CloudSpec, CloudStatus
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
-    from gpucloud.reconcile.facts import ObjectFacts
+    from gpucloud.reconcile.facts import Dependency, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
 
@@ -38,6 +38,8 @@ class Account:
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # that its objects are of, as recorded
     uid: str = ""  # of its object
+    bar: Dependency | None = None  # why nothing new is begun with its credential
+    since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Seat:
     leaving: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None
+    bar: Dependency | None = None  # why nothing new is begun with its credential
+    since: float = 0.0  # when the account began to use this session (mono)
 
 
 class Sessions:
@@ -120,7 +124,9 @@ class Accounts:
     def put(self, namespace: str, account: Account) -> bool:
         """An account as it stands now; answers whether it is another than before."""
         before = self._accounts.get((namespace, account.name))
-        self._accounts[namespace, account.name] = account
+        same = before is not None and before.session is account.session
+        since = before.since if same and before is not None else self._mono()
+        self._accounts[namespace, account.name] = replace(account, since=since)
         if account.session is not None:
             self._blind_since.pop((namespace, account.name), None)
         return before != account
@@ -154,7 +160,15 @@ class Accounts:
             words = f"Waiting for the {what}: {account.trouble}"
             return self._blind(meta.namespace, name, Blindness.ACCOUNT, words, leaving=account.leaving)
         facts = AccountFacts(name, account.session.learned.tenants)
-        return Seat(facts, account.session, None, account.leaving, account.defaults, account.tenant)
+        return Seat(
+            facts,
+            account.session,
+            leaving=account.leaving,
+            defaults=account.defaults,
+            tenant=account.tenant,
+            bar=account.bar,
+            since=account.since,
+        )
 
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
         """The URL that this object's account leads to; None while it leads nowhere."""
@@ -166,7 +180,7 @@ class Accounts:
             return self._no_account(namespace, "the operator has none of its own")
         if self._own_namespaces and namespace not in self._own_namespaces:
             return self._no_account(namespace, "the operator's own does not serve this namespace (--own-account-namespace)")
-        return Seat(AccountFacts(OWN_ACCOUNT, self.own.session.learned.tenants), self.own.session)
+        return Seat(AccountFacts(OWN_ACCOUNT, self.own.session.learned.tenants), self.own.session, since=self.own.since)
 
     def _no_account(self, namespace: str, why: str) -> Seat:
         words = (

@@ -18,7 +18,8 @@ import structlog
 from gpucloud.engine.kube import KubeError
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import brake
-from gpucloud.reconcile.brake import Departure, Release, Rule
+from gpucloud.reconcile.brake import Departure, Rule
+from gpucloud.reconcile.stamps import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,7 @@ class Brake:
         self._wake = wake
         self._departures: dict[str, Departure] = {}
         self._troubles: dict[str, str] = {}  # by UID: what is wrong with its own annotation
-        self._released: dict[str, Release] = {}  # by namespace
+        self._released: dict[str, Stamp] = {}  # by namespace
         self._texts: dict[str, str | None] = {}  # by namespace, as the annotation stands
         self._gone: dict[str, float] = {}  # of those that have passed and whose object is gone, since when
         self._held: dict[str, str] = {}  # UID to namespace
@@ -166,8 +167,8 @@ class Brake:
         for uid in [uid for uid, where in self._held.items() if where == namespace]:
             self._wake(uid)
 
-    def _release_of(self, namespace: str) -> Release:
-        return self._released.get(namespace, Release())
+    def _release_of(self, namespace: str) -> Stamp:
+        return self._released.get(namespace, Stamp())
 
     def _trouble(self, departure: Departure) -> str:
         """Why an annotation that stands there has released nothing."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine import dependencies
+from gpucloud.engine import dependencies, meant
 from gpucloud.engine.claims import Claim, Claims
 from gpucloud.engine.clock import reading
 from gpucloud.engine.events import Happening
@@ -21,12 +21,13 @@ from gpucloud.engine.memories import DESTROYS, Memories
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import Target
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
-from gpucloud.reconcile.facts import Absent, Attempt, Blindness, Refusal, Unknown, Verb
+from gpucloud.reconcile.facts import CREATES, Absent, Attempt, Blindness, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Placed, Proofs
 from gpucloud.reconcile.tenancy import believed
@@ -165,12 +166,15 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return Unreadable(reading(self._tools.clock), stored.meta, stored.status, stored.flaw)
         spec = stored.spec
         self.place(stored, spec)  # what it refers to may have come or gone since
-        seat = self._seat(stored, spec)
-        self._looked[stored.meta.uid] = seat.session
-        facts = self.facts(stored, spec, seat, self._common(stored, spec, seat))
-        if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
-            return facts
-        return await self.complete(facts, stored, seat)
+        while True:
+            seat = self._seat(stored, spec)
+            self._looked[stored.meta.uid] = seat.session
+            facts = self.facts(stored, spec, seat, self._common(stored, spec, seat))
+            if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
+                return facts
+            facts = await self.complete(facts, stored, seat)
+            if self._seat(stored, spec) == seat:  # else its account goes by now, or uses another credential
+                return facts
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """The pure core's answer."""
@@ -190,7 +194,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return None
         refusal, placed = None, Placed()
         try:
-            placed = await self.send(session, facts, verb, plan.targets) or placed
+            with meant.while_it_holds(lambda: verb not in CREATES or self._may_begin(facts)):
+                placed = await self.send(session, facts, verb, plan.targets) or placed
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
@@ -217,6 +222,11 @@ class CloudRoom(ABC, Generic[P, S, F]):
         """The record of a new order of ours is about to be written; once it stands, it may be acted on while it is young."""
         if status.order is not None:
             self._memories.records(uid, status.order)
+
+    def order_of(self, stored: Stored[P, S]) -> Order | None:
+        """The order as this process knows it, which is ahead of the status, else as the status shows it."""
+        known = self._memories.latest(stored.meta.uid)
+        return stored.status.order if known is None or known.order is None else known.order
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
@@ -320,20 +330,26 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def _listed(self, stored: Stored[P, S], seat: Seat, session: Session, here: Identity) -> Observation[Any]:
         """What the listings of its account show, as far as they may be believed for this object."""
-        accept = stored.meta.annotations.get(Annotation.ACCEPT_ABSENCE) == "true"
+        now = reading(self._tools.clock)
+        accepted = acceptance(stored.meta.annotations, now).of_credential(seat.since)
         inventory: Inventory[Any] = session.inventories[self.holds]
-        found = inventory.observe(here, accept_absence=accept)
-        if accept and isinstance(found, Absent):
-            return found
-        believable = believed(found, stored.status.tenancy, seat.facts, session.began)
+        found = inventory.observe(here, accepted.until)
+        believable = believed(found, stored.status.tenancy, seat.facts, seat.since)
         if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
             session.prove()
             if session.proving:
-                return Unknown(self._tools.clock.mono(), Blindness.UNREACHABLE, "it is being found out whose the credential is")
-        return believable
+                return Unknown(now.mono, Blindness.UNREACHABLE, "it is being found out whose the credential is")
+            way_out = command(self.kind, stored.meta.namespace, stored.meta.name)
+            believable = believed(found, stored.status.tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
+        return accepted.worded(believable)
 
     def _seat(self, stored: Stored[P, S], spec: P) -> Seat:
         return self._tools.accounts.seat(stored.meta, spec, stored.status)
+
+    def _may_begin(self, facts: F) -> bool:
+        """Whether something may be made with the account still: neither it nor its Secret goes."""
+        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
+        return not seat.leaving and seat.bar is None
 
     def _key(self, stored: Stored[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)
@@ -396,8 +412,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return {here for here in known if here is not None and here.cluster == cluster}
 
     def _should_show(self, stored: Stored[P, S]) -> bool:
-        known = self._memories.latest(stored.meta.uid)
-        order = stored.status.order if known is None else known.order
+        order = self.order_of(stored)
         return order is not None and order.state is OrderState.SEEN
 
 

@@ -231,10 +231,12 @@ def targets_of(stored: Stored[Any, Any]) -> Iterator[Target]:
 
 
 def _account_serves(seat: Seat) -> Iterator[Dependency]:
-    """Nothing new is begun with an account that is going, or whose credential has become another tenant's."""
+    """Nothing new is begun with an account that goes, whose Secret goes, or whose credential has become another tenant's."""
     name = f"GpuCloudAccount {seat.facts.name!r}"
     if seat.leaving:
         yield Dependency(name, Readiness.LEAVING, account=True)
+    if seat.bar is not None:
+        yield seat.bar
     if seat.tenant is not None and seat.facts.tenants and seat.tenant not in seat.facts.tenants:
         words = f"Its credential is not of tenant {seat.tenant!r} any more, to which it belonged; its conditions say more."
         yield Dependency(name, Readiness.PENDING, words, account=True)

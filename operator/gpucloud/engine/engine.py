@@ -54,7 +54,9 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.kube import Connection
+    from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
@@ -207,6 +209,7 @@ class Engine:
                 budget=budget(self._settings),
                 hold_secrets=not self._settings.no_secret_finalizer,
                 synced=lambda: self.synced,
+                order_of=self._order_of,
                 queue=self._queue,
                 tell=self._tell,
             )
@@ -327,6 +330,11 @@ class Engine:
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
 
+    def _order_of(self, kind: str, stored: Stored[Any, Any]) -> Order | None:
+        """What was ordered for an object, as its room knows it."""
+        order: Order | None = self._rooms[kind].order_of(stored)
+        return order
+
     def _tell(self, meta: ObjectFacts, happening: Happening) -> None:
         self.events.tell(gpucloudaccount.KIND, meta, happening)
 
@@ -371,7 +379,7 @@ class Engine:
         session = self.sessions.open(self._settings.own_endpoint, found, OWN_ACCOUNT)
         if before is not None and before.session is session:
             return
-        self.accounts.own = Account(OWN_ACCOUNT, session)
+        self.accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono())
         if before is not None and before.session is not None:
             self.sessions.leave(before.session, OWN_ACCOUNT)
             log.info("the operator's own credential has changed")

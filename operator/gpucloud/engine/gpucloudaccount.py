@@ -24,8 +24,10 @@ from gpucloud.kinds.gpucloudaccount import (
 )
 from gpucloud.kinds.meta import SECRET_FINALIZER, Reason
 from gpucloud.reconcile import unreadable
+from gpucloud.reconcile.existence import needs_credential
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
+from gpucloud.reconcile.gpucloudaccount.secret import bar
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.queue import Key
     from gpucloud.engine.references import References
     from gpucloud.engine.session import Session
-    from gpucloud.reconcile.facts import Limits, ObjectFacts
+    from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.facts import Dependency, Limits, ObjectFacts
     from gpucloud.reconcile.plan import Plan
 
     GpuCloudAccount = Stored[GpuCloudAccountSpec, GpuCloudAccountStatus]
@@ -50,6 +53,10 @@ _DONE = {
     Verb.HOLD_SECRET: (Reason.SECRET_HELD, "The Secret {name} is kept until nothing uses this account any more."),
     Verb.FREE_SECRET: (Reason.SECRET_FREED, "The Secret {name} may go."),
 }
+
+
+def _any(_kind: str, _stored: Stored[Any, Any]) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class AccountTools:
     budget: RequestBudget
     hold_secrets: bool
     synced: Callable[[], bool]
+    order_of: Callable[[str, Stored[Any, Any]], Order | None]  # of an object of this kind, as its room knows it
     queue: Callable[[Key], None]
     tell: Callable[[ObjectFacts, Happening], None]
 
@@ -107,7 +115,7 @@ class GpuCloudAccountRoom:
         if self.store.get(meta.uid) is None or not self._bears_the_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
         endpoint = self._endpoint(spec)
-        session = self._session(stored, endpoint, credential, secret)
+        session = self._session(stored, endpoint, credential, secret, bar(spec.secret_ref.name, secret, trouble))
         return self._facts(stored, spec, secret, trouble, session)
 
     def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
@@ -197,6 +205,7 @@ class GpuCloudAccountRoom:
         endpoint: str | None,
         credential: ApiKey | Login | None,
         secret: SecretFacts | None,
+        barred: Dependency | None,
     ) -> Session | None:
         """The session of what the Secret holds now; of what it held before, while it holds nothing that can be used."""
         tools, meta = self._tools, stored.meta
@@ -205,7 +214,7 @@ class GpuCloudAccountRoom:
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
             words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
-            self._put(stored, standing, words if endpoint is not None else "its endpoint is not declared.")
+            self._put(stored, standing, words if endpoint is not None else "its endpoint is not declared.", barred)
             return standing
         label = _label(meta.namespace, meta.name)
         session = tools.sessions.open(tools.endpoints[endpoint], credential, label)
@@ -215,7 +224,7 @@ class GpuCloudAccountRoom:
                 tools.sessions.leave(standing, label)
                 words = "The Secret holds another credential now; it is in use from here on."
                 tools.tell(meta, Happening(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
-        self._put(stored, session, "")
+        self._put(stored, session, "", barred)
         return session
 
     def _begin(self, stored: GpuCloudAccount, session: Session, secret: SecretFacts | None) -> None:
@@ -225,11 +234,18 @@ class GpuCloudAccountRoom:
         session.check()
         session.prove()
 
-    def _put(self, stored: GpuCloudAccount, session: Session | None, trouble: str) -> None:
+    def _put(self, stored: GpuCloudAccount, session: Session | None, trouble: str, barred: Dependency | None = None) -> None:
         meta, spec = stored.meta, stored.spec
         defaults = spec.defaults if spec is not None else None
         account = Account(
-            meta.name, session, trouble, leaving=meta.deleting, defaults=defaults, tenant=stored.status.tenant, uid=meta.uid
+            meta.name,
+            session,
+            trouble,
+            leaving=meta.deleting,
+            defaults=defaults,
+            tenant=stored.status.tenant,
+            uid=meta.uid,
+            bar=barred,
         )
         if self._tools.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
@@ -257,6 +273,7 @@ class GpuCloudAccountRoom:
             remembered=session is not None and (secret is None or secret.kind is None),
             budget=tools.budget,
             users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
+            holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._has_something)),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
             hold_secrets=tools.hold_secrets,
@@ -265,27 +282,34 @@ class GpuCloudAccountRoom:
             **learned,
         )
 
-    def _users(self, namespace: str, name: str) -> list[str]:
-        """Objects that use this account, and may have something in the cloud."""
+    def _users(self, namespace: str, name: str, which: Callable[[str, Stored[Any, Any]], bool] = _any) -> list[str]:
+        """Objects that use this account; ``which`` of them, for people."""
         tools, found = self._tools, []
         for key in tools.references.dependents(Target(KIND, namespace, name)):
             stored = tools.objects.find(Target(key.kind, key.namespace, key.name))
             if stored is None or not stored.meta.guarded:
                 continue
             used = tools.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
-            if used == name:
+            if used == name and which(key.kind, stored):
                 found.append(f"{key.kind} {key.name!r}")
         return sorted(found)
 
+    def _has_something(self, kind: str, stored: Stored[Any, Any]) -> bool:
+        """Whether it may have something in the cloud, or is about to."""
+        return needs_credential(self._tools.order_of(kind, stored), stored.status)
+
     def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
-        """Whether another account needs this Secret still: it has users, or may get some."""
+        """Whether another account needs this Secret still: for what may exist, or, while it does not go, for what may come."""
         goes = secret is not None and secret.deleting
         return any(
             other.meta.uid != stored.meta.uid
             and other.meta.namespace == stored.meta.namespace
             and other.spec is not None
             and other.spec.secret_ref.name == name
-            and (not (other.meta.deleting or goes) or bool(self._users(other.meta.namespace, other.meta.name)))
+            and (
+                not (other.meta.deleting or goes)
+                or bool(self._users(other.meta.namespace, other.meta.name, self._has_something))
+            )
             for other in self.store
         )
 

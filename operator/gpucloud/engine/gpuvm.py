@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from gpucloud.engine.purchases import Purchases
     from gpucloud.engine.queue import Key
     from gpucloud.engine.session import Session
-    from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.order import Placed
@@ -227,7 +226,7 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._brake.on or not meta.deleting:
             return
-        ordered = present or orders.may_exist(self._order_of(stored))
+        ordered = present or orders.may_exist(self.order_of(stored))
         goes = spec is not None and meta.guarded and spec.deletion.policy is not DeletionPolicy.RETAIN
         if spec is None or not goes or not ordered or self._owner(meta.uid) is not None:
             self._brake.drop(meta.uid)
@@ -243,16 +242,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._purchases.on:
             return
-        if spec is None or not orders.may_exist(self._order_of(stored)):
+        if spec is None or not orders.may_exist(self.order_of(stored)):
             self._purchases.drop(meta.uid)
             return
         account = self._tools.accounts.name_for(meta, spec, status)
         self._purchases.put(meta.uid, Purchase(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
-
-    def _order_of(self, stored: GpuVM) -> Order | None:
-        """The order as this process knows it, else as the status shows it."""
-        known = self._memories.latest(stored.meta.uid)
-        return stored.status.order if known is None or known.order is None else known.order
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
         seat = self._tools.accounts.seat(f.meta, f.spec, f.status)

@@ -163,8 +163,8 @@ class Inventory(Generic[R]):
         self._pollers.pop(cluster).cancel()
         del self._views[cluster]
 
-    def observe(self, identity: Identity, *, accept_absence: bool = False) -> Observation[R]:
-        """The last look at this object. ``accept_absence``: a person says that what vanished is truly gone."""
+    def observe(self, identity: Identity, accepted_until: float = -math.inf) -> Observation[R]:
+        """The last look at this object. A person says that what was missing by ``accepted_until`` (mono) is truly gone."""
         view = self._views.get(identity.cluster)
         if view is None or (view.as_of is None and view.blind is None):
             return Unknown(self._clock.mono(), Blindness.NOT_LOOKED)
@@ -174,11 +174,12 @@ class Inventory(Generic[R]):
         found = _find(view.records, identity)
         if found:
             return Present(found[0], as_of, twins=len(found) > 1)
-        if view.doubted_since is not None and not accept_absence:
+        missed_since = view.missing_since.get(identity, as_of)
+        if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
         shown_before = bool(_find(view.before, identity))
         confirmed = None if shown_before else view.before_as_of
-        return Absent(as_of, view.missing_since.get(identity, as_of), confirmed)
+        return Absent(as_of, missed_since, confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
         """Names of all records in a VPC, for what nobody claims."""

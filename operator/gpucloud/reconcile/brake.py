@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import stamps
 from gpucloud.reconcile.price import NOTHING, shown, unknown
+from gpucloud.reconcile.stamps import Form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from decimal import Decimal
 
-AHEAD = timedelta(minutes=5)  # how far clocks may differ; a release for later than that would be no brake at all
-STAMP = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    from gpucloud.reconcile.stamps import Stamp
+
+# How far clocks may differ; a release for later than that would be no brake at all.
+_FORM = Form(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only what has entered deletion already can be released")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,32 +77,9 @@ class Hold:
     trouble: str = ""  # what is wrong with an annotation that should have released it
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """What an annotation says: released at a time, or words about why it says nothing."""
-
-    at: datetime | None = None
-    trouble: str = ""
-
-    def covers(self, entered: datetime) -> bool:
-        """Whether a deletion that was asked for at this time is released."""
-        return self.at is not None and entered <= self.at
-
-
-def release(text: str | None, now: datetime, where: str) -> Release:
-    """Read the annotation that stands on ``where``. A time far ahead is refused: it would switch the brake off in advance."""
-    if not text:
-        return Release()
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        at = None
-    given = f"The annotation {Annotation.BRAKE_RELEASED_AT} on {where} is {text[:40]!r}"
-    if at is None or at.tzinfo is None:
-        return Release(trouble=f"{given}, which is no time such as {rfc3339(now)}.")
-    if at > now + AHEAD:
-        return Release(trouble=f"{given}, which lies ahead: only what has entered deletion already can be released.")
-    return Release(at)
+def release(text: str | None, now: datetime, where: str) -> Stamp:
+    """Read the annotation that stands on ``where``: deletions that were asked for up to its time are released."""
+    return stamps.read(text, now, where, _FORM)
 
 
 def hold(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
@@ -139,7 +121,7 @@ def words(held: Hold, namespace: str, name: str) -> str:
         )
     else:
         why = "It was held when too many VMs entered deletion at once, and nobody has released it."
-    said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={STAMP}"
+    said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={stamps.NOW_IN_SHELL}"
     return (
         f"No call to destroy it is sent now: {why} {held.trouble}{' ' if held.trouble else ''}"
         f"If that was meant, release all of this namespace: {said.format(f'namespace {namespace}')} -- or this one alone: "

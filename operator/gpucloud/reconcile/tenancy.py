@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from gpucloud.reconcile.acceptance import Acceptance
 from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R", bound="Tenanted")
+NOTHING_ACCEPTED = Acceptance()
 
 
 def tenant_of(record: Tenanted) -> str | None:
@@ -32,10 +34,20 @@ def tenant_of(record: Tenanted) -> str | None:
     return record.tenancy_name[:MAX_TEXT] if record.tenancy_name else None
 
 
-def believed(found: Observation[R], tenancy: str | None, account: AccountFacts, since: float) -> Observation[R]:
+def believed(
+    found: Observation[R],
+    tenancy: str | None,
+    account: AccountFacts,
+    since: float,
+    *,
+    accepted: Acceptance = NOTHING_ACCEPTED,
+    way_out: str = "",
+) -> Observation[R]:
     """The observation, or Unknown when the credential is another tenant's or has not shown whose it is.
 
-    ``tenancy`` is the tenant recorded for the object, ``since`` when the credential came into use (mono).
+    ``tenancy`` is the tenant recorded for the object, ``since`` when the credential came into use (mono). ``accepted`` ends
+    the doubt about a credential that has shown nothing; nothing ends that about one that is another tenant's. ``way_out`` is
+    the command that would.
     """
     if tenancy is None or isinstance(found, Unknown):
         return found
@@ -56,11 +68,11 @@ def believed(found: Observation[R], tenancy: str | None, account: AccountFacts, 
             f"What is there now belongs to tenant {found.record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
             "nothing is done to it. Put the right credential back, or delete this object.",
         )
-    if isinstance(found, Absent) and not account.tenants:
+    if isinstance(found, Absent) and not account.tenants and not accepted.covers(since):
         return Unknown(
             since,
             Blindness.TENANT,
             f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
-            "belongs: so nothing can be said to be gone.",
+            f"belongs: so nothing can be said to be gone. If it is gone: {way_out or 'accept its absence'}.",
         )
     return found

@@ -61,9 +61,9 @@ class FakeInventory:
     def unwatch(self, uid):
         del self.watched[uid]
 
-    def observe(self, identity, *, accept_absence=False):
+    def observe(self, identity, accepted_until=float("-inf")):
         assert identity.name != EVERYTHING
-        self.accepted.append(accept_absence)
+        self.accepted.append(accepted_until)
         return self.seen.get(identity, Absent(NOW, NOW))
 
     def within(self, cluster, vpc):

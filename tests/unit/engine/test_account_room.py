@@ -12,7 +12,7 @@ from gpucloud.engine.kube import KubeError
 from gpucloud.engine.queue import Key
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.kinds.meta import SECRET_FINALIZER
-from gpucloud.reconcile.facts import Limits, Verb
+from gpucloud.reconcile.facts import Limits, Readiness, Verb
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
 from support.fakes import CONFLICT, DOWN, GOING, SECRET_WORDS, LoopClock, a_resource, a_secret
@@ -28,6 +28,7 @@ class Rig:
 
     def __init__(self, rooms, around):
         self.rooms, self.kube, self.told, self.version, self.synced = rooms, rooms.kube, [], 0, True
+        self.ordering = set()
         self.sessions = Sessions(around, rooms.attached)
         self.room = GpuCloudAccountRoom(
             AccountTools(
@@ -42,6 +43,7 @@ class Rig:
                 budget=RequestBudget(requests_per_second="10", burst=20),
                 hold_secrets=True,
                 synced=lambda: self.synced,
+                ordering=lambda uid: uid in self.ordering,
                 queue=rooms.queued.append,
                 tell=lambda meta, happening: self.told.append((meta.name, happening)),
             )
@@ -253,6 +255,75 @@ async def test_users_are_of_every_kind_and_in_order(rig):
 async def test_a_secret_is_shared_by_accounts_of_one_namespace(rig, other, shared):
     rig.put().put("second", **other).holds("a")
     assert (await rig.facts()).shared is shared
+
+
+INTENT = {"name": "train", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
+DYING = {"meta": GOING | {"finalizers": [SECRET_FINALIZER]}}
+
+
+@pytest.mark.parametrize(
+    ("vm", "holds", "why"),
+    [
+        ({}, False, "it only waits"),
+        ({"status": {"account": "default", "ordered": False}}, False, "nothing was ever asked for"),
+        ({"status": {"intent": INTENT}}, True, "an order may be on its way"),
+        ({"status": {"vmId": "train"}}, True, "it has been seen"),
+        ({"status": {"intent": INTENT}, "meta": GOING}, True, "it is destroyed with this credential"),
+        ({"status": {"intent": INTENT}, "meta": {"finalizers": []}}, False, "it is ours no more"),
+        ({"status": {"intent": INTENT}, "spec": {"accountRef": {"name": "another"}}}, False, "another account's"),
+    ],
+)
+async def test_who_holds_the_secret(rig, vm, holds, why):
+    rig.put().holds("a", **DYING)
+    rig.rooms.put("GpuVM", **vm)
+    facts = await rig.facts()
+    assert facts.holders == (("GpuVM 'train'",) if holds else ()), why
+    assert (rig.room.decide(facts).action is Verb.FREE_SECRET) is not holds
+
+
+async def test_an_object_whose_order_is_being_written_holds_the_secret(rig):
+    rig.put().holds("a", **DYING)
+    rig.rooms.put("GpuVM")
+    rig.ordering.add("u-train")
+    assert rig.room.decide(await rig.facts()).action is None
+
+
+async def test_a_shared_secret_is_held_for_what_the_other_account_may_have(rig):
+    rig.put().put("second").holds("a", **DYING)
+    assert not (await rig.facts()).shared
+    rig.rooms.put("GpuVM", spec={"accountRef": {"name": "second"}})
+    assert not (await rig.facts()).shared, "it only waits"
+    rig.rooms.put("GpuVM", spec={"accountRef": {"name": "second"}}, status={"vmId": "train"})
+    assert (await rig.facts()).shared
+
+
+@pytest.mark.parametrize(
+    ("after", "bar"),
+    [
+        (a_secret(apikey="a"), None),
+        (a_secret(apikey="a", **DYING), ("Secret 'key'", Readiness.LEAVING)),
+        (a_secret(apikey="b", **DYING), ("Secret 'key'", Readiness.LEAVING)),  # a good key onto a dying Secret
+        (None, ("Secret 'key'", Readiness.MISSING)),  # what was read of it before is still in use for what exists
+        (FORBIDDEN, None),  # a Secret that cannot be read need not be gone
+        (a_secret(apikey="a", uid="s-2"), None),  # made anew
+    ],
+)
+async def test_nothing_new_is_begun_with_a_secret_that_goes_or_is_gone(rig, after, bar):
+    """The history: a good key was applied onto a Secret that was being deleted, and a VM was bought with it."""
+    rig.put().holds("a")
+    await rig.facts()
+    rig.rooms.put("GpuVM")
+    rig.rooms.quiet()
+    rig.kube.secrets["team", "key"] = after
+    await rig.facts()
+    needs = [(need.name, need.readiness) for need in (await rig.rooms.facts("GpuVM")).needs]
+    assert needs == ([bar] if bar else [])
+    assert rig.account().session is not None, "what exists is looked after all the same"
+    if bar:
+        assert [key.name for key in rig.rooms.queued] == ["train"], "who waits hears of it"
+    rig.holds("a", uid="s-2")
+    await rig.facts()
+    assert (await rig.rooms.facts("GpuVM")).needs == ()
 
 
 # --- the end

@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.inventory import EVERYTHING, LEAST_SPACING_SECONDS
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
 from support.builders import TAG, an_intent
@@ -80,6 +80,49 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert (await rooms.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
 
 
+LEAVES = {"leaving": True}
+BARRED = {"bar": Dependency("Secret 'key'", Readiness.LEAVING, account=True)}
+
+
+@pytest.mark.parametrize("goes", [LEAVES, BARRED])
+@pytest.mark.parametrize(("verb", "sent"), [(Verb.CREATE, False), (Verb.DESTROY, True)])
+async def test_nothing_is_begun_with_what_goes_since_it_was_looked_at(rooms, goes, verb, sent):
+    """The account, or its Secret, was deleted while the call waited: an order is taken back, an end is not."""
+    session = rooms.account()
+    rooms.put("GpuVM", status=bought(ours().name))
+    facts = await rooms.facts("GpuVM")
+    rooms.account(session=session, **goes)
+    assert (await rooms.vms.act(facts, Plan(action=verb)) is not None) is sent
+    assert bool(session.client.calls) is sent
+
+
+@pytest.mark.parametrize("goes", [LEAVES, BARRED])
+async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_anything_is_decided(rooms, goes):
+    session = rooms.account()
+    rooms.put("GpuVM")
+
+    async def meanwhile(facts, _stored, _seat):
+        rooms.account(session=session, **goes)
+        return facts
+
+    rooms.vms.complete = meanwhile
+    assert [need.readiness for need in (await rooms.facts("GpuVM")).needs] == [Readiness.LEAVING]
+
+
+async def test_an_order_is_known_from_the_moment_its_intent_is_written_to_the_next_pass(rooms):
+    """Until the apiserver's answer, the store does not show it; whoever frees a Secret must know it."""
+    rooms.put("GpuVM")
+    facts = await rooms.facts("GpuVM")
+    assert not rooms.vms.orders("u-train")
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    assert rooms.vms.orders("u-train")
+    await rooms.facts("GpuVM")
+    assert not rooms.vms.orders("u-train")
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    rooms.drop("GpuVM")
+    assert not rooms.vms.orders("u-train")
+
+
 async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(rooms):
     """The object says something else by now: what to do about that is decided anew, as if nothing had been tried."""
     rooms.put("GpuVM", status=bought(ours().name))
@@ -142,11 +185,65 @@ async def test_an_object_that_no_tenant_is_known_of_needs_no_proof(rooms):
     assert rooms.session.proofs == 0
 
 
-ACCEPTED = {"meta": {"annotations": {"gpucloud.dev/accept-absence": "true"}}}
+def accepts(text):
+    return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
+
+
+ACCEPTED = accepts("2026-01-01T00:16:40Z")  # NOW
+
+
+def sought_in_vain(rooms):
+    rooms.session.proves = False
 
 
 async def test_a_person_may_say_that_what_is_missing_is_gone(rooms):
-    assert isinstance(await seen_through(rooms, {"other"}, **ACCEPTED), Absent)
+    sought_in_vain(rooms)
+    assert isinstance(await seen_through(rooms, (), **ACCEPTED), Absent)
+    assert rooms.session.proofs == 1, "whose the credential is was asked first"
+
+
+async def test_whose_the_credential_is_is_found_out_before_a_person_is_believed(rooms):
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.UNREACHABLE
+
+
+async def test_a_person_cannot_say_that_what_another_tenant_does_not_see_is_gone(rooms):
+    """The history: with the annotation in force another tenant's key came, and the object went while its VM lived."""
+    seen = await seen_through(rooms, {"other"}, **ACCEPTED)
+    assert (seen.cause, "another" in str(seen.cause)) == (Blindness.TENANT, True)
+
+
+async def test_a_credential_that_came_later_needs_a_later_word(rooms, a_session):
+    """The Secret was rotated after the annotation was set; the new one shows nothing, perhaps since it is another tenant's."""
+    rooms.account(session=a_session("https://cloud.example"))
+    rooms.clock.now += 2
+    new = a_session("https://cloud.example")
+    new.proves = False
+    rooms.account(session=new)
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.TENANT
+    assert new.vms.accepted == [float("-inf")], "nor is anything believed that its listings doubt"
+    rooms.put("GpuVM", status=bought(ours().name, vmId=ours().name, tenancy="acme"), **accepts("2026-01-01T00:16:42Z"))
+    assert isinstance((await rooms.facts("GpuVM")).found, Absent)
+
+
+async def test_a_session_that_others_used_before_is_a_new_credential_all_the_same(rooms, a_session):
+    shared = a_session("https://cloud.example")
+    shared.proves = False
+    rooms.account("other", session=shared)
+    rooms.account(session=a_session("https://cloud.example"))
+    rooms.clock.now += 2
+    rooms.account(session=shared)
+    assert (await seen_through(rooms, (), **ACCEPTED)).cause is Blindness.TENANT
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("true", "is 'true', which is no time such as"), ("2026-01-01T00:17:41Z", "lies ahead")]
+)
+async def test_what_is_no_time_that_was_accepts_nothing_and_says_what_to_write(rooms, text, says):
+    sought_in_vain(rooms)
+    seen = await seen_through(rooms, (), **accepts(text))
+    assert seen.cause is Blindness.TENANT
+    assert says in seen.detail
+    assert "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/accept-absence=$(date -u " in seen.detail
 
 
 async def test_no_annotation_makes_another_tenants_thing_ours(rooms):

@@ -100,9 +100,9 @@ async def test_a_spec_that_cannot_be_read_is_told_as_such(rig):
 
 
 async def test_accept_absence_is_handed_on(rig):
-    rig.put(meta={"annotations": {"gpucloud.dev/accept-absence": "true"}})
+    rig.put(meta={"annotations": {"gpucloud.dev/accept-absence": "2026-01-01T00:16:40Z"}})
     await rig.facts()
-    assert rig.inventory.accepted == [True]
+    assert rig.inventory.accepted == [NOW]
 
 
 # --- claims

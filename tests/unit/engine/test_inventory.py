@@ -344,7 +344,7 @@ async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
     assert isinstance(seen, Absent) is believed
     if not believed:
         assert seen.cause is Blindness.IMPLAUSIBLE
-        assert isinstance(it.sees("vm0", accept_absence=True), Absent)
+        assert isinstance(it.sees("vm0", accepted_until=seen.since), Absent)
     assert it.meter.listings[-1] == ("Msc1", believed)
     assert it.inventory.sights()["Msc1"].doubted is not believed
     if vanish < known:
@@ -376,6 +376,21 @@ async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
     await asyncio.sleep(SLOW)
     assert isinstance(it.sees("vm0"), Present)
     assert sorted(it.woken) == [f"uid{number}" for number in range(5)]
+
+
+async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
+    """The word covers what was missing when it was given, not what the same doubtful listings lack later."""
+    everything = [record(f"vm{number}") for number in range(9)]
+    it = rig(everything, everything[4:], everything[5:])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    for number in range(9):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(SLOW + 1)
+    doubted = it.sees("vm0").since
+    assert isinstance(it.sees("vm0", accepted_until=doubted - 0.1), Unknown)
+    await asyncio.sleep(SLOW)
+    assert isinstance(it.sees("vm0", accepted_until=doubted), Absent)
+    assert it.sees("vm4", accepted_until=doubted).cause is Blindness.IMPLAUSIBLE
 
 
 async def test_losses_one_by_one_are_each_believed(rig):

@@ -108,6 +108,18 @@ def test_nothing_is_found_where_all_is_well():
             "annotations",
             "value 'True' and so no effect",
         ),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/accept-absence": "true"}),)},
+            WARNING,
+            "annotations",
+            "on this object is 'true', which is no time such as",
+        ),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/accept-absence": "2027-01-01T00:00:00Z"}),)},
+            WARNING,
+            "annotations",
+            "lies ahead",
+        ),
     ],
 )
 def test_each_finding(changes, severity, check, says):

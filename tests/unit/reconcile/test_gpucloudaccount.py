@@ -241,6 +241,18 @@ HOLDING = {
     "a Secret being deleted, unused: freed": connected(
         "nobody needs it", {"secret": a_secret(held=True, deleting=True)}, action=FREE
     ),
+    "a Secret being deleted, whose users only wait: freed": connected(
+        "the finalizer stands for what may exist: a wrong key that bought nothing must be deletable",
+        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": ()},
+        action=FREE,
+        says=("The Secret is being deleted: nothing new is begun with it.",),
+    ),
+    "a Secret being deleted, one user has a VM and one waits: kept": connected(
+        "the VM needs it to its end",
+        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": (VM,)},
+        says=(f"It goes after {VM}.",),
+        wakes=5,
+    ),
     "a Secret being deleted that another account uses: kept": connected(
         "it is not ours to free", {"secret": a_secret(held=True, deleting=True), "shared": True}
     ),
@@ -342,6 +354,28 @@ DELETION = {
         {"meta": GOING, "users": tuple(f"GpuVM '{n}'" for n in range(7))},
         Reason.DELETION_BLOCKED,
         says=("GpuVM '4' and 2 more",),
+    ),
+    "used by what only waits, its Secret deleted first: the Secret is freed": Row(
+        "else both hang on objects that need neither",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": ()},
+        Reason.DELETION_BLOCKED,
+        action=FREE,
+        says=(f"Still used by {VM}",),
+    ),
+    "used by what only waits, its Secret not deleted: kept with the account": Row(
+        "without the account its users would take the operator's own",
+        {"meta": GOING, "secret": HELD, "users": (VM,), "holders": ()},
+        Reason.DELETION_BLOCKED,
+    ),
+    "used by what only waits, under observe-only: nothing is freed": stalled(
+        "it does nothing",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": (), "limits": WATCHING},
+        Reason.DELETION_BLOCKED,
+    ),
+    "used by a VM, its Secret deleted first: kept": Row(
+        "the VM needs it to its end",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,)},
+        Reason.DELETION_BLOCKED,
     ),
     "used, and the Secret is gone: say which is needed": Row(
         "after a restart its users cannot be destroyed without it",
@@ -656,6 +690,7 @@ any_facts = st.builds(
     allowed=st.sampled_from([frozenset(), frozenset({"GetServers", "CreateVpc"})]),
     token_expires_at=st.sampled_from([None, WALL + timedelta(seconds=30.5), WALL + timedelta(hours=1)]),
     users=st.sampled_from([(), (), (VM,), tuple(f"GpuVM '{n}'" for n in range(9))]),
+    holders=st.sampled_from([(), (VM,)]),
     shared=st.booleans(),
     held_shared=st.booleans(),
     hold_secrets=st.sampled_from([True, True, False]),
@@ -706,10 +741,12 @@ def test_only_what_may_be_done_is_done(f):
         assert not f.secret.deleting
         assert f.secret.kind is not None
         assert plan.targets == (SECRET,)
-    if plan.action is FREE and f.users:
+    if plan.action is FREE and f.holders:
         successor = plan.targets == (OLD_SECRET,) and f.secret is not None and f.secret.kind is not None
-        assert successor or not f.hold_secrets
-        assert not f.meta.deleting
+        assert successor or not f.hold_secrets or (f.meta.deleting and not f.users)
+    if plan.action is FREE and f.meta.deleting and f.users:
+        assert f.secret.deleting
+        assert not f.holders
     if plan.action is FREE and plan.targets == (SECRET,):
         assert not f.shared or not f.hold_secrets
     if plan.action is FREE and plan.targets == (OLD_SECRET,):

@@ -223,7 +223,7 @@ ROWS = {
         {"meta": DELETING, "status": GOING, "found": Unknown(NOW, Blindness.TENANT, "It is tenant 'x'.")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("tenant 'x'", "accept-absence"),
+        says="tenant 'x'",
     ),
     "an intent of our own, never sent, frees even blind": Row(
         "nothing can be there",

@@ -666,7 +666,7 @@ ROWS = {
         EMPTIED | {"found": Unknown(NOW, Blindness.TENANT, "It is tenant 'x'.")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("tenant 'x'", "accept-absence"),
+        says="tenant 'x'",
     ),
     "observe-only says what it would do, and lets nothing go": Row(
         "whoever restores a cluster counts these before anything is done",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.reconcile.acceptance import Acceptance
 from gpucloud.reconcile.facts import Absent, AccountFacts, Blindness, Present, Unknown
 from gpucloud.reconcile.tenancy import believed
 from support.builders import NOW, a_record
@@ -56,3 +57,21 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
     assert (judgement.since, judgement.cause) == (SINCE, Blindness.TENANT)
     assert all(words in judgement.detail for words in says), judgement.detail
     assert judgement.detail.endswith(".")
+
+
+UP_TO_THEN = Acceptance(SINCE)
+
+
+def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
+    assert believed(GONE, "acme", AccountFacts("default"), SINCE, accepted=UP_TO_THEN) is GONE
+    later = believed(GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this")
+    assert later.cause is Blindness.TENANT, "the credential came into use after the person said so"
+    assert "If it is gone: kubectl annotate this." in later.detail
+
+
+@pytest.mark.parametrize(("found", "tenants"), [(GONE, {"other"}), (seen("other"), {"other"}), (seen("other"), ())])
+def test_nobody_can_accept_what_another_tenant_shows_or_lacks(found, tenants):
+    """The history: accept-absence stood on the object, the key became another tenant's, and the VM was left alone."""
+    judgement = believed(found, "acme", AccountFacts("default", frozenset(tenants)), SINCE, accepted=UP_TO_THEN)
+    assert isinstance(judgement, Unknown)
+    assert "accept-absence" not in judgement.detail

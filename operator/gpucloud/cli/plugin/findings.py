@@ -15,7 +15,9 @@ from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
+from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.core.record import MAX_TEXT
+from gpucloud.reconcile.facts import Now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +38,7 @@ ANSWERS = {  # where the status answers a request
     Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
 }
 ALIVE = "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log."
-TRUTHS = {Annotation.PAUSED: "true", Annotation.BUY_ANYWAY: "true", Annotation.ACCEPT_ABSENCE: "true"}
+TRUTHS = {Annotation.PAUSED: "true", Annotation.BUY_ANYWAY: "true"}
 
 
 class Severity(StrEnum):
@@ -309,6 +311,16 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
                     'Its only effective value is "true".',
                     item.key,
                 )
+            elif name == Annotation.ACCEPT_ABSENCE:
+                yield from _acceptance(facts, item)
+
+
+def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:
+    """It holds a time, and covers the doubts that began up to then."""
+    trouble = acceptance(item.annotations, Now(facts.now, 0.0)).trouble
+    if trouble:
+        advice = f"If it is gone: {command(item.key.kind, item.key.namespace, item.key.name)}"
+        yield Finding(Severity.WARNING, "annotations", f"{trouble} So it has no effect.", advice, item.key)
 
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
@@ -101,8 +102,8 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is Blindness.NOT_LOOKED:
         return _meanwhile(f, look_after=f.memory.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
-    if unseen.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}:
-        way_out = f'If it is truly gone, set the annotation {Annotation.ACCEPT_ABSENCE}: "true". {way_out}'
+    if unseen.cause is Blindness.IMPLAUSIBLE:
+        way_out = f"If it is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}. {way_out}"
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     message = (
         f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. It is not forgotten before it is proven gone. {way_out}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
@@ -143,7 +144,7 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
                 f"The {noun} is missing, and so are many others at once{detail}: that is not believed, and nothing is "
-                f'destroyed or re-created. If it is true, set the annotation {Annotation.ACCEPT_ABSENCE}: "true".',
+                f"destroyed or re-created. If it is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}.",
                 ready="Unknown",
             )
         case _:

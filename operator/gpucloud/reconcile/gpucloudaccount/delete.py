@@ -25,6 +25,8 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     if not f.synced and not f.users:
         return Plan(pending=True)  # who uses it is not known yet; the end of the first list wakes everybody
     blocked, name = watching_only(f) or used(f), _to_free(f)
+    if blocked is not None and name is not None and _only_waited_for(f):
+        return holding.propose(f, report(f, blocked, name), holding.Act(Verb.FREE_SECRET, name))
     if blocked is not None:
         would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET
         return replace(report(f, blocked, holding.standing(f)), withheld=would)
@@ -62,6 +64,11 @@ def freeing(f: AccountStateFacts, name: str) -> Verdict:
     )
     make = stalled if attempt.failures >= PATIENCE else working
     return make(Reason.DELETION_BLOCKED, words)
+
+
+def _only_waited_for(f: AccountStateFacts) -> bool:
+    """Whether the Secret is being deleted and the users have nothing in the cloud: they hold the account, not the Secret."""
+    return f.secret is not None and f.secret.deleting and not f.holders and not f.limits.observe_only
 
 
 def _to_free(f: AccountStateFacts) -> str | None:

@@ -66,7 +66,8 @@ class AccountStateFacts:
     token_expires_at: datetime | None = None
     budget: RequestBudget | None = None
     users: tuple[str, ...] = ()  # objects that use it, for people: "GpuVM 'train'"
-    shared: bool = False  # another account uses the same Secret, so it is not ours to free
+    holders: tuple[str, ...] = ()  # those of them that may have something in the cloud, and so need its Secret
+    shared: bool = False  # another account needs the same Secret, so it is not ours to free
     held_shared: bool = False  # the same, of the Secret that status.held_secret names, when that is an older one
     synced: bool = True  # every object of the first list is known, and so all that uses it
     hold_secrets: bool = True  # the administrator's switch

@@ -1,4 +1,4 @@
-"""Our finalizer on the account's Secret: on while the account lives, so that a credential outlasts its last user.
+"""Our finalizer on the account's Secret: on while the account lives, so that a credential outlasts what was made with it.
 
 ``status.held_secret`` is the write-ahead record: it names the Secret before the finalizer is put on it, and until it is known
 to be off. It has room for one name, so an older Secret is always freed before the one in use is held or freed.
@@ -45,7 +45,7 @@ def step(f: AccountStateFacts) -> Step:
     if f.secret is None:
         return Step(standing(f))
     if f.secret.held:
-        return Step(name, Act(Verb.FREE_SECRET, name) if _surplus(f, f.secret) else None)
+        return Step(name, Act(Verb.FREE_SECRET, name) if surplus(f, f.secret) else None)
     if f.hold_secrets and usable(f.secret) and not f.secret.deleting:
         return Step(name, Act(Verb.HOLD_SECRET, name))
     return Step(None)
@@ -101,9 +101,9 @@ def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
     return attempt.at + max(delay, asked_to_wait or 0.0)
 
 
-def _surplus(f: AccountStateFacts, secret: SecretFacts) -> bool:
-    """The hold is on and should not be: switched off, or somebody deletes the Secret and nothing needs it."""
-    return not f.hold_secrets or (secret.deleting and not f.users and not f.shared)
+def surplus(f: AccountStateFacts, secret: SecretFacts) -> bool:
+    """The hold is on and should not be: switched off, or somebody deletes the Secret and nothing that may exist needs it."""
+    return not f.hold_secrets or (secret.deleting and not f.holders and not f.shared)
 
 
 def _freed(f: AccountStateFacts) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpucloud.reconcile.facts import Dependency, Readiness
+
 if TYPE_CHECKING:
     from typing import TypeGuard
 
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts
 
 READ_SECONDS = 30.0  # between looks at a Secret in use: a rotated key is in use at most a minute later
-WANTED_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a Secret that is missing or of no use
+WANTED_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a Secret that is missing, of no use or about to go
 
 
 def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
@@ -18,9 +20,20 @@ def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
     return secret is not None and secret.kind is not None and not secret.flaw
 
 
+def bar(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:
+    """Why nothing new is begun with what this Secret holds, or held: it goes, or is gone. What exists is still looked after."""
+    called = f"Secret {name!r}"
+    if secret is not None and secret.deleting:
+        words = "Once it is gone, create it again; what exists already is looked after with it until then."
+        return Dependency(called, Readiness.LEAVING, words, account=True)
+    if secret is None and not trouble:
+        return Dependency(called, Readiness.MISSING, "Create it again, with a credential that can be used.", account=True)
+    return None
+
+
 def read_again_at(f: AccountStateFacts) -> float:
     """When to look at the Secret again."""
-    if usable(f.secret):
+    if usable(f.secret) and not f.secret.deleting:
         return f.now.mono + READ_SECONDS
     shortest, longest = WANTED_SECONDS
     waited = max(0.0, f.now.mono - f.memory.first_seen)

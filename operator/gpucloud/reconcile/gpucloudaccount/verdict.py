@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
+from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.facts import Blindness
 from gpucloud.reconcile.gpucloudaccount.report import mismatched, shown_tenant, worded
 from gpucloud.reconcile.gpucloudaccount.secret import usable
@@ -91,7 +92,15 @@ def connected(f: AccountStateFacts) -> Verdict:
     tenant = shown_tenant(f)
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "it has not shown its tenant yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
-    return settled(Reason.CONNECTED, words)
+    return settled(Reason.CONNECTED, words + _dying(f))
+
+
+def _dying(f: AccountStateFacts) -> str:
+    """That the Secret is being deleted, and what that means for the objects that use it."""
+    if f.secret is None or not f.secret.deleting:
+        return ""
+    words = " The Secret is being deleted: nothing new is begun with it."
+    return f"{words} It goes after {listed(f.holders)}." if f.holders and f.secret.held else words
 
 
 def _remembered(f: AccountStateFacts) -> str:

@@ -1,0 +1,67 @@
+"""The annotation ``accept-absence``: a person says that what is missing is truly gone, for a doubt that exists already.
+
+It covers a doubt that began at or before its time. A later doubt, a rotated Secret and a restarted operator are doubts of
+their own, which need a later time. docs/adr/0004 has the reasons.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeVar
+
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import stamps
+from gpucloud.reconcile.facts import Blindness, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.reconcile.facts import Now, Observation
+
+R = TypeVar("R")
+
+NEVER = -math.inf
+_FORM = stamps.Form(
+    Annotation.ACCEPT_ABSENCE, timedelta(minutes=1), "only a doubt that has begun already can be ended by a person"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Doubts that began at or before ``until`` (mono) are ended. ``trouble``: why the annotation says nothing."""
+
+    until: float = NEVER
+    trouble: str = ""
+
+    def covers(self, since: float) -> bool:
+        """Whether a doubt that began then (mono) is ended."""
+        return since <= self.until
+
+    def of_credential(self, since: float) -> Acceptance:
+        """The same, unless the credential came into use later (mono): what another one showed is no doubt of this one's."""
+        return self if self.covers(since) else Acceptance(trouble=self.trouble)
+
+    def worded(self, found: Observation[R]) -> Observation[R]:
+        """The observation; of a doubt that the annotation should have ended, with the words why it does not."""
+        doubted = isinstance(found, Unknown) and found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}
+        if not self.trouble or not isinstance(found, Unknown) or not doubted:
+            return found
+        return replace(found, detail=f"{found.detail} {self.trouble}".strip())
+
+
+def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
+    """What the annotation of an object says."""
+    stamp = stamps.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
+    if stamp.at is None:
+        return Acceptance(trouble=stamp.trouble)
+    return Acceptance(now.mono - (now.wall - stamp.at).total_seconds())
+
+
+def command(kind: str, namespace: str, name: str) -> str:
+    """What a person types to end the doubts about an object that have begun."""
+    return (
+        f"kubectl annotate {kind.lower()} {name} --namespace={namespace} --overwrite "
+        f"{Annotation.ACCEPT_ABSENCE}={stamps.NOW_IN_SHELL}"
+    )

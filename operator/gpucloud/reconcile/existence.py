@@ -1,0 +1,24 @@
+"""Whether an object may have something in the cloud: then the credential that can destroy it must not go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import OrderState
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import CloudStatus, Order
+
+IDS = ("vm_id", "vpc_id", "snapshot_id")
+NOTHING_THERE = frozenset({OrderState.NOT_ORDERED, OrderState.REFUSED, OrderState.GONE})
+
+
+def needs_credential(order: Order | None, status: CloudStatus) -> bool:
+    """Whether something was, or is about to be, ordered for the object, and is not proven gone.
+
+    An object that only waits has nothing. A recorded id counts where the order's record was lost. What is called lost may have
+    been left out of listings: it counts.
+    """
+    if order is not None:
+        return order.state not in NOTHING_THERE
+    return any(getattr(status, name, None) is not None for name in IDS)
