@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,12 +59,13 @@ def verdict_change(before: Iterable[Condition], after: Iterable[Condition]) -> H
 class EventRecorder:
     """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
 
-    def __init__(self, kube: KubeClient, clock: Clock) -> None:
+    def __init__(self, kube: KubeClient, clock: Clock, instance: str = "") -> None:
+        """``instance`` names this process."""
         self._kube = kube
         self._clock = clock
         self._told: dict[str, dict[tuple[str, str], float]] = {}  # by UID, what was told when
         self._backlog: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(BACKLOG)
-        self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
+        self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         """Tell this; what is no mutation, not again about the same object within ten minutes."""

@@ -337,7 +337,7 @@ class Inventory(Generic[R]):
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
-        missing = {identity for uid in self._in(cluster) if not _find(records, identity := self._watched[uid])}
+        missing = dict.fromkeys(here for uid in self._in(cluster) if not _find(records, here := self._watched[uid]))
         view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
         if not doubted:
             view.believed_gone = frozenset(missing)
@@ -350,7 +350,7 @@ class Inventory(Generic[R]):
         if was_blind or was_doubted != doubted:
             return self._in(cluster)
         changed = (uid for uid in self._in(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid]))
-        return {*served, *changed}
+        return dict.fromkeys((*served, *changed))  # in this order: who is woken first acts first
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}

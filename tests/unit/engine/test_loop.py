@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine import meant
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.engine.events import EventRecorder, Happening
 from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, Loop, stop, work
 from gpucloud.engine.metrics import Metrics
@@ -96,7 +97,13 @@ class Rig:
         self.events = EventRecorder(self.kube, self.clock)
         self.room = FakeRoom(self.clock, plan, **more)
         self.loop = Loop(
-            self.room, queue=self.queue, kube=self.kube, events=self.events, metrics=self.metrics, clock=self.clock
+            self.room,
+            queue=self.queue,
+            kube=self.kube,
+            events=self.events,
+            metrics=self.metrics,
+            clock=self.clock,
+            entropy=SystemEntropy(),
         )
         self.workers = []
 
