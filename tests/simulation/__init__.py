@@ -1,1 +1,1 @@
-"""The simulated world: the product's engine and core, unchanged, in one process and on virtual time."""
+"""The simulated world: the operator's own code in one process, on virtual time."""
