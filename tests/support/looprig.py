@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gpucloud.engine import meant
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.engine.events import EventRecorder, Happening
 from gpucloud.engine.loop import Loop, stop, work
 from gpucloud.engine.metrics import Metrics
@@ -68,8 +69,8 @@ class FakeRoom:
             return None
         return Happening("Created", "Done.", verb, always=True)
 
-    def intends(self, uid, status, at):
-        self.intents.append((uid, status.intent.name, at))
+    def intends(self, uid, status):
+        self.intents.append((uid, status.order.name))
 
     def attend(self, _uid, plan):
         self.attended.append(plan)
@@ -90,7 +91,13 @@ class Rig:
         self.events = EventRecorder(self.kube, self.clock)
         self.room = FakeRoom(self.clock, plan, **more)
         self.loop = Loop(
-            self.room, queue=self.queue, kube=self.kube, events=self.events, metrics=self.metrics, clock=self.clock
+            self.room,
+            queue=self.queue,
+            kube=self.kube,
+            events=self.events,
+            metrics=self.metrics,
+            clock=self.clock,
+            entropy=SystemEntropy(),
         )
         self.workers = []
 

@@ -3,6 +3,7 @@
 Plain frozen data, checked on construction; no I/O. No repr shows a secret.
 """
 
+import random  # noqa: TID251 - this package is usable without the engine and its entropy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -44,7 +45,7 @@ class ClientOptions:
     ``qps`` and ``burst`` bound every HTTP request, logins included. ``total_deadline_seconds`` covers a whole call:
     waiting for budget, connecting, the slowest body, retries. ``connect_timeout_seconds`` bounds TCP and TLS each.
     ``max_body_bytes`` holds before and after decompression. ``max_retries`` applies to reading calls only. ``ca_file``
-    replaces the usual authorities.
+    replaces the usual authorities. ``jitter`` answers numbers from 0 to 1 that spread repeated calls in time.
     """
 
     qps: float = 10.0
@@ -55,6 +56,7 @@ class ClientOptions:
     max_retries: int = 2
     ca_file: str | None = None
     proxy: str | None = field(default=None, repr=False)
+    jitter: Callable[[], float] = field(default=random.random, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could ever be sent."""

@@ -5,7 +5,6 @@ Knows no particular operation. This is the place where a transport's failure bec
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -88,7 +87,7 @@ class Sender:
                     progress.attempt,
                     max_retries=self._options.max_retries if call.safe else 0,
                     remaining=progress.deadline - loop.time(),
-                    jitter=random.random(),  # noqa: S311 - spreads callers in time, guards nothing
+                    jitter=self._options.jitter(),
                 )
                 if delay is None:
                     raise

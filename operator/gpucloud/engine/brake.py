@@ -137,14 +137,14 @@ class Brake:
         if not self.on or self._judged(uid) is None:
             return
         unread = {item.namespace for item in self._in_line()} - self._texts.keys()
-        for namespace in {self._departures[uid].namespace, *unread}:
+        for namespace in sorted({self._departures[uid].namespace, *unread}):
             await self._read(namespace)
 
     async def watch(self) -> None:
         """While something is held, look at its namespaces for their release, until cancelled."""
         while True:
             await asyncio.sleep(RELEASE_SECONDS)
-            for namespace in set(self._held.values()):
+            for namespace in sorted(set(self._held.values())):
                 await self._read(namespace)
             if self._newcomers:  # the numbers in the messages grow
                 self._newcomers = False

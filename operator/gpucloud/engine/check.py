@@ -14,7 +14,7 @@ from gpucloud.kinds.definitions import DEFINITIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpucloud.engine.kube import Connection
+    from gpucloud.engine.kubetransport import Connection
     from gpucloud.settings import Settings
 
 

@@ -6,7 +6,6 @@ are sent.
 
 from __future__ import annotations
 
-import secrets
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.accounts import Accounts, Seat
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.dependencies import Objects
+    from gpucloud.engine.entropy import Entropy
     from gpucloud.engine.inventory import Inventory
     from gpucloud.engine.kube import KubeClient
     from gpucloud.engine.namespaces import Namespaces
@@ -71,6 +71,7 @@ class Tools:
     synced: Callable[[], bool]
     wake: Callable[[str], None]  # by UID
     queue: Callable[[Key], None]
+    entropy: Entropy
 
 
 class CloudRoom(ABC, Generic[P, S, F]):
@@ -151,7 +152,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         if session is None or here is None:
             self._watch(uid, {})
             return
-        for other in self._claims.put(uid, Claim(session.url, here)):
+        for other in sorted(self._claims.put(uid, Claim(session.url, here))):
             self._tools.wake(other)  # its Conflict may be over
         wanted = {(session, self.holds): here}
         self._watch(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
@@ -263,7 +264,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         """The object is gone."""
         self._memories.forget(key.uid)
         self._looked.pop(key.uid, None)
-        for other in self._claims.drop(key.uid):
+        for other in sorted(self._claims.drop(key.uid)):
             self._tools.wake(other)  # its Conflict may be over
         self._watch(key.uid, {})
         self._stir(key)
@@ -305,7 +306,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
             "owner": self._owner(meta.uid),
             "synced": self._tools.synced(),
             "listing_takes": 0.0 if seat.session is None else seat.session.listing_takes((here or NOWHERE).cluster),
-            "nonce": secrets.token_hex(8),
+            "nonce": self._tools.entropy.token_hex(8),
         }
 
     def _record(self, stored: Stored[P, S], spec: P) -> Order | None:
@@ -360,8 +361,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
         for (session, name), here in wanted.items():
             if standing.get((session, name)) != here:
                 session.inventories[name].watch(uid, here)
-        for session, name in standing.keys() - wanted.keys():
-            session.inventories[name].unwatch(uid)
+        for session, name in standing:
+            if (session, name) not in wanted:
+                session.inventories[name].unwatch(uid)
         if wanted:
             self._watching[uid] = wanted
         else:
@@ -370,9 +372,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def _stir(self, key: Key) -> None:
         """Wake those who depend on this object, and those being deleted that wait for it."""
         references = self._tools.references
-        for other in references.dependents(Target(key.kind, key.namespace, key.name)):
+        for other in sorted(references.dependents(Target(key.kind, key.namespace, key.name))):
             self._tools.queue(other)
-        for target in references.targets(key):
+        for target in sorted(references.targets(key)):
             needed = self._tools.objects.find(target)
             if needed is not None and needed.meta.deleting:
                 self._tools.wake(needed.meta.uid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
 from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
+from gpucloud.engine.ports import Ports
 from gpucloud.engine.purchases import Purchases, quotas_of
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.engine.references import References
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpucloud.engine.clock import Clock
-    from gpucloud.engine.kube import Connection
+    from gpucloud.engine.kubetransport import Connection
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
     from gpucloud.kinds.common import Order
@@ -71,17 +73,19 @@ CREDENTIALS_SECONDS = 30.0  # between two looks at the operator's own credential
 class Engine:
     """Everything between the watch and the cloud. ``observe`` is fed by the watch; the rest runs by itself."""
 
-    def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
+        self._settings, ports = settings, ports or Ports()
+        self._entropy = ports.entropy
         self._clock = clock
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
-        self.tasks = Supervisor(self.metrics.task_failed, self.die)
-        self.election = elector(settings, KubeClient(login), clock, self.tasks)
-        self.kube = KubeClient(login, self.leads)
-        self.events = EventRecorder(self.kube, clock)
+        self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
+        self.election = elector(settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks)
+        self.kube = KubeClient(login, self.leads, ports.kube())
+        self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
-        around = Surroundings(client_options(settings), intervals(settings), self.metrics, clock, self.leads, self.tasks)
+        options = replace(client_options(settings), jitter=ports.entropy.jitter)
+        around = Surroundings(options, intervals(settings), self.metrics, clock, self.leads, self.tasks, ports.cloud)
         self.sessions = Sessions(around, self._attach)
         self.references = References()
         self._cloud_rooms: list[CloudRoom[Any, Any, Any]] = []
@@ -190,6 +194,7 @@ class Engine:
             synced=lambda: self.synced,
             wake=self._wake,
             queue=self._queue,
+            entropy=self._entropy,
         )
         self._cloud_rooms = [
             GpuVMRoom(tools, objects.vms, brake, Purchases(quotas_of(self._settings))),
@@ -216,10 +221,9 @@ class Engine:
         )
         self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None
         self._rooms = {room.kind: room for room in self._cloud_rooms} | {self._account_room.kind: self._account_room}
-        self._loops = {
-            kind: Loop(room, queue=self.queue, kube=self.kube, events=self.events, metrics=self.metrics, clock=self._clock)
-            for kind, room in self._rooms.items()
-        }
+        shared: dict[str, Any] = {"queue": self.queue, "kube": self.kube, "events": self.events, "metrics": self.metrics}
+        shared |= {"clock": self._clock, "entropy": self._entropy}
+        self._loops = {kind: Loop(room, **shared) for kind, room in self._rooms.items()}
         for loop in self._loops.values():
             loop.may_act, loop.pace = self.leads, Pace(self._clock, self._settings.poll_steady_seconds)
         self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
@@ -359,7 +363,7 @@ class Engine:
     def _learned(self, session: Session) -> None:
         if self._account_room is None:
             return
-        for label in self.sessions.users(session) - {OWN_ACCOUNT}:
+        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
             stored = self._account_room.store.named(*label.split("/", 1))
             if stored is not None:
                 self._wake(stored.meta.uid)

@@ -8,8 +8,6 @@ happened. Events are for people and may be lost; nothing depends on them.
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -103,13 +101,14 @@ def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
 class EventRecorder:
     """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
 
-    def __init__(self, kube: KubeClient, clock: Clock) -> None:
+    def __init__(self, kube: KubeClient, clock: Clock, instance: str = "") -> None:
+        """``instance`` names this process."""
         self._kube = kube
         self._clock = clock
         self._latest: dict[str, _Latest] = {}  # by UID
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
-        self._instance = f"{FIELD_MANAGER}-{socket.gethostname()}-{os.getpid()}"[:128]
+        self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one."""

@@ -26,7 +26,7 @@ from gpucloud.reconcile.orphans import orphans
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpucloud.engine.kube import Connection
+    from gpucloud.engine.kubetransport import Connection
     from gpucloud.engine.session import Session
     from gpucloud.engine.survey import Look
     from gpucloud.reconcile.orphans import Owners, Thing

@@ -370,7 +370,7 @@ class Inventory(Generic[R]):
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
-        missing = {identity for uid in self._in(cluster) if not _find(records, identity := self._watched[uid])}
+        missing = dict.fromkeys(here for uid in self._in(cluster) if not _find(records, here := self._watched[uid]))
         view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
         if not doubted:
             view.believed_gone = frozenset(missing)

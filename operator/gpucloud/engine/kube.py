@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import aiohttp
-
+from gpucloud.engine.kubetransport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
 from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterator, Callable, Mapping
 
 CALL_SECONDS = 30.0
@@ -33,24 +31,6 @@ class Roll:
     """Who is there, by consistent lists: UIDs, each with its version; 0 where the apiserver does not say."""
 
     versions: Mapping[str, int]
-
-
-class Connection(Protocol):
-    """How to reach the apiserver; kopf's ConnectionInfo is one."""
-
-    @property
-    def server(self) -> str:
-        """Base URL."""
-
-    @property
-    def proxy_url(self) -> str | None:
-        """Proxy to use, if any."""
-
-    def as_http_headers(self) -> dict[str, str]:
-        """The Authorization header."""
-
-    def as_ssl_context(self) -> ssl.SSLContext:
-        """Trust, and a client certificate if there is one."""
 
 
 class KubeError(Exception):
@@ -73,23 +53,25 @@ class KubeError(Exception):
 
 
 class KubeClient:
-    """Typed calls over one aiohttp session. ``may_write`` is asked right before each write is sent."""
+    """Typed calls over one transport. ``may_write`` is asked right before each write is sent."""
 
-    def __init__(self, login: Callable[[], Connection], may_write: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        login: Callable[[], Connection],
+        may_write: Callable[[], bool] = lambda: True,
+        transport: KubeTransport | None = None,
+    ) -> None:
         self._login = login
         self._may_write = may_write
-        self._connection: Connection | None = None
+        self._transport: KubeTransport = HttpKubeTransport() if transport is None else transport
         self._authorization: dict[str, str] | None = None
-        self._session: aiohttp.ClientSession | None = None
         self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
         self._quiet_until = 0.0
 
     async def aclose(self) -> None:
-        """Close the session."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-            self._authorization = None
+        """Close the transport."""
+        await self._transport.aclose()
+        self._authorization = None
 
     async def replace_status(
         self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]
@@ -315,44 +297,38 @@ class KubeClient:
         accept: str = "application/json",
     ) -> Any:
         sent = {"Content-Type": content_type, "Accept": accept}
+        data = None if body is None else json.dumps(body, separators=(",", ":"))
         async with self._gate:
             authorization = self._authorization or self._log_in()
-            status, text = await self._send(method, path, body, sent | authorization)
-            if status == 401:  # the token was rotated: log in again, once, and once for all calls that met it
+            answer = await self._send(method, path, data, sent | authorization)
+            if answer.status == 401:  # the token was rotated: log in again, once, and once for all calls that met it
                 renewed = self._log_in() if self._authorization is authorization else self._authorization
-                status, text = await self._send(method, path, body, sent | (renewed or {}))
-        document = _parsed(text)
-        if not 200 <= status < 300:  # a redirect is followed nowhere, and its empty answer is no object
-            raise KubeError(status, str(document.get("reason", "")), str(document.get("message", text[:200])))
+                answer = await self._send(method, path, data, sent | (renewed or {}))
+        document = _parsed(answer.text)
+        if not 200 <= answer.status < 300:  # a redirect is followed nowhere, and its empty answer is no object
+            raise KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
         return document
 
     def _log_in(self) -> dict[str, str]:
-        """Read the credentials anew. The first time also opens the session; its trust and client certificate stay."""
-        self._connection = self._login()
-        self._authorization = self._connection.as_http_headers()
-        if self._session is None:
-            connector = aiohttp.TCPConnector(ssl=self._connection.as_ssl_context(), limit=0)
-            self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
+        """Read the credentials anew."""
+        connection = self._login()
+        self._authorization = connection.as_http_headers()
+        self._transport.connect(connection)
         return self._authorization
 
-    async def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[int, str]:
-        if self._session is None or self._connection is None:
-            raise KubeError(0, "NotConnected", "the client is closed")
-        data = None if body is None else json.dumps(body, separators=(",", ":"))
-        url = self._connection.server.rstrip("/") + path
+    async def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> KubeAnswer:
         await asyncio.sleep(max(0.0, self._quiet_until - _now()))
         if method != "GET" and not self._may_write():
             raise KubeError(0, "NotLeading", "this operator does not hold the Lease; nothing was written")
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                async with self._session.request(
-                    method, url, data=data, headers=headers, proxy=self._connection.proxy_url, allow_redirects=False
-                ) as answer:
-                    if answer.status == 429:  # it means all of us, not this call alone
-                        self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
-                    return answer.status, await answer.text()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise KubeError(0, type(error).__name__, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
+                answer = await self._transport.request(method, path, body=data, headers=headers)
+        except (TimeoutError, OSError) as error:
+            reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
+            raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
+        if answer.status == 429:  # it means all of us, not this call alone
+            self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
+        return answer
 
 
 def _lists(plural: str, namespaces: tuple[str, ...]) -> list[str]:

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
-import socket
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpucloud.engine.clock import Clock
+    from gpucloud.engine.entropy import Entropy
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.lease")
@@ -81,9 +79,18 @@ class Alone:
 class Elector(Alone):
     """One candidate. ``start`` it, ask ``leads`` right before each act, ``stop`` it when all is done."""
 
-    def __init__(self, leases: Leases, clock: Clock, where: Place, lasts: Durations, tasks: Supervisor | None = None) -> None:
+    def __init__(
+        self,
+        leases: Leases,
+        clock: Clock,
+        where: Place,
+        lasts: Durations,
+        entropy: Entropy,
+        tasks: Supervisor | None = None,
+    ) -> None:
         super().__init__()
         self._tasks = tasks or Supervisor()
+        self._entropy = entropy
         self._leases = leases
         self._clock = clock
         self._where = where
@@ -152,7 +159,7 @@ class Elector(Alone):
 
     async def _wait(self, until: float) -> None:
         """Until that time. A candidate looks meanwhile: how soon it sees a change is how soon it can take over."""
-        pause = self._lasts.retry_period * (1.0 if self._leading else 1.0 + JITTER * random.random())  # noqa: S311 - jitter
+        pause = self._lasts.retry_period * (1.0 if self._leading else 1.0 + JITTER * self._entropy.jitter())
         await asyncio.sleep(max(SHORTEST_SECONDS, min(until - self._clock.mono(), pause)))
         if not self._leading and not await self._look():
             await asyncio.sleep(pause)
@@ -248,13 +255,13 @@ def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
 
 
-def elector(settings: Settings, leases: Leases, clock: Clock, tasks: Supervisor) -> Alone:
-    """As the settings say. A pod's name is its host's name; what follows tells it from its predecessor in the same pod."""
+def elector(settings: Settings, leases: Leases, clock: Clock, entropy: Entropy, tasks: Supervisor) -> Alone:
+    """As the settings say."""
     if not settings.leader_elect:
         return Alone()
-    where = Place(settings.lease_namespace, settings.lease_name, f"{socket.gethostname()}_{uuid.uuid4()}")
+    where = Place(settings.lease_namespace, settings.lease_name, entropy.instance)
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
-    return Elector(leases, clock, where, Durations(*lasts), tasks)
+    return Elector(leases, clock, where, Durations(*lasts), entropy, tasks)
 
 
 def record_of(body: Mapping[str, Any]) -> Record:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpucloud.engine.clock import Clock
+    from gpucloud.engine.entropy import Entropy
     from gpucloud.engine.metrics import Metrics
     from gpucloud.engine.objects import ObjectStore, Stored
     from gpucloud.reconcile.facts import Now
@@ -121,7 +121,7 @@ class Room(Protocol[P, S, F]):
 class Loop(Generic[P, S, F]):
     """Passes over the objects of one kind."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one of each that it works with
         self,
         room: Room[P, S, F],
         *,
@@ -130,9 +130,11 @@ class Loop(Generic[P, S, F]):
         events: EventRecorder,
         metrics: Metrics,
         clock: Clock,
+        entropy: Entropy,
     ) -> None:
         self.pace = Pace(clock, LONGEST_SPACING_SECONDS)
         self._room = room
+        self._entropy = entropy
         self._queue = queue
         self._kube = kube
         self._events = events
@@ -140,7 +142,7 @@ class Loop(Generic[P, S, F]):
         self._clock = clock
         self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
         self._differs_since: dict[str, float] = {}
-        self._pacer = WritePacer()
+        self._pacer = WritePacer(entropy.jitter)
         self._failures: dict[Key, int] = {}
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
@@ -370,7 +372,7 @@ class Loop(Generic[P, S, F]):
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
         self._metrics.retries.inc()
-        self._queue.wake_at(key, self._clock.mono() + delay * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+        self._queue.wake_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
 
 
 async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:

@@ -80,7 +80,7 @@ class RollCall:
                 log.error("the apiserver has gone back in time: was etcd restored? Ending, to start anew with what is true now")
                 self._broken()
                 return
-            for uid in known.keys() - there.versions.keys():
+            for uid in sorted(known.keys() - there.versions.keys()):
                 meta, _ = known[uid]
                 log.info("gone unnoticed", kind=kind, namespace=meta.namespace, name=meta.name, uid=uid)
                 loop.forget(Key(kind, meta.namespace, meta.name, uid))

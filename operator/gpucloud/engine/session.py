@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from datetime import datetime
 
+    import httpx
+
     from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
     from gpucloud.engine.clock import Clock
@@ -70,6 +72,7 @@ class Surroundings:
     clock: Clock
     may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
     tasks: Supervisor = field(default_factory=Supervisor)
+    transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes what carries a client's requests; None: the network
 
 
 @dataclass(slots=True)
@@ -96,7 +99,14 @@ class Session:
         self.url = url
         self.began = around.clock.mono()
         self.learned = Learned()
-        self.client = CloudClient(url, credential, options=around.options, on_call=self._called, may_change=self._may_change)
+        self.client = CloudClient(
+            url,
+            credential,
+            options=around.options,
+            transport=None if around.transport is None else around.transport(),
+            on_call=self._called,
+            may_change=self._may_change,
+        )
         self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, around)
         self.snapshots: Inventory[SnapshotRecord] = self._inventory(
             "snapshots", listings.snapshots, listings.snapshot_identity, label, around

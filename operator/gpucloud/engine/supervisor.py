@@ -6,7 +6,6 @@ The supervisor keeps a reference to each task, as the event loop does not, so no
 from __future__ import annotations
 
 import asyncio
-import random
 from typing import TYPE_CHECKING
 
 import structlog
@@ -44,7 +43,7 @@ class Supervisor:
         self,
         failed: Callable[[str], None] = lambda _name: None,
         end: Callable[[str], None] = lambda _name: None,
-        jitter: Callable[[], float] = random.random,
+        jitter: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """``failed`` counts a death and ``end`` ends the process, by the task's name; ``jitter`` answers a number in [0, 1)."""
         self._failed = failed

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import kopf
 
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class PatientBackoff:
 
     def __iter__(self) -> Iterator[float]:
         """Start anew."""
-        delay = 0.5
+        delay, entropy = 0.5, SystemEntropy()
         while True:
-            yield delay * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
+            yield delay * (0.5 + entropy.jitter() / 2)
             delay = min(delay * 2, 60.0)
 
 

@@ -6,7 +6,7 @@ It waits through the cloud's clock. It must not know sockets, nor any single ope
 from __future__ import annotations
 
 import math
-import secrets
+import secrets  # noqa: TID251 - values of made-up secrets, which nothing depends on
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from random import Random
+from random import Random  # noqa: TID251 - seeded
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -12,6 +12,7 @@ from gpucloud.engine.accounts import Account, Accounts
 from gpucloud.engine.brake import Brake
 from gpucloud.engine.cloudroom import Tools
 from gpucloud.engine.dependencies import Objects
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
 from gpucloud.engine.gpuvm import GpuVMRoom
 from gpucloud.engine.gpuvpc import GpuVpcRoom
@@ -153,6 +154,7 @@ class Rooms:
             synced=lambda: synced,
             wake=self.woken.append,
             queue=self.queued.append,
+            entropy=SystemEntropy(),
         )
         self.brake = Brake(rule, self.tools.namespaces, self.clock, self.woken.append)
         self.vms = GpuVMRoom(self.tools, self.objects.vms, self.brake, Purchases(quotas))

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 
 import pytest
 from aiohttp import web
 
 from gpucloud.engine import kube as module
-from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.kube import CALL_SECONDS, KubeClient, KubeError
+from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
 
 OWNER = {
     "name": "train",
@@ -350,12 +350,35 @@ async def test_a_secret_that_cannot_be_read_is_an_error_not_absence(server, kube
 @pytest.mark.parametrize(("asked", "pause"), [("3", 3), ("100000", 60), ("soon", 1), ("-5", 1)])
 @pytest.mark.looptime
 async def test_a_429_keeps_all_of_us_quiet_for_as_long_as_it_asks(asked, pause):
-    kube, began = KubeClient(NoConnection), asyncio.get_running_loop().time()
-    kube._session = Answering(429, asked)
+    transport = Answering(429, asked)
+    kube, began = KubeClient(NoConnection, transport=transport), asyncio.get_running_loop().time()
     for call in (kube.cluster_uid(), kube.namespace("team")):
         with pytest.raises(KubeError):
             await call
-    assert [round(at - began, 3) for at in kube._session.asked] == [0, pause]
+    assert [round(at - began, 3) for at in transport.asked] == [0, pause]
+
+
+@pytest.mark.looptime
+async def test_a_transport_that_never_answers_is_given_up():
+    kube = KubeClient(NoConnection, transport=Silent())
+    with pytest.raises(KubeError) as caught:
+        await kube.cluster_uid()
+    assert (caught.value.status, caught.value.reason) == (0, "TimeoutError")
+    assert asyncio.get_running_loop().time() == pytest.approx(CALL_SECONDS)
+
+
+async def test_what_the_transport_says_of_a_lost_answer_is_told():
+    kube = KubeClient(NoConnection, transport=Silent(NoAnswer("ConnectionReset")))
+    with pytest.raises(KubeError) as caught:
+        await kube.cluster_uid()
+    assert (caught.value.status, caught.value.reason) == (0, "ConnectionReset")
+
+
+async def test_a_transport_is_told_of_every_login():
+    transport = Answering(401, "")
+    with pytest.raises(KubeError):
+        await KubeClient(NoConnection, transport=transport).cluster_uid()
+    assert (len(transport.asked), transport.logins) == (2, 2)
 
 
 class NoConnection:
@@ -366,15 +389,27 @@ class NoConnection:
 
 
 class Answering:
-    """A session that gives one answer, and remembers when it was asked."""
+    """A transport that gives one answer, and remembers when it was asked."""
 
     def __init__(self, status, retry_after):
-        self.status, self.headers, self.asked = status, {"Retry-After": retry_after}, []
+        self.answer, self.asked, self.logins = KubeAnswer(status, {"Retry-After": retry_after}, "{}"), [], 0
 
-    @asynccontextmanager
+    def connect(self, _connection):
+        self.logins += 1
+
     async def request(self, *_args, **_more):
         self.asked.append(asyncio.get_running_loop().time())
-        yield self
+        return self.answer
 
-    async def text(self):
-        return "{}"
+
+class Silent(Answering):
+    """A transport that answers nothing, or says why it cannot."""
+
+    def __init__(self, error=None):
+        super().__init__(0, "")
+        self.error = error
+
+    async def request(self, *_args, **_more):
+        if self.error is not None:
+            raise self.error
+        await asyncio.Event().wait()

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.lease import Elector, Place, record_of
 from gpucloud.reconcile.lease import Durations, Record
@@ -30,7 +31,7 @@ class Side:
 
     def __init__(self, leases, name):
         self.clock, self.leases = SleepyClock(), leases
-        self.elector = Elector(leases, self.clock, Place("team", "it", name), LASTS)
+        self.elector = Elector(leases, self.clock, Place("team", "it", name), LASTS, SystemEntropy())
         self.led, self.lost = [], []
         self.elector.on_lead = lambda: self.led.append(self.clock.mono())
         self.elector.on_loss = lambda: self.lost.append(self.clock.mono())

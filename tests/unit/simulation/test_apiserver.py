@@ -1,0 +1,93 @@
+"""What only the apiserver in memory has: backups, its namespace controller, the record of all changes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from simulation.apiserver import ApiServer, NamespaceController
+
+CRDS = Path(__file__).parents[3] / "crds"
+VPCS = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvpcs"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+
+
+@pytest.fixture
+def api():
+    uids = itertools.count(1)
+    definitions = [yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml"))]
+    server = ApiServer(
+        definitions, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}", history=50
+    )
+    server.request("admin", "POST", "/api/v1/namespaces", body='{"metadata":{"name":"team"}}')
+    return server
+
+
+def vpc(name, **meta):
+    spec = {"cluster": "Msc1", "name": "acme"}
+    return json.dumps(
+        {"apiVersion": "gpucloud.dev/v1alpha1", "kind": "GpuVpc", "metadata": {"name": name, **meta}, "spec": spec}
+    )
+
+
+def sent(api, method, path, body=None, *, status=200, **headers):
+    answer = api.request("admin", method, path, headers=headers, body=body)
+    assert answer.status == status, answer.text
+    return json.loads(answer.text)
+
+
+def test_an_object_is_created_read_watched_and_deleted(api):
+    watch = api.watch(VPCS, resource_version=sent(api, "GET", VPCS)["metadata"]["resourceVersion"])
+    made = sent(api, "POST", VPCS, vpc("a"), status=201)
+    assert sent(api, "GET", f"{VPCS}/a") == made
+    sent(api, "DELETE", f"{VPCS}/a")
+    assert [event["type"] for event in watch.poll()] == ["ADDED", "DELETED"]
+    assert watch.poll() == []
+
+
+def test_a_restored_backup_brings_objects_and_versions_back_and_breaks_watches_off(api):
+    first = sent(api, "POST", VPCS, vpc("a"), status=201)
+    watch = api.watch(VPCS, resource_version="")
+    backup = api.snapshot()
+    last = sent(api, "POST", VPCS, vpc("b"), status=201)["metadata"]["resourceVersion"]
+    sent(api, "DELETE", f"{VPCS}/a")
+    api.restore(backup)
+    assert sent(api, "GET", f"{VPCS}/a") == first
+    sent(api, "GET", f"{VPCS}/b", status=404)
+    assert watch.poll() == []
+    assert watch.ended
+    future = api.watch(VPCS, resource_version=last)
+    assert sent(api, "POST", VPCS, vpc("c"), status=201)["metadata"]["resourceVersion"] == last
+    assert future.poll() == []
+    sent(api, "POST", VPCS, vpc("d"), status=201)
+    assert [event["object"]["metadata"]["name"] for event in future.poll()] == ["d"]
+
+
+def test_the_namespace_controller_waits_for_finalizers(api):
+    sent(api, "POST", VPCS, vpc("held", finalizers=["gpucloud.dev/x"]), status=201)
+    sent(api, "POST", VPCS, vpc("free"), status=201)
+    controller = NamespaceController(api)
+    assert not controller.step()
+    sent(api, "DELETE", "/api/v1/namespaces/team")
+    assert controller.step()
+    assert [item["metadata"]["name"] for item in sent(api, "GET", VPCS)["items"]] == ["held"]
+    assert not controller.step()
+    api.request("admin", "PATCH", f"{VPCS}/held", headers=MERGE, body='{"metadata":{"finalizers":null}}')
+    assert controller.step()
+    sent(api, "GET", "/api/v1/namespaces/team", status=404)
+
+
+def test_every_change_is_recorded_with_who_made_it(api):
+    told = []
+    api.subscribe(lambda: told.append(len(api.commits)))
+    sent(api, "POST", VPCS, vpc("a"), status=201)
+    sent(api, "DELETE", f"{VPCS}/a")
+    made, gone = api.commits[-2:]
+    assert (made.user, made.verb, made.before, made.plural) == ("admin", "POST", None, "gpuvpcs")
+    assert (gone.verb, gone.before, gone.after) == ("DELETE", made.after, None)
+    assert told == [len(api.commits) - 1, len(api.commits)]
