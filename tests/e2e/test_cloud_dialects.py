@@ -10,7 +10,7 @@ from support.kstatus import ready
 from support.manifests import gpuvm
 from support.waiting import eventually
 
-FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1}
+FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1, "blind_after_seconds": 1}
 
 
 @pytest.fixture
