@@ -1,6 +1,7 @@
 """Status writes that do not stand, or that come without end, are made ever more slowly; all others at once."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -51,6 +52,15 @@ async def test_a_condition_that_another_manager_adds_is_removed_and_holds_nothin
     assert it.kube.statuses == [dump(RUNNING)]
 
 
+async def test_a_condition_that_cannot_be_removed_holds_nothing_up(rig):
+    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.room.acted else Verb.STOP))
+    it.kube.keeps = with_foreign
+    it.room.store.put(a_body(status=with_foreign(dump(RUNNING))))
+    await it.live(30)
+    assert [verb for verb, _ in it.room.acted] == [Verb.STOP]
+    assert len(it.kube.statuses) <= 6
+
+
 async def test_a_manager_that_adds_its_condition_again_after_each_write_meets_bounded_writes(rig):
     it = rig(lambda _facts: Plan(status=RUNNING))
     it.put(RUNNING)
@@ -75,7 +85,7 @@ async def test_a_manager_that_changes_ready_meets_bounded_writes(rig):
     times = iter(range(10**6))
 
     def plan(_facts):
-        ready = RUNNING.conditions[0].model_copy(update={"last_transition_time": START.replace(microsecond=next(times))})
+        ready = RUNNING.conditions[0].model_copy(update={"last_transition_time": START + timedelta(seconds=next(times))})
         return Plan(status=RUNNING.model_copy(update={"conditions": (ready,)}))
 
     it = rig(plan)
