@@ -48,7 +48,7 @@ def apply(
     mine = frozenset(_paths(config, node, (), structs=False))
     last = owners.get(me, frozenset())
     kept = mine.union(*(paths for manager, paths in owners.items() if manager != me))
-    new = _pruned(merge(live, config, node), node, (), last - mine, kept)
+    new = _pruned(merge(live, config, node), node, (), last - mine, kept) or {}
     changed: set[Path] = set()
     removed: set[Path] = set()
     _compare(live, new, node, (), changed, removed)
@@ -153,19 +153,21 @@ def _entries(value: list[Any], node: Node) -> dict[Step, tuple[Any, Node]]:
 
 
 def _pruned(value: Any, node: Node, path: Path, gone: frozenset[Path], kept: frozenset[Path]) -> Any:
-    """The value without what its manager applied before, applies no more, and nobody else owns."""
+    """The value without what its manager applied before, applies no more, and nobody else owns; None when that was all."""
     if not gone:
         return value
     if isinstance(value, dict):
         made = {}
-        for name, child in value.items():
-            here = (*path, ("f", name))
-            if not _goes(here, gone, kept):
-                made[name] = _pruned(child, _child(node, name), here, gone, kept)
-        return made
+        for step, (child, inner) in _fields(value, node).items():
+            left = None if _goes((*path, step), gone, kept) else _pruned(child, inner, (*path, step), gone, kept)
+            if left is not None or child is None:
+                made[step[1]] = left
+        return made if made or not value else None
     if isinstance(value, list) and node.list_type != "atomic":
-        items = [((*path, step), item) for step, item in _items(value, node)]
-        return [_pruned(item, node.items or ANYTHING, here, gone, kept) for here, item in items if not _goes(here, gone, kept)]
+        entries = [((*path, step), item) for step, item in _items(value, node)]
+        inner = node.items or ANYTHING
+        found = [_pruned(item, inner, here, gone, kept) for here, item in entries if not _goes(here, gone, kept)]
+        return found if found or not value else None
     return value
 
 

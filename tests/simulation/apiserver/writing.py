@@ -67,8 +67,6 @@ class Writer:
             self._generated += 1
             meta = {**meta, "name": f"{meta['generateName']}{self._generated:05d}"}
         raw = {**body, "metadata": meta}
-        if resource.custom and resource.status:
-            raw.pop("status", None)
         owned = ownership.updated({}, request.manager("Update"), {}, self._ownable(request, raw), resource.node)
         return self._created(request, raw, owned)
 
@@ -225,6 +223,8 @@ class Writer:
             self._check_namespace(target, name)
         set_here = {"uid": self._new_uid(), "creationTimestamp": self._stamp()} | ({"generation": 1} if resource.custom else {})
         raw = {**raw, "metadata": metadata.tidy(sent | set_here)}
+        if resource.custom and resource.status:
+            raw.pop("status", None)  # so its defaults are seen, and stored by the first update only
         self._check(request, raw, {}, [])
         target = target._replace(name=name)
         if self._store.get(resource, target.key) is not None:
