@@ -69,11 +69,29 @@ def merge(live: Any, config: Any, node: Node) -> Any:
     if isinstance(live, dict) and isinstance(config, dict):
         return live | {name: merge(live.get(name), value, _child(node, name)) for name, value in config.items()}
     if isinstance(live, list) and isinstance(config, list) and node.list_type != "atomic":
-        wanted = dict(_items(config, node))
-        item = node.items or ANYTHING
-        there = {step: merge(old, wanted[step], item) if step in wanted else old for step, old in _items(live, node)}
-        return list((there | {step: new for step, new in wanted.items() if step not in there}).values())
+        there, wanted = dict(_items(live, node)), dict(_items(config, node))
+        both = there | {step: merge(there.get(step), new, node.items or ANYTHING) for step, new in wanted.items()}
+        return [both[step] for step in _order(list(there), list(wanted))]
     return config
+
+
+def _order(live: list[Step], config: list[Step]) -> list[Step]:
+    """The steps of both lists: what they share as the configuration orders it, the others where they stood."""
+    made: list[Step] = []
+    shared = [step for step in config if step in live]
+    left, right = 0, 0
+    while left < len(live) or right < len(config):
+        mine = live[left] if left < len(live) else None
+        if mine is not None and (mine in made or (mine in config and right < len(config) and shared and shared[0] != mine)):
+            left += 1
+        elif mine is not None and mine not in config:
+            made.append(mine)
+            left += 1
+        else:
+            made.append(config[right])
+            shared = shared[1:] if shared and shared[0] == config[right] else shared
+            right += 1
+    return made
 
 
 def problem(value: Any, node: Node, path: str = "") -> str:

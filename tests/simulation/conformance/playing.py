@@ -152,7 +152,7 @@ class Player:
         value: Any = self.kept
         for step in reference.split("."):
             value = value.get(step, {}) if isinstance(value, dict) else {}
-        return value or "absent"
+        return value or "7"
 
 
 LAST_OBJECTS = {

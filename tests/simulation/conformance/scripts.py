@@ -123,6 +123,8 @@ BOTH: list[Step] = [
         "merge",
     ),
     Ask(200, "PATCH", STATUS, {"status": None}, "merge"),
+    Ask(200, "PATCH", STATUS, [{"op": "add", "path": "/status/name", "value": None}], "json"),
+    Ask(200, "PATCH", STATUS, [{"op": "add", "path": "/status/observedGeneration", "value": None}], "json"),
 ]
 
 GUARDS: list[Step] = [
@@ -281,6 +283,7 @@ NAMESPACE: list[Step] = [
 MANAGERS: list[Step] = [
     Ask(404, "PATCH", f"{STATUS}?{MINE}", status_of({"name": "n"}), "apply"),
     Ask(422, "PATCH", A, vpc(), "apply"),
+    Ask(409, "PATCH", f"{A}?{MINE}", vpc(uid="nope"), "apply"),
     Ask(201, "PATCH", f"{A}?{MINE}", vpc(labels={"l": "v"}), "apply", save="a"),
     Ask(200, "PATCH", f"{A}?{MINE}", vpc(labels={"l": "v"}), "apply"),
     Ask(200, "PATCH", f"{A}?{MINE}", vpc(labels={"l": "v"}), "apply", save="a"),
@@ -326,6 +329,8 @@ MANAGERS: list[Step] = [
         {"$from": "a", "status": {"name": "\U0001f600 by PUT", "conditions": [condition("Paused")]}},
         save="a",
     ),
+    Ask(422, "PATCH", f"{STATUS}?{MINE}", status_of({"vpcId": None}), "apply"),
+    Ask(200, "PATCH", f"{STATUS}?{MINE}", status_of({"observedGeneration": None}), "apply"),
     Ask(409, "PATCH", f"{STATUS}?{MINE}", status_of({"conditions": [condition("Paused", message="x")]}), "apply"),
 ]
 
