@@ -65,32 +65,31 @@ class Node:
 LIMITS = ("enum", "format", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum")
 
 
-def shaped(value: Any, node: Node) -> Any:
-    """The value without unknown fields and stray nulls, with defaults. Never changes ``value``; itself when nothing changes."""
+def shaped(value: Any, node: Node, *, nulls: bool = False) -> Any:
+    """The value without unknown fields, with defaults, and without stray nulls unless ``nulls``.
+
+    Never changes ``value``; answers itself when nothing changes.
+    """
     if isinstance(value, dict):
-        return _shaped_object(value, node) if node.properties or node.values else value
+        return _shaped_object(value, node, nulls=nulls) if node.properties or node.values else value
     if isinstance(value, list) and node.items is not None:
-        items = [shaped(item, node.items) for item in value]
+        items = [shaped(item, node.items, nulls=nulls) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
 
-def _shaped_object(value: dict[str, Any], node: Node) -> dict[str, Any]:
+def _shaped_object(value: dict[str, Any], node: Node, *, nulls: bool) -> dict[str, Any]:
     made: dict[str, Any] = {}
     changed = False
     for name, old in value.items():
         child = node.properties.get(name, node.values)
-        if child is None:
-            if node.open:
-                made[name] = old
-            else:
-                changed = True
-            continue
-        if old is None and not child.nullable:
-            changed = True  # a default takes its place, if there is one
-            continue
-        made[name] = new = shaped(old, child)
-        changed = changed or new is not old
+        if child is None and node.open:
+            made[name] = old
+        elif child is None or (old is None and not child.nullable and (name in node.defaulted or not nulls)):
+            changed = True  # a default takes the place of a null, if there is one
+        else:
+            made[name] = new = shaped(old, child, nulls=nulls)
+            changed = changed or new is not old
     for name, default in node.defaulted.items():
         if name not in made:
             made[name] = shaped(default, node.properties[name])

@@ -67,8 +67,6 @@ class Writer:
             self._generated += 1
             meta = {**meta, "name": f"{meta['generateName']}{self._generated:05d}"}
         raw = {**body, "metadata": meta}
-        if resource.custom and resource.status:
-            raw.pop("status", None)
         owned = ownership.updated({}, request.manager("Update"), {}, self._ownable(request, raw), resource.node)
         return self._created(request, raw, owned)
 
@@ -150,7 +148,6 @@ class Writer:
     def _apply(self, request: Request) -> tuple[int, Any]:
         target = request.target
         resource = target.resource
-        config = reading.applied(request.body)
         if not request.query.get("fieldManager"):
             cause = {
                 "reason": "FieldValueRequired",
@@ -159,23 +156,28 @@ class Writer:
             }
             details = {"group": "meta.k8s.io", "kind": "PatchOptions", "causes": [cause]}
             raise Refusal(422, "Invalid", 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value', details)
+        live = self._store.get(resource, target.key)
+        if live is None and target.subresource:
+            raise refusals.not_found(resource, target.name)
+        config = reading.applied(request.body)
         if (config.get("kind"), config.get("apiVersion")) != (resource.kind, resource.api_version):
             raise bad_request(f"invalid object type: {config.get('apiVersion')}, Kind={config.get('kind')}")
         meta = config.get("metadata") or {}
         if meta.get("name", target.name) != target.name:
             raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({target.name})")
-        live = self._store.get(resource, target.key)
-        if live is None and target.subresource:
-            raise refusals.not_found(resource, target.name)
         if why := ownership.problem(config, resource.node):
             raise Refusal(500, "", f"failed to create typed patch object: {why}")
         wanted = self._ownable(request, config)
         force = request.query.get("force") in {"true", "1"}
         me = request.manager("Apply")
         if live is None:
+            if meta.get("uid"):
+                why = f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found"
+                raise refusals.conflict(resource, target.name, why)
             new, owners = ownership.apply({}, wanted, resource.node, {}, me, force=force)
             named = {**meta, **new.get("metadata", {}), "name": target.name}
-            raw = self._decoded(request, {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named})
+            body = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named}
+            raw = self._decoded(request, body, nulls=True)
             return self._created(request, raw, owners)
         now = self._ownable(request, live.seen)
         new, owners = ownership.apply(now, wanted, resource.node, live.owners, me, force=force)
@@ -189,7 +191,7 @@ class Writer:
         """Put ``body`` in the place of ``live``; ``owners``: as an apply has left them."""
         target = request.target
         resource = target.resource
-        old, sent = live.seen, body["metadata"]
+        old, sent = live.seen, metadata.tidy(body["metadata"])
         if sent.get("resourceVersion", str(live.version)) != str(live.version):
             raise refusals.conflict(resource, target.name)
         if target.subresource:
@@ -200,7 +202,7 @@ class Writer:
             if resource.custom and resource.status:
                 new["status"] = old["status"]
             wrong = metadata.changes(sent, old["metadata"])
-        new = schema.shaped(new, resource.node)
+        new = schema.shaped(new, resource.node, nulls=owners is not None)  # an apply is not decoded again
         self._check(request, new, old, wrong)
         meta = new["metadata"]
         if resource.custom and not target.subresource and _outside_metadata(new) != _outside_metadata(old):
@@ -225,6 +227,8 @@ class Writer:
             self._check_namespace(target, name)
         set_here = {"uid": self._new_uid(), "creationTimestamp": self._stamp()} | ({"generation": 1} if resource.custom else {})
         raw = {**raw, "metadata": metadata.tidy(sent | set_here)}
+        if resource.custom and resource.status:
+            raw.pop("status", None)  # so its defaults are seen, and stored by the first update only
         self._check(request, raw, {}, [])
         target = target._replace(name=name)
         if self._store.get(resource, target.key) is not None:
@@ -238,7 +242,7 @@ class Writer:
         self._store.put(request.who, target.resource, target.key, stored)
         return stored
 
-    def _decoded(self, request: Request, body: Any) -> dict[str, Any]:
+    def _decoded(self, request: Request, body: Any, *, nulls: bool = False) -> dict[str, Any]:
         """A body of a client as the kind's own object: shaped and, for built-in kinds, completed."""
         target = request.target
         resource = target.resource
@@ -254,7 +258,7 @@ class Writer:
         meta = body.get("metadata") or {}
         if meta.get("namespace", target.namespace) != target.namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-        shaped = schema.shaped({**body, "kind": kind, "apiVersion": version, "metadata": meta}, resource.node)
+        shaped = schema.shaped({**body, "kind": kind, "apiVersion": version, "metadata": meta}, resource.node, nulls=nulls)
         return self._completed(resource, {**shaped, "metadata": metadata.tidy(shaped["metadata"])})
 
     def _patched(self, request: Request, live: Stored, body: Any) -> dict[str, Any]:
