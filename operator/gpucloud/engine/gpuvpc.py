@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine import sharing
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import CloudRoom
 from gpucloud.engine.inventory import EVERYTHING
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import adoption
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
@@ -60,6 +62,8 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
             dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
             occupants=self._occupants(stored, spec, seat),
         )
+        barred = sharing.adoption(self._tools.objects, spec, seat)
+        facts = facts if barred is None else adoption.without(facts, barred)
         self._remember_id(facts)
         return facts
 
@@ -77,8 +81,8 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
 
     def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
-        """The GpuVpc's chain."""
-        return decide(facts)
+        """The GpuVpc's chain; first, that it must not adopt what is there."""
+        return adoption.refused(facts) or decide(facts)
 
     async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> str | None:  # noqa: ARG002
         """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
