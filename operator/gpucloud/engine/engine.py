@@ -179,6 +179,7 @@ class Engine:
             accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=tag,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+            shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
         bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
