@@ -284,9 +284,7 @@ class Writer:
     def _check(self, request: Request, new: dict[str, Any], old: dict[str, Any], wrong: list[Cause]) -> None:
         resource = request.target.resource
         meta = new["metadata"]
-        if wrong:
-            raise refusals.invalid(resource, request.target.name, wrong)
-        found = [] if request.target.subresource else metadata.causes(meta)
+        found = wrong if request.target.subresource else wrong + metadata.causes(meta)
         found += schema.causes({**new, "metadata": None}, {**old, "metadata": None}, resource.node, ())
         found += resource.rules(new)
         if not found:
