@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulation.apiserver import metadata, ownership, patches, reading, refusals, schema
+from simulation.apiserver.ownership import Claims
 from simulation.apiserver.refusals import Cause, Refusal, bad_request
 from simulation.apiserver.store import Stored
 
@@ -67,8 +68,8 @@ class Writer:
             self._generated += 1
             meta = {**meta, "name": f"{meta['generateName']}{self._generated:05d}"}
         raw = {**body, "metadata": meta}
-        owned = ownership.updated({}, request.manager("Update"), {}, self._ownable(request, raw), resource.node)
-        return self._created(request, raw, owned)
+        claims = Claims({}).after(request.manager("Update"), {}, self._ownable(request, raw), resource.node)
+        return self._created(request, raw, claims)
 
     def replace(self, request: Request, body: Any) -> tuple[int, Any]:
         """PUT."""
@@ -143,7 +144,7 @@ class Writer:
             meta["deletionGracePeriodSeconds"] = 0
         if "generation" in meta:
             meta["generation"] += 1
-        return 200, self._put(request, new, live.owners).text
+        return 200, self._put(request, new, live.claims).text
 
     def _apply(self, request: Request) -> tuple[int, Any]:
         target = request.target
@@ -178,9 +179,9 @@ class Writer:
             named = {**meta, **new.get("metadata", {}), "name": target.name}
             body = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named}
             raw = self._decoded(request, body, nulls=True)
-            return self._created(request, raw, owners)
+            return self._created(request, raw, Claims(owners))
         now = self._ownable(request, live.seen)
-        new, owners = ownership.apply(now, wanted, resource.node, live.owners, me, force=force)
+        new, owners = ownership.apply(now, wanted, resource.node, live.claims.owners(), me, force=force)
         rest = {name: value for name, value in live.seen.items() if name not in now}
         named = {name: meta[name] for name in ("uid", "resourceVersion") if name in meta}
         left = {name: value for name, value in live.seen["metadata"].items() if name not in ownership.OWNED_METADATA}
@@ -202,22 +203,23 @@ class Writer:
             if resource.custom and resource.status:
                 new["status"] = old["status"]
             wrong = metadata.changes(sent, old["metadata"])
-        new = schema.shaped(new, resource.node, nulls=owners is not None)  # an apply is not decoded again
+        new = schema.shaped(new, resource.node, nulls=owners is not None, like=old)  # an apply is not decoded again
         self._check(request, new, old, wrong)
         meta = new["metadata"]
         if resource.custom and not target.subresource and _outside_metadata(new) != _outside_metadata(old):
             meta["generation"] += 1
-        if owners is None:
-            before, after = self._ownable(request, old), self._ownable(request, new)
-            owners = ownership.updated(live.owners, request.manager("Update"), before, after, resource.node)
         if "deletionTimestamp" in meta and not meta.get("finalizers") and resource is not self._namespaces:
             self._store.put(request.who, resource, target.key, None)
             return 200, new
-        if new == live.raw and owners == live.owners:
+        if new == live.raw and (owners is None or owners == live.claims.owners()):
             return 200, live.text
-        return 200, self._put(request, new, owners).text
+        if owners is not None:
+            return 200, self._put(request, new, Claims(owners)).text
+        before, after = self._ownable(request, old), self._ownable(request, new)
+        claims = live.claims.after(request.manager("Update"), before, after, resource.node)
+        return 200, self._put(request, new, claims).text
 
-    def _created(self, request: Request, raw: dict[str, Any], owners: Owners) -> tuple[int, Any]:
+    def _created(self, request: Request, raw: dict[str, Any], claims: Claims) -> tuple[int, Any]:
         target = request.target
         resource = target.resource
         sent = {name: value for name, value in raw["metadata"].items() if name not in metadata.SYSTEM}
@@ -233,12 +235,14 @@ class Writer:
         target = target._replace(name=name)
         if self._store.get(resource, target.key) is not None:
             raise refusals.exists(resource, name)
-        return 201, self._put(request._replace(target=target), raw, owners).text
+        return 201, self._put(request._replace(target=target), raw, claims, schema.shaped(raw, resource.node)).text
 
-    def _put(self, request: Request, raw: dict[str, Any], owners: Owners) -> Stored:
-        target = request.target
-        raw["metadata"] = {**raw["metadata"], "resourceVersion": str(self._store.version + 1)}
-        stored = Stored(raw, schema.shaped(raw, target.resource.node), owners, self._store.version + 1)
+    def _put(self, request: Request, raw: dict[str, Any], claims: Claims, seen: dict[str, Any] | None = None) -> Stored:
+        """Store an object under the next version; ``seen``: with its defaults, when ``raw`` has not all of them."""
+        target, version = request.target, self._store.version + 1
+        meta = {**raw["metadata"], "resourceVersion": str(version)}
+        raw = {**raw, "metadata": meta}
+        stored = Stored(raw, raw if seen is None else {**seen, "metadata": meta}, claims, version)
         self._store.put(request.who, target.resource, target.key, stored)
         return stored
 
@@ -258,6 +262,8 @@ class Writer:
         meta = body.get("metadata") or {}
         if meta.get("namespace", target.namespace) != target.namespace:
             raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        if target.subresource:  # nothing else of the body counts
+            body = {"metadata": meta} | {name: value for name, value in body.items() if name == target.subresource}
         shaped = schema.shaped({**body, "kind": kind, "apiVersion": version, "metadata": meta}, resource.node, nulls=nulls)
         return self._completed(resource, {**shaped, "metadata": metadata.tidy(shaped["metadata"])})
 

@@ -304,7 +304,7 @@ MANAGERS: list[Step] = [
         200,
         "PATCH",
         f"{STATUS}?{MINE}&force=true",
-        f'{{"apiVersion":"gpucloud.dev/v1alpha1","kind":"GpuVpc","status":{{"name":"\U0001f600"}}}}',
+        '{"apiVersion":"gpucloud.dev/v1alpha1","kind":"GpuVpc","status":{"name":"\U0001f600"}}',
         "apply",
     ),
     Ask(
