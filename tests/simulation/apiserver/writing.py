@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulation.apiserver import metadata, ownership, patches, reading, refusals, schema
+from simulation.apiserver import decoding, metadata, ownership, patches, reading, refusals, schema
 from simulation.apiserver.ownership import Claims
 from simulation.apiserver.refusals import Cause, Refusal, bad_request
 from simulation.apiserver.store import Stored
@@ -60,7 +60,7 @@ class Writer:
     def create(self, request: Request, body: Any) -> tuple[int, Any]:
         """POST."""
         resource = request.target.resource
-        body = self._decoded(request, body)
+        body = decoding.decoded(request.target, body)
         meta = body["metadata"]
         if meta.get("resourceVersion"):
             raise Refusal(500, "", "resourceVersion should not be set on objects to be created")
@@ -75,7 +75,7 @@ class Writer:
         """PUT."""
         target = request.target
         resource = target.resource
-        body = self._decoded(request, body)
+        body = decoding.decoded(request.target, body)
         meta = body["metadata"]
         if meta.get("name", target.name) != target.name:
             raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({target.name})")
@@ -109,7 +109,7 @@ class Writer:
             raise refusals.not_found(target.resource, target.name)
         change = reading.json_of(request.body)
         body = patches.merged(live.seen, change) if kind == MERGE else patches.patched(live.seen, change)
-        return self._updated(request, live, self._patched(request, live, body))
+        return self._updated(request, live, decoding.patched(target, live.seen, body))
 
     def delete(self, request: Request, options: Any) -> tuple[int, Any]:
         """DELETE: at once, or when the finalizers are off."""
@@ -178,7 +178,7 @@ class Writer:
             new, owners = ownership.apply({}, wanted, resource.node, {}, me, force=force)
             named = {**meta, **new.get("metadata", {}), "name": target.name}
             body = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named}
-            raw = self._decoded(request, body, nulls=True)
+            raw = decoding.decoded(target, body, nulls=True)
             return self._created(request, raw, Claims(owners))
         now = self._ownable(request, live.seen)
         new, owners = ownership.apply(now, wanted, resource.node, live.claims.owners(), me, force=force)
@@ -245,47 +245,6 @@ class Writer:
         stored = Stored(raw, raw if seen is None else {**seen, "metadata": meta}, claims, version)
         self._store.put(request.who, target.resource, target.key, stored)
         return stored
-
-    def _decoded(self, request: Request, body: Any, *, nulls: bool = False) -> dict[str, Any]:
-        """A body of a client as the kind's own object: shaped and, for built-in kinds, completed."""
-        target = request.target
-        resource = target.resource
-        if not isinstance(body, dict):
-            raise bad_request("the object provided is unrecognized: json parse error")
-        if resource.custom and not body.get("kind"):
-            raise bad_request("the object provided is unrecognized: Object 'Kind' is missing")
-        kind, version = body.get("kind") or resource.kind, body.get("apiVersion") or resource.api_version
-        if version != resource.api_version:
-            raise bad_request(f"the API version in the data ({version}) does not match the expected ({resource.api_version})")
-        if kind != resource.kind:
-            raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}')
-        meta = body.get("metadata") or {}
-        if meta.get("namespace", target.namespace) != target.namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-        if target.subresource:  # nothing else of the body counts
-            body = {"metadata": meta} | {name: value for name, value in body.items() if name == target.subresource}
-        shaped = schema.shaped({**body, "kind": kind, "apiVersion": version, "metadata": meta}, resource.node, nulls=nulls)
-        return self._completed(resource, {**shaped, "metadata": metadata.tidy(shaped["metadata"])})
-
-    def _patched(self, request: Request, live: Stored, body: Any) -> dict[str, Any]:
-        """What a patch has made of an object, read again as an object."""
-        resource, name = request.target.resource, request.target.name
-        meta = body.get("metadata") if isinstance(body, dict) else None
-        if not isinstance(meta, dict):
-            raise refusals.unprocessable()
-        if meta.get("name", name) != name:
-            raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({name})")
-        if found := schema.causes(meta, live.seen["metadata"], resource.node.properties["metadata"], ("metadata",)):
-            raise refusals.invalid(resource, name, [Cause("FieldValueInvalid", "patch", found[0].message)])
-        return self._completed(resource, body)
-
-    @staticmethod
-    def _completed(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-        if resource.custom:
-            return body
-        if schema.causes(body, {}, resource.node, ()):
-            raise bad_request(f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}')
-        return resource.read(body)
 
     def _check(self, request: Request, new: dict[str, Any], old: dict[str, Any], wrong: list[Cause]) -> None:
         resource = request.target.resource
