@@ -186,6 +186,15 @@ def moved(order: Order | None, wanted: Identity) -> bool:
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
 
 
+def moved_words(noun: str, order: Order, wanted: Identity) -> str:
+    """What to say when it is moved."""
+    return (
+        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
+        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "
+        f"the {noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
+    )
+
+
 def is_urgent(before: Order | None, after: Order | None) -> bool:
     """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know."""
     if before is None or after is None:
