@@ -8,7 +8,7 @@ from gpucloud.engine.inventory import EVERYTHING, LEAST_SPACING_SECONDS
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -18,8 +18,8 @@ SHARED = Identity("Msc1", "acme", "shared")
 
 def bought(name, *, vpc="acme", tenancy=None, **more):
     """The status of something that was ordered under this name."""
-    intent = an_intent(name, vpc=vpc).model_dump(mode="json", by_alias=True)
-    return {"intent": intent, "observedGeneration": 1} | ({"tenancy": tenancy} if tenancy else {}) | more
+    order = an_order(name, vpc=vpc).model_dump(mode="json", by_alias=True)
+    return {"order": order, "observedGeneration": 1} | ({"tenancy": tenancy} if tenancy else {}) | more
 
 
 def ours(name="train"):
@@ -114,11 +114,11 @@ async def test_an_order_is_known_from_the_moment_its_intent_is_written_to_the_ne
     rooms.put("GpuVM")
     facts = await rooms.facts("GpuVM")
     assert not rooms.vms.orders("u-train")
-    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"order": an_order(ours().name)}), NOW)
     assert rooms.vms.orders("u-train")
     await rooms.facts("GpuVM")
     assert not rooms.vms.orders("u-train")
-    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"order": an_order(ours().name)}), NOW)
     rooms.drop("GpuVM")
     assert not rooms.vms.orders("u-train")
 

@@ -10,7 +10,7 @@ from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -46,7 +46,7 @@ def ours(name="train", uid="u1"):
 
 
 def bought(name, vm_id=None):
-    found = {"intent": an_intent(name).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
+    found = {"order": an_order(name).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
     return found | ({"vmId": vm_id} if vm_id else {})
 
 
@@ -141,7 +141,7 @@ async def test_the_one_with_the_recorded_intent_owns_before_the_older(rig):
     assert await owners(rig) == {"u1": None, "u2": "'young'"}
 
 
-async def test_an_intent_for_another_name_gives_no_claim(rig):
+async def test_an_order_for_another_name_gives_no_claim(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("elsewhere"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
     assert await owners(rig) == {"u1": "'old'", "u2": None}
@@ -297,7 +297,7 @@ async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
     assert (memory.first_seen, memory.intent_recorded, dict(memory.attempts)) == (NOW + 50, None, {})
 
 
-async def test_an_intent_that_this_process_did_not_write_is_a_strangers_from_when_it_is_seen(rig):
+async def test_an_order_that_this_process_did_not_write_is_a_strangers_from_when_it_is_seen(rig):
     rig.put()
     rig.clock.now += 100
     rig.put(status=bought(ours().name))
@@ -309,10 +309,10 @@ async def test_an_intent_that_this_process_did_not_write_is_a_strangers_from_whe
     assert (await rig.facts()).memory.stranger_seen == NOW + 100, "seen again is not seen anew"
 
 
-async def test_an_intent_of_our_own_is_no_strangers(rig):
+async def test_an_order_of_our_own_is_no_strangers(rig):
     stored = rig.put()
-    intent = an_intent(ours().name).model_copy(update={"id": "mine"})
-    status = stored.status.model_copy(update={"intent": intent})
+    order = an_order(ours().name).model_copy(update={"id": "mine"})
+    status = stored.status.model_copy(update={"order": order})
     rig.room.intends("u1", status, NOW)
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
@@ -320,7 +320,7 @@ async def test_an_intent_of_our_own_is_no_strangers(rig):
     assert (facts.memory.intent_recorded, facts.memory.unclear) == (NOW, False)
 
 
-async def test_every_gathering_offers_an_intent_of_its_own(rig):
+async def test_every_gathering_offers_an_order_of_its_own(rig):
     rig.put()
     assert (await rig.facts()).nonce != (await rig.facts()).nonce
 

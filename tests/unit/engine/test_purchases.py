@@ -15,7 +15,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.quota import Quota
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 
 PER_ACCOUNT, PER_NAMESPACE = Quota("account"), Quota("namespace")
 THREE = (Quota("account", vms=3), PER_NAMESPACE)
@@ -23,8 +23,8 @@ SIX_DOLLARS = (PER_ACCOUNT, Quota("namespace", price=Decimal("6.20")))
 
 
 def intended(name, **more):
-    intent = an_intent(external_name(name, f"u-{name}", TAG)).model_dump(mode="json", by_alias=True)
-    return {"intent": intent, "account": OWN_ACCOUNT} | more
+    order = an_order(external_name(name, f"u-{name}", TAG)).model_dump(mode="json", by_alias=True)
+    return {"order": order, "account": OWN_ACCOUNT} | more
 
 
 def lost(name, progress):
@@ -79,7 +79,7 @@ async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_rooms, quotas, m
         return went
 
     assert sum(await asyncio.gather(*[one(name) for name in names])) == most
-    again = [name for name in names if rooms.objects.vms.get(f"u-{name}").status.intent is None]
+    again = [name for name in names if rooms.objects.vms.get(f"u-{name}").status.order is None]
     went = sum(await asyncio.gather(*map(one, again)))
     assert went + len(names) - len(again) == most, "tried again, whoever had a place keeps it, and no other gets one"
 
@@ -140,7 +140,7 @@ async def test_a_name_that_was_taken_gives_its_place_back(make_rooms):
     """A chosen name that is another's: the intent is erased, and nothing can be there."""
     rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     rooms.put("GpuVM", "a", spec={"vmName": "theirs"})
-    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"intent": an_intent("theirs")})
+    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"order": an_order("theirs")})
     rooms.vms.intends("u-a", taken, rooms.clock.mono())
     rooms.session.client.fails = [CloudError(ErrorKind.CONFLICT, "taken")]
     await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))

@@ -10,13 +10,13 @@ from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
 VPC, PLACE = Identity("Msc1", "acme-train", "acme-train"), ("Msc1", "acme-train")
 RECORD = VpcRecord(id="7", name="acme-train", cluster="Msc1")
-MINE = {"intent": an_intent("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True), "vpcId": "7"}
+MINE = {"order": an_order("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True), "vpcId": "7"}
 UNSEEN = Unknown(NOW, Blindness.FORBIDDEN)
 
 
@@ -110,7 +110,7 @@ async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(rooms, spec, b
 @pytest.mark.parametrize(("seen", "ours"), [("7", True), ("8", False)])
 async def test_ours_is_the_one_whose_id_the_cloud_answered(rooms, seen, ours):
     """One that a stranger makes of that name, before a listing has shown ours, has another."""
-    rooms.put("GpuVpc", "net", status={"intent": MINE["intent"]})
+    rooms.put("GpuVpc", "net", status={"order": MINE["order"]})
     rooms.session.client.answers["create_vpc"] = VpcRecord(id="7")
     await rooms.vpcs.act(await rooms.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
     rooms.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
@@ -144,8 +144,8 @@ async def test_a_snapshot_of_a_vm_by_name(rooms):
 
 
 async def test_a_snapshot_is_deleted_by_its_own_place(rooms):
-    intent = an_intent(NAME, vpc="acme-older").model_dump(mode="json", by_alias=True)
-    rooms.put("GpuSnapshot", "copy", meta=GOING, status={"intent": intent, "snapshotId": NAME})
+    order = an_order(NAME, vpc="acme-older").model_dump(mode="json", by_alias=True)
+    rooms.put("GpuSnapshot", "copy", meta=GOING, status={"order": order, "snapshotId": NAME})
     await rooms.snapshots.act(await rooms.facts("GpuSnapshot", "copy"), Plan(action=Verb.DELETE_SNAPSHOT))
     assert rooms.session.client.calls == [("delete_snapshot", {"id": NAME, "namespace": "acme-older", "cluster": "Msc1"})]
 
