@@ -11,7 +11,6 @@ from gpucloud.engine.gpucloudaccount import AccountTools, GpuCloudAccountRoom
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.queue import Key
 from gpucloud.kinds.common import Order, OrderState
-from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.facts import Limits, Readiness, Verb

@@ -11,6 +11,8 @@ from support.fakes import GOING
 
 NOW = 1000.0
 BY_REF = {"vpc": None, "vpcRef": {"name": "net"}}
+PAUSED = {"annotations": {"gpucloud.dev/paused": "true"}}
+REFUSED = an_order("x", OrderState.REFUSED)
 FROM_SNAPSHOT = {"image": {"snapshotRef": {"name": "golden"}}}
 
 
@@ -192,9 +194,7 @@ async def test_a_snapshot_of_a_vm_by_name_needs_no_object(rooms):
 
 
 def a_vpc(rooms, **more):
-    return rooms.put(
-        "GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more
-    )
+    return rooms.put("GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more)
 
 
 IN_IT = status("Running", "True", None, order=("x", "acme-train"))
@@ -256,8 +256,10 @@ async def test_a_vpc_that_stays_asks_for_nobody(rooms):
     [
         ({"status": status("Creating", order="x")}, True, "it is being taken"),
         ({"status": status("Creating")}, False, "nothing was ordered"),
-        ({"status": status("Completed", "True", None, order="x")}, False, "it is taken"),
-        ({"status": status("DependencyNotReady", order="x")}, False, "it waits itself: no deadlock"),
+        ({"status": status("Completed", "True", None, order="x", readyToUse=True)}, False, "it is taken"),
+        ({"status": status("Stalled", order="x")}, True, "it is being taken, and a person is needed"),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True, "it is being taken, and paused"),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False, "it waits itself: no deadlock"),
         ({"status": status("Creating", order="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
         ({"status": status("Creating", order="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
         ({"status": status("Creating", order="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
@@ -278,7 +280,7 @@ async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
         ({"cluster": "Msc2"}, {}, None, "a VM of that name elsewhere"),
         ({"vpc": "lab"}, {}, None, "a VM of that name in another VPC"),
         ({"name": "another"}, {}, None, "another VM"),
-        ({}, {"status": status("Completed", "True", None, order="x")}, None, "it is taken"),
+        ({}, {"status": status("Completed", "True", None, order="x", readyToUse=True)}, None, "it is taken"),
         ({}, {"status": status("Creating", order="x", tenancy="else")}, None, "of another tenant's VM"),
     ],
 )
@@ -295,8 +297,11 @@ async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place
     [
         ({"status": status("Creating", order="x")}, True),
         ({"status": status("WaitingForCapacity", order="x")}, True),
-        ({"status": status("Running", "True", None, order="x")}, False),
-        ({"status": status("DependencyNotReady", order="x")}, False),
+        ({"status": status("ProgressDeadlineExceeded", progress="Stalled", order="x")}, True),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True),
+        ({"status": status("Running", "True", None, order="x", settledGeneration=1)}, False),
+        ({"status": status("CreateFailed", progress="Stalled", order="x", state="CREATE_FAILED")}, False),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False),
         ({"status": status("Creating", order="x"), "meta": GOING}, False),
         ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
     ],
@@ -321,7 +326,7 @@ TAKEN = external_name("copy", "u-copy", TAG)
         ({"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}, False, "a person said: hands off"),
         ({"status": status(order=TAKEN)}, False, "never seen"),
         ({"spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
-        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no intent: the name proves nothing"),
+        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no order: the name proves nothing"),
         (
             {"spec": {"snapshotName": "chosen"}, "status": status(order="elsewhere", snapshotId="chosen")},
             False,

@@ -7,9 +7,9 @@ import pytest
 
 from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, stop
 from gpucloud.engine.objects import ObjectStore
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan, Release
@@ -107,7 +107,9 @@ async def test_no_exception_ends_a_worker(rig):
 
 
 async def test_an_order_is_remembered_before_each_write_of_it(rig):
-    wanted = CREATING.model_copy(update={"order": Order(state=OrderState.INTENDED, name="x", cluster="c", vpc="v", recorded_at=START)})
+    wanted = CREATING.model_copy(
+        update={"order": Order(state=OrderState.INTENDED, name="x", cluster="c", vpc="v", recorded_at=START)}
+    )
     it = rig(lambda facts: Plan(status=wanted, record_intent=facts.status != wanted))
     it.put()
     it.kube.fails = [CONFLICT]
