@@ -105,7 +105,7 @@ MAY_EXIST = frozenset(
 )
 OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
-URGENT = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
+URGENT = frozenset({OrderState.REFUSED, OrderState.LOST})
 WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
 
 

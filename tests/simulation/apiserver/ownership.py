@@ -31,8 +31,37 @@ def ownable(body: dict[str, Any], subresource: str, *, has_status: bool) -> dict
     return rest | ({"metadata": owned} if owned else {})
 
 
-def updated(owners: Owners, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Owners:
-    """Who owns what after a write that is no apply."""
+class Claims:
+    """Who owns what of a stored object; worked out only when an apply asks, since most objects see none."""
+
+    __slots__ = ("_earlier", "_owners", "_write")
+
+    def __init__(self, owners: Owners) -> None:
+        self._owners: Owners | None = owners
+        self._earlier: Claims | None = None
+        self._write: tuple[Manager, dict[str, Any], dict[str, Any], Node] | None = None
+
+    def after(self, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Claims:
+        """Who owns what after a write that is no apply; the objects are what ``ownable`` left of them."""
+        later = Claims({})
+        later._owners, later._earlier, later._write = None, self, (me, old, new, node)
+        return later
+
+    def owners(self) -> Owners:
+        """Each manager's fields."""
+        open_, claims = [], self
+        while claims._owners is None and claims._earlier is not None:
+            open_.append(claims)
+            claims = claims._earlier
+        owners = claims._owners or {}
+        for claims in reversed(open_):
+            assert claims._write is not None
+            claims._owners = owners = _updated(owners, *claims._write)
+            claims._earlier = claims._write = None
+        return owners
+
+
+def _updated(owners: Owners, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Owners:
     changed: set[Path] = set()
     removed: set[Path] = set()
     _compare(old, new, node, (), changed, removed)

@@ -65,20 +65,21 @@ class Node:
 LIMITS = ("enum", "format", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum")
 
 
-def shaped(value: Any, node: Node, *, nulls: bool = False) -> Any:
+def shaped(value: Any, node: Node, *, nulls: bool = False, like: Any = None) -> Any:
     """The value without unknown fields, with defaults, and without stray nulls unless ``nulls``.
 
-    Never changes ``value``; answers itself when nothing changes.
+    Never changes ``value``; answers itself when nothing changes. What is the very same in ``like`` is taken as it is.
     """
     if isinstance(value, dict):
-        return _shaped_object(value, node, nulls=nulls) if node.properties or node.values else value
+        known = like if isinstance(like, dict) else {}
+        return _shaped_object(value, node, known, nulls=nulls) if node.properties or node.values else value
     if isinstance(value, list) and node.items is not None:
         items = [shaped(item, node.items, nulls=nulls) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
 
-def _shaped_object(value: dict[str, Any], node: Node, *, nulls: bool) -> dict[str, Any]:
+def _shaped_object(value: dict[str, Any], node: Node, known: dict[str, Any], *, nulls: bool) -> dict[str, Any]:
     made: dict[str, Any] = {}
     changed = False
     for name, old in value.items():
@@ -87,8 +88,10 @@ def _shaped_object(value: dict[str, Any], node: Node, *, nulls: bool) -> dict[st
             made[name] = old
         elif child is None or (old is None and not child.nullable and (name in node.defaulted or not nulls)):
             changed = True  # a default takes the place of a null, if there is one
+        elif not isinstance(old, (dict, list)) or old is known.get(name):
+            made[name] = old
         else:
-            made[name] = new = shaped(old, child, nulls=nulls)
+            made[name] = new = shaped(old, child, nulls=nulls, like=known.get(name))
             changed = changed or new is not old
     for name, default in node.defaulted.items():
         if name not in made:

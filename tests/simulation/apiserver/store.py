@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simulation.apiserver.ownership import Owners
+    from simulation.apiserver.ownership import Claims
     from simulation.apiserver.resources import Resource
 
 FIRST_VERSION = 990  # soon the digits grow by one: versions must not be compared as text
@@ -21,7 +21,7 @@ class Stored:
 
     raw: dict[str, Any]
     seen: dict[str, Any]
-    owners: Owners
+    claims: Claims
     version: int
     _text: str | None = field(default=None, repr=False)
 
@@ -126,6 +126,9 @@ class Store:
         self.restored += 1
 
 
+_compact = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+
+
 def dumped(value: Any) -> str:
     """Compact JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _compact.encode(value)

@@ -66,6 +66,10 @@ CREATE: list[Step] = [
     Ask(422, "POST", "gpuvpcs", vpc("d", spec={"cluster": "c", "name": "n", "adoption": "Sometimes"})),
     Ask(201, "POST", "gpuvpcs", vpc("f", spec={"cluster": "c", "name": "n", "progressDeadlineSeconds": None})),
     Ask(422, "POST", "gpuvpcs", vpc("g", labels={"a b": "x y"}, finalizers=["a b"])),
+    Ask(400, "POST", "gpuvpcs", vpc("g", labels={"l": 5})),
+    Ask(400, "POST", "gpuvpcs", vpc("g", finalizers="x")),
+    Ask(400, "POST", "gpuvpcs", vpc("g") | {"metadata": "x"}),
+    Ask(400, "POST", "secrets", {"metadata": {"name": "s", "labels": {"l": 5}}}),
     Ask(404, "GET", "gpuvpcs/none"),
     Ask(404, "DELETE", "gpuvpcs/none"),
 ]
@@ -304,7 +308,7 @@ MANAGERS: list[Step] = [
         200,
         "PATCH",
         f"{STATUS}?{MINE}&force=true",
-        f'{{"apiVersion":"gpucloud.dev/v1alpha1","kind":"GpuVpc","status":{{"name":"\U0001f600"}}}}',
+        '{"apiVersion":"gpucloud.dev/v1alpha1","kind":"GpuVpc","status":{"name":"\U0001f600"}}',
         "apply",
     ),
     Ask(
@@ -341,6 +345,7 @@ APPLY: list[Step] = [
     Ask(200, "PATCH", f"{A}?{MINE}", vpc(), "apply"),
     Ask(422, "PATCH", f"{A}?{MINE}", vpc(uid="nope"), "apply"),
     Ask(409, "PATCH", f"{A}?{MINE}", vpc(resourceVersion="1"), "apply"),
+    Ask(201, "PATCH", f"gpuvpcs/none?{MINE}", vpc("none", resourceVersion="1"), "apply"),  # a version guards nothing here
     Ask(200, "PATCH", f"{A}?{MINE}", vpc(spec={"cluster": "c", "name": "acme", "adoption": "Required"}), "apply"),
     Ask(200, "PATCH", f"{A}?{MINE}", vpc(), "apply"),
     Ask(400, "PATCH", f"{A}?{MINE}", vpc("d"), "apply"),

@@ -35,6 +35,7 @@ STATUSES = st.fixed_dictionaries(
     },
 )
 GUARDS = st.sampled_from(["none", "version", "uid", "both", "stale"])
+POLICIES = st.sampled_from(["Background", "Foreground"])
 QUERIES = st.sampled_from([MINE, THEIRS, f"{MINE}&force=true", f"{THEIRS}&force=true"])
 
 
@@ -52,39 +53,48 @@ def _guard(name: str, kind: str) -> dict[str, Any]:
     return found
 
 
+def _owners(draw: st.DrawFn, name: str) -> Ask:
+    """What owners and controllers do to the object itself."""
+    path, guard = f"gpuvpcs/{name}", _guard(name, draw(GUARDS))
+    match draw(st.integers(0, 3)):
+        case 0:
+            return Ask(0, "PUT", path, {"$from": name, "spec": draw(SPECS), "metadata": {"labels": draw(LABELS)}}, save=name)
+        case 1:
+            change = {"metadata": {"finalizers": draw(FINALIZERS), **guard}, "spec": draw(SPECS)}
+            return Ask(0, "PATCH", path, change, "merge", draw(st.sampled_from(["", name])))
+        case 2:
+            finalizers = {"op": "add", "path": "/metadata/finalizers", "value": draw(FINALIZERS) or []}
+            tests = [{"op": "test", "path": f"/metadata/{field}", "value": value} for field, value in guard.items()]
+            return Ask(0, "PATCH", path, [*tests, finalizers], "json")
+    meta = {"finalizers": draw(FINALIZERS), "labels": draw(LABELS)}
+    given = {field: value for field, value in meta.items() if value}  # who owns an empty field is no matter of ours
+    return Ask(0, "PATCH", f"{path}?{draw(QUERIES)}", vpc(name, spec=draw(SPECS), **given, **guard), "apply")
+
+
+def _status(draw: st.DrawFn, name: str) -> Ask:
+    """What controllers do to the status."""
+    path = f"gpuvpcs/{name}/status"
+    if draw(st.booleans()):
+        return Ask(0, "PUT", path, {"$from": name, "status": draw(STATUSES)}, save=name)
+    body = {**vpc(name, status=draw(STATUSES)), "metadata": {"name": name, **_guard(name, draw(GUARDS))}}
+    return Ask(0, "PATCH", f"{path}?{draw(QUERIES)}", body, "apply")
+
+
 @st.composite
 def requests(draw: st.DrawFn) -> Ask:
     """One request. What an object was when it was read last guards it, or not."""
     name = draw(NAMES)
-    path = f"gpuvpcs/{name}"
-    guard = _guard(name, draw(GUARDS))
     match draw(st.integers(0, 9)):
         case 0 | 1:
             return Ask(0, "POST", "gpuvpcs", vpc(name, spec=draw(SPECS), finalizers=draw(FINALIZERS)), save=name)
         case 2:
-            return Ask(0, "GET", path, save=name)
+            return Ask(0, "GET", f"gpuvpcs/{name}", save=name)
         case 3:
-            return Ask(0, "PUT", path, {"$from": name, "spec": draw(SPECS), "metadata": {"labels": draw(LABELS)}}, save=name)
-        case 4:
-            change = {"metadata": {"finalizers": draw(FINALIZERS), **guard}, "spec": draw(SPECS)}
-            return Ask(0, "PATCH", path, change, "merge", draw(st.sampled_from(["", name])))
-        case 5:
-            finalizers = {"op": "add", "path": "/metadata/finalizers", "value": draw(FINALIZERS) or []}
-            tests = [{"op": "test", "path": f"/metadata/{field}", "value": value} for field, value in guard.items()]
-            return Ask(0, "PATCH", path, [*tests, finalizers], "json")
-        case 6:
-            options = {"preconditions": guard, "propagationPolicy": draw(st.sampled_from(["Background", "Foreground"]))}
-            return Ask(0, "DELETE", path, draw(st.sampled_from([None, options])))
-        case 7:
-            return Ask(0, "PUT", f"{path}/status", {"$from": name, "status": draw(STATUSES)}, save=name)
-        case 8:
-            meta = {"finalizers": draw(FINALIZERS), "labels": draw(LABELS)}
-            given = {field: value for field, value in meta.items() if value}  # who owns an empty field is no matter of ours
-            body = vpc(name, spec=draw(SPECS), **given, **guard)
-            return Ask(0, "PATCH", f"{path}?{draw(QUERIES)}", body, "apply")
-    status = {"name": name, **guard}, draw(STATUSES)
-    body = {"apiVersion": "gpucloud.dev/v1alpha1", "kind": "GpuVpc", "metadata": status[0], "status": status[1]}
-    return Ask(0, "PATCH", f"{path}/status?{draw(QUERIES)}", body, "apply")
+            options = {"preconditions": _guard(name, draw(GUARDS)), "propagationPolicy": draw(POLICIES)}
+            return Ask(0, "DELETE", f"gpuvpcs/{name}", draw(st.sampled_from([None, options])))
+        case 4 | 5:
+            return _status(draw, name)
+    return _owners(draw, name)
 
 
 SEQUENCES = st.lists(requests(), min_size=1, max_size=25)

@@ -169,10 +169,11 @@ async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(rooms, a_
     [
         (None, [Readiness.MISSING], ""),
         ({}, [Readiness.PENDING], "never seen"),
-        ({"meta": GOING, "status": {"vmId": "x"}}, [Readiness.LEAVING], ""),
-        ({"status": status("VMLost", progress="Stalled", vmId="x")}, [Readiness.PENDING], "it is gone"),
-        ({"status": status("PoweredOff", "True", None, vmId="x")}, [], "it need not be on"),
-        ({"status": status("ApiUnavailable", "Unknown", vmId="x")}, [], "its present trouble is no matter"),
+        ({"status": {"vmId": "x"}}, [Readiness.PENDING], "an id without the record of an order"),
+        ({"meta": GOING, "status": status(order="x")}, [Readiness.LEAVING], ""),
+        ({"status": status("VMLost", progress="Stalled", order=an_order("x", OrderState.LOST))}, [Readiness.PENDING], "gone"),
+        ({"status": status("PoweredOff", "True", None, order="x")}, [], "it need not be on"),
+        ({"status": status("ApiUnavailable", "Unknown", order="x")}, [], "its present trouble is no matter"),
     ],
 )
 async def test_the_vm_that_a_snapshot_is_taken_of(rooms, vm, needs, why):

@@ -7,13 +7,13 @@ import pytest
 
 from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, stop
 from gpucloud.engine.objects import ObjectStore
-from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan, Release
-from support.builders import START, a_status
+from support.builders import a_status, an_order
 from support.fakes import CONFLICT, DOWN, GONE, UID, a_resource
 from support.looprig import KEY, Rig
 
@@ -107,9 +107,7 @@ async def test_no_exception_ends_a_worker(rig):
 
 
 async def test_an_order_is_remembered_before_each_write_of_it(rig):
-    wanted = CREATING.model_copy(
-        update={"order": Order(state=OrderState.INTENDED, name="x", cluster="c", vpc="v", recorded_at=START)}
-    )
+    wanted = CREATING.model_copy(update={"order": an_order("x", OrderState.INTENDED)})
     it = rig(lambda facts: Plan(status=wanted, record_intent=facts.status != wanted))
     it.put()
     it.kube.fails = [CONFLICT]
@@ -148,7 +146,7 @@ async def test_what_came_and_went_is_not_written(rig):
         a_status("Drifted"),  # Ready flips
         RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
         RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
-        RUNNING.model_copy(update={"settled_generation": 9}),
+        RUNNING.model_copy(update={"order": an_order("x")}),  # a new process must know of it
     ],
 )
 async def test_a_verdict_is_written_at_once(rig, after):

@@ -120,7 +120,7 @@ COLUMNS = [
     (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VPC Account Price/h Paused Message"),
     (GPUVPC, "Ready Reason Name Cluster IP-Range Default Age", "VPC-ID Adopted Account Paused Message"),
     (GPUSNAPSHOT, "Ready Reason Source Cluster Size Age", "Snapshot-ID VPC Account Paused Message"),
-    (GPUCLOUDACCOUNT, "Ready Reason Endpoint Tenant Users Age", "Credential Last-Contact Message"),
+    (GPUCLOUDACCOUNT, "Ready Reason Endpoint Tenant Users Age", "Credential Last-Contact Paused Message"),
 ]
 
 
@@ -174,15 +174,16 @@ def test_the_reference_names_every_field_and_rule(definition):
 
 
 @pytest.mark.parametrize("definition", [GPUVM, GPUVPC, GPUSNAPSHOT], ids=lambda item: item.kind)
-def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline(definition):
+def test_every_cloud_kind_names_its_account_records_its_intent_and_has_a_deadline(definition):
     assert issubclass(definition.spec, CloudSpec)
     assert issubclass(definition.status, CloudStatus)
     names = list(schema(definition, "status")["properties"])
-    assert names[:7] == [
+    assert names[:8] == [
         "observedGeneration",
         "conditions",
-        "order",
+        "intent",
         "account",
+        "ordered",
         "tenancy",
         "progressDeadlineAt",
         "lastHandledReconcileAt",

@@ -11,16 +11,22 @@ import pytest
 import yaml
 
 from simulation.apiserver import ApiServer, NamespaceController
+from simulation.conformance.playing import Ask, InMemory, Player
+from simulation.conformance.scripts import SCRIPTS
 
 CRDS = Path(__file__).parents[3] / "crds"
 VPCS = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvpcs"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
+@pytest.fixture(scope="module")
+def definitions():
+    return [yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml"))]
+
+
 @pytest.fixture
-def api():
+def api(definitions):
     uids = itertools.count(1)
-    definitions = [yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml"))]
     server = ApiServer(
         definitions, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}", history=50
     )
@@ -39,6 +45,15 @@ def sent(api, method, path, body=None, *, status=200, **headers):
     answer = api.request("admin", method, path, headers=headers, body=body)
     assert answer.status == status, answer.text
     return json.loads(answer.text)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_that_the_real_apiserver_answers_so_is_answered_so(api, name):
+    """The whole answers are compared in ``tests/e2e/test_apiserver_conformance.py``."""
+    steps = SCRIPTS[name]
+    player = Player(InMemory(api), "conformance")
+    player.play(steps)
+    assert player.statuses == [step.status for step in steps if isinstance(step, Ask)]
 
 
 def test_an_object_is_created_read_watched_and_deleted(api):
