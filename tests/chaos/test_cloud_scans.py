@@ -93,7 +93,7 @@ def objects():
         "stands": (there, OLD, False),
         "was ordered, and the answer lost": (
             ordered,
-            tried(Verb.CREATE, ago=45, memory=replace(OLD, unclear=True), **LOST),
+            tried(Verb.CREATE, ago=45, memory=OLD, **LOST),
             False,
         ),
         "was ordered by another process": (

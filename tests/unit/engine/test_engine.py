@@ -212,7 +212,7 @@ async def test_one_eye_that_is_slow_makes_no_object_run_in_circles(rig):
 
 async def test_a_vpc_that_goes_takes_few_passes_whatever_its_eyes_do(rig):
     it = await rig()
-    order = an_order("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True)
+    order = an_order("acme-train", vpc="acme-train", cloud_id="9").model_dump(mode="json", by_alias=True)
     it.cloud.worlds[OWN]["GetVpcs"] = [{"id": "9", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}]
     it.cloud.takes["GetSnapshots"] = 5.0
     it.show("GpuVpc", "net", status={"vpcId": "9", "order": order, "account": OWN_ACCOUNT}, meta=GOING)
