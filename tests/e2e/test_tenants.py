@@ -137,7 +137,14 @@ def test_where_the_administrator_shares_the_account_any_name_will_do(here, there
     assert "DestroyVpc" not in sim.mutations()
 
 
-THEIRS = {"state": "Seen", "name": "theirs", "cloudId": "theirs", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
+THEIRS = {
+    "state": "Seen",
+    "name": "theirs",
+    "cloudId": "theirs",
+    "cluster": "Msc1",
+    "vpc": "acme",
+    "recordedAt": "2026-01-01T00:00:00Z",
+}
 SOMEBODY = {
     "the operator's own account": {"account": "(operator)"},
     "an account that is not there": {"account": "somebody-elses"},

@@ -15,8 +15,7 @@ from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.session import Learned
-from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
