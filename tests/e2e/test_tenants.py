@@ -137,19 +137,26 @@ def test_where_the_administrator_shares_the_account_any_name_will_do(here, there
     assert "DestroyVpc" not in sim.mutations()
 
 
-THEIRS = {"name": "theirs", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
+THEIRS = {
+    "state": "Seen",
+    "name": "theirs",
+    "cloudId": "theirs",
+    "cluster": "Msc1",
+    "vpc": "acme",
+    "recordedAt": "2026-01-01T00:00:00Z",
+}
 SOMEBODY = {
     "the operator's own account": {"account": "(operator)"},
     "an account that is not there": {"account": "somebody-elses"},
     "the other tenant": {"tenancy": "acme"},
 }
-NOTHING = {"intent": None, "account": None, "tenancy": None, "conditions": []}
+NOTHING = {"order": None, "account": None, "tenancy": None, "conditions": []}
 ELSEWHERE = {"account": "(operator)", "tenancy": "acme"}
 LIES = {
     "gpuvm": {
         **SOMEBODY,
-        "the other's VM": {"vmId": "theirs", "intent": THEIRS},
-        "everything of the other's": {"vmId": "theirs", "intent": THEIRS, **ELSEWHERE},
+        "the other's VM": {"vmId": "theirs", "order": THEIRS},
+        "everything of the other's": {"vmId": "theirs", "order": THEIRS, **ELSEWHERE},
         "nothing at all": {"vmId": None, **NOTHING},
     },
     "gpuvpc": {
@@ -159,8 +166,8 @@ LIES = {
     },
     "gpusnapshot": {
         **SOMEBODY,
-        "the other's snapshot": {"snapshotId": "theirs", "intent": THEIRS},
-        "everything of the other's": {"snapshotId": "theirs", "intent": THEIRS, **ELSEWHERE},
+        "the other's snapshot": {"snapshotId": "theirs", "order": THEIRS},
+        "everything of the other's": {"snapshotId": "theirs", "order": THEIRS, **ELSEWHERE},
         "nothing at all": {"snapshotId": None, **NOTHING},
     },
 }

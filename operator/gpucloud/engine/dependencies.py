@@ -190,7 +190,7 @@ class Objects:
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
             place, order = self.snapshot_identity(snapshot, spec), snapshot.status.order
-            if place is not None and orders.may_exist(order):
+            if place is not None and orders.may_exist(order) and not orders.moved(order, place):
                 yield place.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:

@@ -5,7 +5,7 @@ from structlog.testing import capture_logs
 
 from gpucloud.cloud import client as client_module
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.models import VpcRecord
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine import meant
 from gpucloud.engine.accounts import Account, Accounts
@@ -88,7 +88,7 @@ class FakeClient:
 
     def __init__(self):
         self.calls, self.fails = [], []
-        self.answers = {"create_vpc": VpcRecord(id="7")}
+        self.answers = {"create_vpc": VpcRecord(id="7"), "create_server": VmRecord(), "create_snapshot": SnapshotRecord()}
 
     def __getattr__(self, name):
         async def call(*body, **where):
