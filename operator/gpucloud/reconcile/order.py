@@ -82,6 +82,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.SEEN, E.DESTROYED): Transition(
         S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
     ),
+    (S.LOST, E.RECORDED): Transition(S.INTENDED, f"it was adopted, which the spec forbids by now; {_NAME_FREE}"),
     (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
     (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
@@ -243,8 +244,7 @@ def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: flo
 
 
 def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
-    seen_id = getattr(found.record, "id", None)
-    order = standing.order
+    seen_id, order = getattr(found.record, "id", None), standing.order
     if (
         proofs.unique_id
         and order is not None
@@ -255,7 +255,9 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
     ):
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = standing.own or found.as_of >= standing.since + proofs.grace
-        return _moved(standing, Event.REPLACED, now) if settled else standing
+        standing = _moved(standing, Event.REPLACED, now) if settled else standing
+        if standing.state is not OrderState.LOST or not proofs.adoptable:
+            return standing
     if standing.state is OrderState.SEEN:
         return _with_id(standing, seen_id)
     ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
