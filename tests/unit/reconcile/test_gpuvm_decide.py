@@ -208,7 +208,11 @@ ROWS = {
     ),
     "gone by its record, of an object that stays: lost": Row(
         "a backup restored the status of one that was being deleted",
-        {"status": a_status("Deleting", order=an_order(NAME, OrderState.GONE))},
+        {
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 50, NOW - 2),
+            "memory": OLD,
+        },
         Reason.VM_LOST,
         progress="Stalled",
         says="deleted outside Kubernetes",

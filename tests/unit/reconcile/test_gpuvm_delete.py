@@ -11,7 +11,7 @@ from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Limits, Memory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide, with_snapshots
-from support.builders import NOW, a_spec, a_status, an_object, facts, present
+from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, present
 from support.gpuvmfacts import (
     BLIND,
     CREATING,
@@ -107,6 +107,17 @@ ROWS = {
         },
         Reason.DELETING,
         looks=True,
+    ),
+    "gone, says a status that another process wrote: looked for once more": Row(
+        "people can edit a status, and the VM may live",
+        {
+            "meta": DELETING,
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 5, NOW - 2),
+            "memory": Memory(first_seen=NOW - 9),
+        },
+        Reason.DELETING,
+        action=Verb.DESTROY,
     ),
     "a spec that names another place: not forgotten": Row(
         "what stands in the new place is another's",
