@@ -45,6 +45,7 @@ from support.snapshotfacts import a_snapshot, a_snapshot_spec
 from support.vpcfacts import a_vpc, a_vpc_spec
 
 AGES = (0.0, 0.0, 0.5, 0.5, 3.0, 3.0, 12.0, 20.0, 40.0, 200.0, 400.0)
+LOOK = 0.25  # all that this process has lived through was so long before the look
 IDS = ("ours", "ours too", "other")
 VERDICTS = (
     (None, "False", None),
@@ -132,7 +133,7 @@ def an_attempt(r, verb):
 
 def a_history(r, base, order, there):
     """What this process has lived through with the order: nothing, since it is new, or some steps of it; and its memory."""
-    subject, times = base.subject, sorted(before(r) for _ in range(5))
+    subject, times = base.subject, sorted(before(r) - LOOK for _ in range(5))
     attempts = {verb: an_attempt(r, verb) for verb in (Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT) if r.random() < 0.2}
     attempts = {verb: item for verb, item in attempts.items() if verb not in {subject.create, subject.destroy}}
     known = orders.take_over(None, recorded(base, order), frozenset(), times[0])
@@ -166,7 +167,7 @@ def settled(f, known, ids=frozenset()):
     """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
     order = recorded(f, f.status.order)
     first_seen = f.memory.first_seen
-    standing = orders.take_over(known, order, ids, first_seen if known is None else NOW)
+    standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
     if orders.moved(standing.order, wanted) and orders.odd_place(standing.order) is None:
         f = replace(f, found=Unknown(NOW, Blindness.MOVED, "words."))

@@ -165,7 +165,7 @@ ROWS = {
         progress="Stalled",
         says=("'first'", "Delete this object"),
     ),
-    "a taken name without our intent is a conflict": Row(
+    "a taken name without an order of ours is a conflict": Row(
         "it is somebody's backup",
         {"spec": CHOSEN, "found": a_snapshot(id="theirs")},
         Reason.CONFLICT,
@@ -197,7 +197,7 @@ ROWS = {
         says="another spec.snapshotName",
         status={"order": OrderState.REFUSED},
     ),
-    "a chosen name with our intent is ours": Row(
+    "a chosen name with our order is ours": Row(
         "the name had been shown free",
         {
             "spec": CHOSEN,
@@ -288,17 +288,17 @@ ROWS = {
         intends=True,
         status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
-    "a recorded intent of ours is acted on": Row(
+    "a recorded order of ours is acted on": Row(
         "look, record, take", {"status": CREATING, "known": MINE}, Reason.CREATING, action=Verb.CREATE_SNAPSHOT
     ),
-    "an intent is not acted on when the VM has gone": Row(
+    "a record is not acted on when the VM has gone": Row(
         "it went between the record and the order",
         {"status": CREATING, "known": MINE, "source": Source("vm", Absent(NOW, NOW))},
         Reason.SOURCE_NOT_FOUND,
         progress="Stalled",
         says="'vm'",
     ),
-    "an intent of another process is waited out": Row(
+    "a record of another process is waited out": Row(
         "it may have been sent",
         {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
         Reason.CREATING,

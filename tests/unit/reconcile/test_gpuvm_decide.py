@@ -128,7 +128,7 @@ ROWS = {
         progress="Stalled",
         says="team/first",
     ),
-    "a taken name without our intent is a conflict": Row(
+    "a taken name without an order of ours is a conflict": Row(
         "a VM of that name may hold somebody's work",
         {"spec": a_spec(vmName="theirs"), "found": present(name="theirs")},
         Reason.CONFLICT,

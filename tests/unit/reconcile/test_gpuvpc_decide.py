@@ -211,7 +211,7 @@ ROWS = {
         status={"vpc_id": "vpc-1", "adopted": True, "account": OWN_ACCOUNT, "tenancy": "acme"},
     ),
     "adoption allowed does not make ours another's": Row(
-        "it was created under our intent",
+        "it was created by our order",
         {"spec": ADOPTS, "found": a_vpc(), "status": AVAILABLE},
         Reason.AVAILABLE,
         "True",
@@ -250,7 +250,7 @@ ROWS = {
         says="spec.adoption",
         status={"order": OrderState.REFUSED},
     ),
-    "the intent of an order that was refused for certain goes with the refusal": Row(
+    "the record of an order that was refused for certain says so": Row(
         "after a restart it would pass for one that may have been carried out",
         {"status": CREATING, "memory": REFUSED_FOR_CERTAIN},
         Reason.PERMISSION_DENIED,
@@ -292,17 +292,17 @@ ROWS = {
         Reason.CREATING,
         intends=True,
     ),
-    "an id from before goes with the new intent": Row(
+    "an id from before goes with the new order": Row(
         "ours would be taken for a replacement of that one, and leak",
         {"status": TAKEN_OVER, "found": Absent(NOW, NOW - 40, NOW - 2)},
         Reason.CREATING,
         intends=True,
         status={"order": OrderState.INTENDED, "vpc_id": None},
     ),
-    "a recorded intent of ours is acted on": Row(
+    "a recorded order of ours is acted on": Row(
         "look, record, create", {"status": CREATING, "known": MINE}, Reason.CREATING, action=Verb.CREATE_VPC
     ),
-    "an intent of another process is waited out": Row(
+    "a record of another process is waited out": Row(
         "it may have been sent",
         {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
         Reason.CREATING,
@@ -319,7 +319,7 @@ ROWS = {
         says=(NAME, "Create it, or set spec.adoption: IfExists"),
         intends=False,
     ),
-    "Required never sends an intent that was recorded before": Row(
+    "Required never sends an order that was recorded before": Row(
         "the owner changed their mind in between",
         {"spec": REQUIRED, "status": CREATING, "known": MINE},
         Reason.NOT_FOUND,
@@ -643,12 +643,12 @@ ROWS = {
         Reason.DELETING,
         looks=False,
     ),
-    "an intent of our own, never sent, frees even blind": Row(
+    "a record of our own, never sent, frees even blind": Row(
         "nothing can be there",
         {"meta": DELETING, "status": CREATING, "known": MINE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
         released=Reason.GONE,
     ),
-    "an intent of another process does not": Row(
+    "a record of another process does not": Row(
         "it may have been sent",
         {"meta": DELETING, "status": CREATING, "memory": STRANGER, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
@@ -661,7 +661,7 @@ ROWS = {
         progress="Stalled",
         says="Retain",
     ),
-    "without an account, of one that was made and lost its intent: held": Row(
+    "without an account, of one that was made and lost its order: held": Row(
         "the id says that it was seen",
         EMPTIED
         | {"status": a_vpc_status("Deleting", vpc_id="vpc-1"), "spec": DELETES, "found": Unknown(NOW, Blindness.ACCOUNT)},
