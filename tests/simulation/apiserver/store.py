@@ -92,7 +92,7 @@ class Store:
             self._changes = self._changes[-self._history :]
             self.compacted = self._changes[0].version - 1
         user, verb = who
-        old, new = before and before.seen, stored and stored.seen
+        old, new = (None if item is None else item.seen for item in (before, stored))
         self.commits.append(Commit(self.version, user, verb, old, new, resource.plural))
         for callback in self.on_commit:
             callback()
