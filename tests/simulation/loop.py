@@ -48,7 +48,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.callbacks = 0
         self.hottest = 0
         self._instant = 0
-        self.on_callback: Callable[[Process], None] | None = None
+        self.on_death: Callable[[Process, str], None] | None = None
         self.failures: list[dict[str, Any]] = []
         self.set_exception_handler(lambda _loop, context: self.failures.append(context))
 
@@ -106,8 +106,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self.hottest = self._instant
                 raise Hot(f"{self._instant} callbacks at {self._now:.3f} s; the last one is {handle!r} of {process.name}")
             handle._run()
-            if self.on_callback is not None:
-                self.on_callback(process)
+            if process.callbacks == process.dies_at and self.on_death is not None:
+                self.on_death(process, f"at its callback {process.callbacks}")
             if self._stopping:
                 break
         self.current = self.world
