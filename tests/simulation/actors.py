@@ -9,7 +9,7 @@ from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile.naming import base_name, installation_tag
 from gpucloud.sim.world.vms import Vm
 from simulation.cloud import KEYS, name_of
-from simulation.people import APPLY, OBJECTS, People, path_of
+from simulation.people import APPLY, MERGE, OBJECTS, People, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +34,7 @@ class Actors:
         self.cluster = "msc1" if world.respelled else "Msc1"
         self._backups: list[dict[str, Any]] = []
         self._snapshot: Any = None
+        self._touched = 0
         self._acts: dict[str, tuple[float, Callable[[], object]]] = {
             "nothing": (0.5, lambda: None),
             "create vm": (4, self._create_vm),
@@ -68,7 +69,9 @@ class Actors:
     def prepare(self) -> None:
         """What stands before the first process starts."""
         for namespace in ("team", "other"):
-            self.admin.call("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+            self.admin.call(
+                "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+            )
             if not self._world.scenario.own_account:
                 self._account(namespace)
 
@@ -85,13 +88,18 @@ class Actors:
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
         for _ in range(world.scenario.slots):
-            gap = world.choices.pick("gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2))
+            gap = world.choices.pick(
+                "gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2)
+            )
             await asyncio.sleep(min(gap, max(0.0, end - world.loop.time())))
             kind = choose("act", names, weights)
-            self._acts[kind][1]()
+            if kind not in world.weather.without:
+                self._acts[kind][1]()
             while world.namespaces.step():
                 pass
         await asyncio.sleep(max(0.0, end - world.loop.time()))
+        while world.acts_to_come:
+            await asyncio.sleep(world.grace)
         while world.namespaces.step():
             pass
 
@@ -116,7 +124,10 @@ class Actors:
         spec |= {"vmName": chosen} if chosen else {}
         if choose("vm power", ("Running", "Stopped"), (6, 1)) == "Stopped":
             spec["powerState"] = "Stopped"
-        policy, snapshots = choose("vm policy", ("Delete", "Retain"), (8, 1)), choose("vm snapshots", ("Keep", "Delete"), (5, 1))
+        policy, snapshots = (
+            choose("vm policy", ("Delete", "Retain"), (8, 1)),
+            choose("vm snapshots", ("Keep", "Delete"), (5, 1)),
+        )
         if (policy, snapshots) != ("Delete", "Keep"):
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
         if choose("vm image", ("", "snapshot"), (9, 1)):
@@ -154,7 +165,7 @@ class Actors:
             self.owner.delete(item)
             if self._world.choices.choose("and again", (False, True), (3, 1)):
                 kept = {name: value for name, value in item["metadata"].items() if name in {"name", "annotations"}}
-                self._world.later(
+                self._world.act_later(
                     self._world.grace * self._world.choices.choose("again after", (0.5, 0.1, 3.0)),
                     lambda: self.owner.create(item["kind"], item["metadata"]["namespace"], spec=item["spec"], **kept),
                 )
@@ -178,13 +189,19 @@ class Actors:
     def _restart(self) -> None:
         item = self._some("GpuVM")
         if item is not None:
-            self.owner.annotate(item, restart_requested_at=self._world.choices.choose("restart text", TEXTS, (4, 1, 1, 1, 2, 1)))
+            self.owner.annotate(item, restart_requested_at=self._text(TEXTS))
+
+    def _text(self, texts: tuple[str, ...]) -> str:
+        plain = "odd texts" in self._world.weather.without
+        return "2026-03-03T00:00:00Z" if plain else self._world.choices.choose("text", texts)
 
     def _annotate(self) -> None:
         item = self._some()
         if item is not None:
-            which = self._world.choices.choose("annotation", ("reconcile_requested_at", "accept_absence", "buy_anyway"), (3, 1, 1))
-            text = self._world.choices.choose("text", TEXTS) if which == "reconcile_requested_at" else "true"
+            which = self._world.choices.choose(
+                "annotation", ("reconcile_requested_at", "accept_absence", "buy_anyway"), (3, 1, 1)
+            )
+            text = self._text(TEXTS) if which == "reconcile_requested_at" else "true"
             self.owner.annotate(item, **{which: text})
 
     def _force(self) -> None:
@@ -205,7 +222,9 @@ class Actors:
         """A backup tool puts back an object as it was, its status under the tool's own name."""
         if not self._backups:
             return
-        old = self._backups[int(self._world.choices.pick("which backup", 0.0, lambda part: round(part, 3)) * len(self._backups))]
+        old = self._backups[
+            int(self._world.choices.pick("which backup", 0.0, lambda part: round(part, 3)) * len(self._backups))
+        ]
         meta = old["metadata"]
         self.owner.create(old["kind"], meta["namespace"], meta["name"], old["spec"])
         now = self.owner.call("GET", path_of(old))
@@ -229,7 +248,9 @@ class Actors:
 
     def _stranger_makes(self) -> None:
         world, choose = self._world, self._world.choices.choose
-        ours = [name_of(row) for row in self._vms()] + [order.name for order in world.cloud.orders if order.operation == "CreateServer"]
+        ours = [name_of(row) for row in self._vms()] + [
+            order.name for order in world.cloud.orders if order.operation == "CreateServer"
+        ]
         name = choose("stranger's name", CHOSEN)
         if ours and choose("stranger's name is ours", (False, True), (4, 1)):
             name = ours[-1]
@@ -257,7 +278,7 @@ class Actors:
             self._world.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
             if self._world.choices.choose("stranger makes it again", (False, True), (2, 1)):
                 after = self._world.grace * self._world.choices.choose("made again after", (3.0, 0.3, 10.0))
-                self._world.later(after, self._world.cloud.make_vm, name_of(vm), vm.order.vpc, vm.order.cluster, "stranger")
+                self._world.act_later(after, self._world.cloud.make_vm, name_of(vm), vm.order.vpc, vm.order.cluster, "stranger")
 
     def _stranger_powers(self) -> None:
         vm = self._a_vm()
@@ -312,6 +333,13 @@ class Actors:
             self._world.judge.restoring()
             self._world.api.restore(self._snapshot)
             self._world.judge.restored()
+
+    def overtake(self, path: str) -> None:
+        """Somebody changes an object right before an operator's write of it arrives."""
+        self._touched += 1
+        if "/namespaces/" in path and "gpucloud.dev" in path:
+            change = {"metadata": {"labels": {"touched": str(self._touched)}}}
+            self.stranger.call("PATCH", path.removesuffix("/status"), change, MERGE)
 
     def heal(self) -> None:
         """When all is over, keys are good again, and nobody holds anything."""

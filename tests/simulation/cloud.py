@@ -84,7 +84,9 @@ class Cloud:
 
     def _knobs(self) -> Knobs:
         choose = self._world.choices.choose
-        knobs = Knobs(provision_seconds=choose("provision", (5.0, 1.0, 40.0)), destroy_seconds=choose("destroying", (2.0, 0.5, 20.0)))
+        knobs = Knobs(
+            provision_seconds=choose("provision", (5.0, 1.0, 40.0)), destroy_seconds=choose("destroying", (2.0, 0.5, 20.0))
+        )
         if not self._world.weather.has("odd-knobs"):
             return knobs
         return knobs.model_copy(
@@ -158,7 +160,11 @@ class Cloud:
             "word": {"kind": FaultKind.STATUS_WORD, "word": word},
             "write-unsaid": {"kind": FaultKind.LOST_ANSWER},
             "write-500": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 502, "message": word},
-            "write-not-found": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 500, "message": 'The VPC "acme" was not found'},
+            "write-not-found": {
+                "kind": FaultKind.STATUS_AFTER_COMMIT,
+                "status": 500,
+                "message": 'The VPC "acme" was not found',
+            },
             "write-late": {"kind": FaultKind.LATE_COMMIT, "status": 500, "seconds": round(world.grace * 0.7, 1)},
             "write-ghost": {"kind": FaultKind.GHOST},
             "write-garbage": {"kind": FaultKind.GARBAGE},

@@ -44,7 +44,7 @@ class Feeder:
     def start(self) -> list[asyncio.Task[None]]:
         """One task for each kind, and one for the accounts' health."""
         tasks = [asyncio.create_task(self._feed(item), name=f"watch-{item.plural}") for item in DEFINITIONS]
-        return [*tasks, asyncio.create_task(self._ask_for_health(), name="health")]
+        return [*tasks, asyncio.create_task(self._ask_for_health(), name="health")] if self._guard else tasks
 
     async def stop(self, tasks: list[asyncio.Task[None]]) -> None:
         """End all."""
@@ -150,7 +150,7 @@ class Feeder:
 
     async def _ask_for_health(self) -> None:
         """kopf's timer of each account, all at once."""
-        while self._guard:
+        while True:
             await asyncio.sleep(HEALTH_SECONDS)
             for namespace, name in self._accounts.values():
                 self._engine.check_account(namespace, name)

@@ -51,7 +51,6 @@ class Judge:
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._good: list[tuple[float, str, int]] = []  # when, which kind and how many good listings were handed out
-        self._shown: set[str] = set()  # text that others can read
         self.last_disturbance = 0.0
 
     def found(self, oracle: str, text: str) -> None:
@@ -74,6 +73,12 @@ class Judge:
         self.sometimes["process died or slept"] += 1
         self.disturbed()
 
+    def show(self, text: str) -> None:
+        """An operator has shown this to others: no key may stand in it."""
+        for key in KEYS.values():
+            if key in text:
+                self.found("canary", f"a key stands in {text[:200]}")
+
     def disturbed(self) -> None:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
@@ -88,7 +93,6 @@ class Judge:
     def _committed(self, commit: Any) -> None:
         if commit.plural == "events" and commit.after is not None and commit.user == OPERATOR:
             note = str(commit.after.get("note", ""))
-            self._shown.add(json.dumps(commit.after, ensure_ascii=False))
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
             return
@@ -100,7 +104,6 @@ class Judge:
         if commit.user == OPERATOR:
             self.mutations += 1
             self._note_write(life)
-            self._shown.add(json.dumps(life.status, ensure_ascii=False))
         elif commit.user != "system:namespace-controller":
             self.disturbed()
         if had and life.released and not life.guarded and commit.user == OPERATOR:
@@ -164,9 +167,11 @@ class Judge:
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
                 order.known = now
                 self.sometimes[f"order {order.answer}"] += 1
-        what = json.dumps([request.path, [pair for pair in request.query if operation != "RefreshToken"]])
-        self._shown.add(what)
-        self._world.tell(process.name, f"{operation} {asked_name(request)}".strip(), f"{fault} {response.status or response.ending}".strip())
+        if operation != "RefreshToken":
+            self.show(f"{request.path} {request.query}")
+        self._world.tell(
+            process.name, f"{operation} {asked_name(request)}".strip(), f"{fault} {response.status or response.ending}".strip()
+        )
         if operation.startswith("Get"):
             self._note_listing(operation, now)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
@@ -355,10 +360,6 @@ class Judge:
         for context in self._world.loop.failures:
             if "was destroyed but it is pending" not in str(context.get("message")):
                 self.found("lost task", f"{context.get('message')}: {context.get('exception')!r}")
-        for key in KEYS.values():
-            for text in self._shown:
-                if key in text:
-                    self.found("canary", f"a key stands in {text[:200]}")
 
 
 def asked_name(request: Request) -> str:

@@ -103,13 +103,15 @@ class KubeLink(Link):
 
         def deed() -> KubeAnswer | NoAnswer | None:
             if fault in _KUBE_REFUSALS:
-                return self._told(method, path, KubeAnswer(*_KUBE_REFUSALS[fault]))
+                return self._told(method, path, body, KubeAnswer(*_KUBE_REFUSALS[fault]))
             if fault == "kube-lost":
-                return self._told(method, path, NoAnswer("ConnectionReset"))
+                return self._told(method, path, body, NoAnswer("ConnectionReset"))
             if fault == "kube-late" and method != "GET":
                 seconds = world.choices.choose(f"late {domain}", (1.0, 5.0, 29.0, 60.0))
                 world.later(seconds, self._carry_out, method, path, body, headers)
-                return self._told(method, path, NoAnswer("ConnectionReset"))
+                return self._told(method, path, body, NoAnswer("ConnectionReset"))
+            if fault == "kube-409":
+                world.actors.overtake(urlsplit(path).path)
             answer = self._carry_out(method, path, body, headers)
             return NoAnswer("ConnectionReset") if fault == "kube-unsaid" else answer
 
@@ -121,11 +123,15 @@ class KubeLink(Link):
     def _carry_out(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
         world = self.world
         answer = world.api.request("operator", method, path, headers=headers, body=body)
-        return self._told(method, path, KubeAnswer(answer.status, answer.headers, answer.text))
+        return self._told(method, path, body, KubeAnswer(answer.status, answer.headers, answer.text))
 
-    def _told(self, method: str, path: str, answer: Any) -> Any:
+    def _told(self, method: str, path: str, body: str | None, answer: Any) -> Any:
         if method != "GET":
+            if "leases" not in path:
+                self.world.judge.show(body or "")
             said = answer.reason if isinstance(answer, NoAnswer) else f"{answer.status}"
+            if not isinstance(answer, NoAnswer) and answer.status >= 400:
+                said += f" {answer.text[:300]}"
             self.world.tell(self.process.name, f"{method} {urlsplit(path).path}", said)
         return answer
 
@@ -164,7 +170,6 @@ _READS = tuple(kind for kind in CLOUD_READ if kind not in OF_LISTINGS)
 _FAILED = '{"kind":"Status","status":"Failure","reason":"%s","message":"%s","code":%d}'
 _KUBE_REFUSALS: dict[str, tuple[int, dict[str, str], str]] = {
     "kube-401": (401, {}, _FAILED % ("Unauthorized", "Unauthorized", 401)),
-    "kube-409": (409, {}, _FAILED % ("Conflict", "the object has been modified", 409)),
     "kube-429": (429, {"Retry-After": "2"}, _FAILED % ("TooManyRequests", "too many requests", 429)),
     "kube-500": (500, {}, _FAILED % ("InternalError", "etcdserver: leader changed", 500)),
     "kube-503": (503, {}, _FAILED % ("ServiceUnavailable", "apiserver is shutting down", 503)),

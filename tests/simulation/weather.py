@@ -7,7 +7,7 @@ All at once would keep each other from showing.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from simulation.choices import Choices
@@ -31,7 +31,9 @@ RATES = (0.02, 0.05, 0.1, 0.3)
 
 
 class Weather:
-    """Which faults there are. ``over`` ends them all."""
+    """Which faults there are. ``over`` ends them all. ``without``: kinds of faults and acts that are left out."""
+
+    without: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
@@ -41,7 +43,7 @@ class Weather:
         calm = choices.draw("calm") < CALM
         for kind in KINDS:
             rate = choices.choose(f"weather {kind}", (0.0, *RATES), ((1 - ON) / ON * len(RATES), *(1.0 for _ in RATES)))
-            if rate and not calm:
+            if rate and not calm and kind not in self.without:
                 self.rates[kind] = rate
 
         if "own-id" in self.rates:  # who dies before the answer came can never learn what the cloud has called its VM

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import functools
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from simulation.apiserver import ApiServer, NamespaceController
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
 from simulation.judge import Judge
+from simulation.logs import SimulatedLog
 from simulation.loop import VirtualLoop
 from simulation.process import EPOCH, PROCESS, Process
 from simulation.records import Trace
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from simulation.choices import Key
 
 CRDS = [crd.custom_resource_definition(item) for item in DEFINITIONS]
+FINALLYS = 10  # one within the other, at most
 DEATHS = 3  # of processes, in one history
 NAMESPACES = ("team", "other")
 
@@ -39,7 +40,7 @@ class World:
     def __init__(self, seed: int, deviations: Mapping[Key, object] | None = None, *, keep: bool = False) -> None:
         self.choices = Choices(seed, deviations)
         self.trace = Trace(keep=keep)
-        self.loop = VirtualLoop(functools.partial(self.choices.draw, "tie"))
+        self.loop = VirtualLoop(seed)
         self.context = contextvars.Context()
         self.context.run(PROCESS.set, self.loop.world)
         self.weather = Weather(self.choices)
@@ -49,6 +50,7 @@ class World:
         self.cloud_names: dict[str, str] = {}  # that the cloud gave, to the names that were asked for
         self._commits: dict[int, Callable[[], None]] = {}
         self._numbers = 0
+        self.acts_to_come = 0
         self._deaths = 0
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
         self.api = ApiServer(CRDS, now=self.now, new_uid=self._new_uid)
@@ -92,11 +94,14 @@ class World:
     def _bury(self) -> None:
         """Let go of everything; what is unfinished is closed here, and not whenever memory is tidied up."""
         self.judge.rest()
+        SimulatedLog.world = None
         asyncio.events._set_running_loop(self.loop)
         for task in asyncio.all_tasks(self.loop):
             task._log_destroy_pending = False  # type: ignore[attr-defined]
-            with contextlib.suppress(BaseException):  # a ``finally`` that waits cannot be closed
-                task.get_coro().close()  # type: ignore[union-attr]
+            for _ in range(FINALLYS):  # a ``finally`` that waits is closed where it waits
+                with contextlib.suppress(BaseException):
+                    task.get_coro().close()  # type: ignore[union-attr]
+                    break
         asyncio.events._set_running_loop(None)
         self.loop.close()
 
@@ -107,6 +112,16 @@ class World:
     def later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
         """Do something in the world, whatever becomes of the process under way."""
         self.loop.call_later(seconds, callback, *args, context=self.context)
+
+    def act_later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Somebody acts later; the history does not end before that."""
+        self.acts_to_come += 1
+
+        def act() -> None:
+            self.acts_to_come -= 1
+            callback(*args)
+
+        self.later(seconds, act)
 
     def latency(self, domain: str) -> float:
         """Seconds that something takes on its way."""
