@@ -93,11 +93,11 @@ def vanished(rig, many):
 def flapping(rig, word):
     with rig.trial(poll_pending_seconds=REAL_POLL, poll_steady_seconds=REAL_POLL) as trial:
         standing(trial)
-        before, looks = trial.kube.count("patch gpuvms/status"), trial.cloud.count("GetServers")
+        before, looks = trial.kube.count("update gpuvms/status"), trial.cloud.count("GetServers")
         trial.sim.fault(operation="GetServers", kind="status_word", word=word, probability=0.5)
         time.sleep(3 * LASTS)
         trial.sim.clear_faults()
-        written = trial.kube.count("patch gpuvms/status") - before
+        written = trial.kube.count("update gpuvms/status") - before
         for name in NAMES:
             reach(trial, "gpuvm", name, RUNNING)
         looks = trial.cloud.count("GetServers") - looks

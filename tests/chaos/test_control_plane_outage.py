@@ -30,13 +30,13 @@ RECEIVED, ANSWERED = Phase.RECEIVED, Phase.ANSWERED
 PHASES = {
     "before the finalizer is on": Point(KUBE, "patch gpuvms", 1, RECEIVED),
     "the finalizer is on, unheard": Point(KUBE, "patch gpuvms", 1, ANSWERED),
-    "before the intent is recorded": Point(KUBE, "patch gpuvms/status", 1, RECEIVED),
-    "the intent is recorded, unheard": Point(KUBE, "patch gpuvms/status", 1, ANSWERED),
+    "before the intent is recorded": Point(KUBE, "update gpuvms/status", 1, RECEIVED),
+    "the intent is recorded, unheard": Point(KUBE, "update gpuvms/status", 1, ANSWERED),
     "the order is under way": Point(CLOUD, "CreateServer", 1, RECEIVED),
     "the order is carried out": Point(CLOUD, "CreateServer", 1, ANSWERED),
-    "before Ready is written": Point(KUBE, "patch gpuvms/status", 2, RECEIVED),
-    "before the deletion is announced": Point(KUBE, "patch gpuvms/status", 3, RECEIVED),
-    "the deletion is announced, unheard": Point(KUBE, "patch gpuvms/status", 3, ANSWERED),
+    "before Ready is written": Point(KUBE, "update gpuvms/status", 2, RECEIVED),
+    "before the deletion is announced": Point(KUBE, "update gpuvms/status", 3, RECEIVED),
+    "the deletion is announced, unheard": Point(KUBE, "update gpuvms/status", 3, ANSWERED),
     "the destruction is under way": Point(CLOUD, "DestroyServer", 1, RECEIVED),
     "the destruction is carried out": Point(CLOUD, "DestroyServer", 1, ANSWERED),
     "before the object is let go": Point(KUBE, "patch gpuvms", 2, RECEIVED),
@@ -158,7 +158,7 @@ def test_slow_writes(rig, campaign):
     campaign.carry_out("C2", runs)
 
 
-THROTTLED = ("patch gpuvms", "patch gpuvms/status", "create events", "get namespaces", "list gpuvms")
+THROTTLED = ("patch gpuvms", "update gpuvms/status", "create events", "get namespaces", "list gpuvms")
 
 
 def throttled(rig, word, seconds, times):

@@ -23,7 +23,7 @@ from support.manifests import gpuvm
 
 CRASHES = 20
 REFUSALS = 50
-STATUS = "patch gpuvms/status"
+STATUS = "update gpuvms/status"
 REFUSED = {
     "409": answer(409, b'{"kind":"Status","reason":"Conflict","message":"made up: the object has been modified"}'),
     "422": answer(422, b'{"kind":"Status","reason":"Invalid","message":"made up: invalid"}'),

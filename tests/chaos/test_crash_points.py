@@ -31,8 +31,8 @@ RECOVERY = (
     Point(CLOUD, "GetServers", 2, Phase.DELIVERED),
     Point(CLOUD, "GetConfigurations", 1, Phase.ANSWERED),
     *(Point(CLOUD, "CreateServer", 1, phase) for phase in Phase),
-    *(Point(KUBE, word, 1, phase) for word in ("patch gpuvms/status", "create events") for phase in list(Phase)[:2]),
-    Point(KUBE, "patch gpuvms/status", 2, Phase.ANSWERED),
+    *(Point(KUBE, word, 1, phase) for word in ("update gpuvms/status", "create events") for phase in list(Phase)[:2]),
+    Point(KUBE, "update gpuvms/status", 2, Phase.ANSWERED),
 )
 
 
@@ -109,7 +109,7 @@ async def until(met, seconds):
 
 def in_create_window(point):
     """From the first look to the VM's being Ready."""
-    early = {"CreateServer", "GetConfigurations", "patch gpuvms/status", "create events", "patch gpuvms"}
+    early = {"CreateServer", "GetConfigurations", "update gpuvms/status", "create events", "patch gpuvms"}
     return (point.word in early and point.number == 1) or (point.word == "GetServers" and point.number < 3)
 
 

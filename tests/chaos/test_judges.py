@@ -210,7 +210,7 @@ def trial_that_saw(plural, name, said):
         status, _, reason = word.partition("/")
         body = {"status": {"conditions": [{"type": "Ready", "status": status, "reason": reason}]}}
         resource = f"{plural}/status"
-        kind = Kind(f"patch {resource}", "patch", resource, "here", name, writes=True)
+        kind = Kind(f"update {resource}", "update", resource, "here", name, writes=True)
         call = Call(KUBE, len(seen) + 1, 1, kind, "PATCH", "/", "", json.dumps(body).encode())
         seen.append(Seen(call, received=1.0, at=at, answered=1.0, status=200))
     return SimpleNamespace(
@@ -236,7 +236,7 @@ def called(link, word, body, *, at, status=200, resource="", verb=""):
 
 def saving(at, status=SAVED):
     body = {"status": {"intent": {"name": VM}}}
-    return called(KUBE, "patch gpuvms/status", body, at=at, status=status, resource="gpuvms/status", verb="patch")
+    return called(KUBE, "update gpuvms/status", body, at=at, status=status, resource="gpuvms/status", verb="update")
 
 
 def letting_go(at, status=SAVED, left=()):

@@ -42,8 +42,8 @@ OUTAGE = 12.0
 TRIES = 25
 OUTAGES = {"refused": "down", "503": answer(503), "cut": drop(), "silent": None}
 STRIPPED_AT = (
-    ("patch gpuvms/status", Phase.RECEIVED),
-    ("patch gpuvms/status", Phase.ANSWERED),
+    ("update gpuvms/status", Phase.RECEIVED),
+    ("update gpuvms/status", Phase.ANSWERED),
     ("CreateServer", Phase.RECEIVED),
     ("CreateServer", Phase.ANSWERED),
     ("DestroyServer", Phase.RECEIVED),
@@ -123,7 +123,7 @@ def settled(trial, wanted):
 
 def of_creation(point, listings):
     """Points up to Ready: a life without faults writes two statuses on its way there."""
-    most = {"CreateServer": 1, "patch gpuvms": 1, "patch gpuvms/status": 2, "create events": 2, "GetServers": listings}
+    most = {"CreateServer": 1, "patch gpuvms": 1, "update gpuvms/status": 2, "create events": 2, "GetServers": listings}
     return point.phase is not Phase.DELIVERED and point.number <= most.get(point.word, 1) and point.word != "DestroyServer"
 
 
@@ -210,7 +210,7 @@ def stripped(rig, word, phase):
         else:
             trial.reach("gpuvm", "train", RUNNING)
         if not phase:  # else the operator may be done with the deletion before we are
-            trial.kube.add(nth("patch gpuvms/status"), Phase.RECEIVED, held)
+            trial.kube.add(nth("update gpuvms/status"), Phase.RECEIVED, held)
         trial.here.delete("gpuvm", "train")
         if word in {"DestroyServer", "Running"}:
             held.wait()

@@ -76,7 +76,7 @@ def test_the_oracles_notice_what_comes_after_the_end_and_what_is_false(rig):
         trial.reach("gpuvm", "train", "True/Running")
         name = trial.here.get("gpuvm", "train")["status"]["vmId"]
         held = Hold()
-        trial.kube.add(every("patch gpuvms/status"), "received", held, times=0)
+        trial.kube.add(every("update gpuvms/status"), "received", held, times=0)
         trial.sim.force(name, "OFFLINE")
         held.wait()
         eventually(lambda: trial.now() > trial.sim.control("history?kind=vms")["changes"][-1]["at"] + 8, 60, "time to pass")

@@ -52,7 +52,7 @@ def test_the_writes_and_calls_of_a_life(kind, here, sim, operator, audit, figure
     reach(here, kind, name, wanted)
     eventually(lambda: writes(audit, namespace).total() >= 3, what="the audit log to tell of the last write")
     born = writes(audit, namespace)
-    assert born == {("patch", ""): 1, ("patch", "status"): 2}, "finalizer; intent with Creating; Ready"
+    assert born == {("patch", ""): 1, ("update", "status"): 2}, "finalizer; intent with Creating; Ready"
     eventually(lambda: told(here, audit, wanted.split("/")[1]), what="the last event")
     events = [one for one in audit.requests(user=USER, namespace=namespace, reads=False) if one.is_event]
     assert len(events) <= 3
@@ -68,7 +68,7 @@ def test_the_writes_and_calls_of_a_life(kind, here, sim, operator, audit, figure
     here.delete(kind, name)
     eventually(lambda: writes(later, namespace).total() >= 2, what="the audit log to tell of the last write")
     gone_by = writes(later, namespace)
-    assert gone_by == {("patch", "status"): 1, ("patch", ""): 1}, "Deleting; finalizer"
+    assert gone_by == {("update", "status"): 1, ("patch", ""): 1}, "Deleting; finalizer"
     assert len(sim.calls(destroy)) == 1
     assert not {call["operation"] for call in sim.calls()} & {"GetVpc", "GetSnapshot", "GetServer"}, "listings serve all"
     assert sim.mutations() == [create, destroy]

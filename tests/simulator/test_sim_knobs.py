@@ -325,3 +325,59 @@ async def test_sim_login_token_seconds_and_refresh_token_seconds():
     assert (await cloud.call("GetAll", f"Bearer {login['accessToken']}")).status == 401
     cloud.clock.advance(10)
     assert (await cloud.call("RefreshToken", None, refreshToken=login["refreshToken"])).status == 401
+
+
+@pytest.mark.parametrize(
+    ("choice", "asked", "status", "listed"),
+    [
+        ("exact", "msc1", 400, None),
+        ("exact", "Msc1", 202, "Msc1"),
+        ("any_case", "msc1", 202, "Msc1"),
+        ("upper", "msc1", 202, "MSC1"),
+        ("upper", "nowhere", 400, None),
+    ],
+)
+async def test_sim_cluster_spelling(choice, asked, status, listed):
+    cloud = Cloud(cluster_spelling=choice)
+    made = await cloud.create(cluster=asked)
+    assert made.status == status
+    if listed is None:
+        return
+    assert made.data["cluster"] == listed
+    assert [item["cluster"] for item in (await cloud.call("GetServers", Cluster=asked)).items] == [listed]
+    assert (await cloud.call("GetServer", **at(cluster=asked))).data["cluster"] == listed
+    assert [item["cluster"] for item in (await cloud.call("GetVpcs", cluster=asked)).items] == [listed]
+    assert (await cloud.call("DestroyServer", **at(cluster=asked))).status == 202
+
+
+@pytest.mark.parametrize(("size", "shown"), [(0, 3), (2, 2), (5, 3)])
+@pytest.mark.parametrize("answers", ["plain", "wrapped"])
+async def test_sim_total_count_and_page_size(size, shown, answers):
+    cloud = Cloud(total_count="present", page_size=size, answers=answers)
+    for name in ("a", "b", "c"):
+        await cloud.create(name)
+    answer = (await cloud.call("GetServers")).data
+    answer = answer if answers == "plain" else answer["result"]
+    assert (len(answer["items"]), answer["totalCount"]) == (shown, 3)
+
+
+async def test_sim_total_count_absent():
+    assert (await Cloud(total_count="absent").call("GetServers")).data == {"items": []}
+
+
+@pytest.mark.parametrize(("choice", "clusters"), [("works", {"Hou1"}), ("ignored", {"Hou1", "Msc1"})])
+async def test_sim_cluster_filter(choice, clusters):
+    cloud = Cloud(cluster_filter=choice)
+    await cloud.create("a", cluster="Msc1")
+    await cloud.create("b", cluster="Hou1")
+    assert {item["cluster"] for item in (await cloud.call("GetServers", Cluster="Hou1")).items} == clusters
+    assert {item["cluster"] for item in (await cloud.call("GetVpcs", cluster="Hou1")).items} == clusters
+
+
+@pytest.mark.parametrize("own", [False, True])
+async def test_sim_own_ids(own):
+    cloud = Cloud(own_ids=own)
+    made = (await cloud.create("vm")).data["id"]
+    assert (made != "vm") is own
+    assert [item["id"] for item in (await cloud.call("GetServers")).items] == [made]
+    assert await cloud.status(made) is not None

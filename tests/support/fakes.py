@@ -134,6 +134,7 @@ class FakeKube:
         self.answered_at = 0.0
         self.bodies = {}  # uid to the object as it stands, for kinds and specs other than the usual GpuVM
         self.gone = set()  # UIDs of objects that a reading does not find
+        self.keeps = lambda status: status  # what becomes of a status that is written
         self.known = {}  # plural to the UIDs that a list of it names
 
     async def _may_fail(self):
@@ -142,16 +143,16 @@ class FakeKube:
         if error is not None:
             raise error
 
-    async def apply_status(self, _plural, kind, owner, status):
+    async def replace_status(self, _plural, kind, owner, status):
         await self._may_fail()
         self.statuses.append(status)
         self.version += 1
         self.answered_at = asyncio.get_running_loop().time()
         known = self.bodies.get(owner["uid"])
         if known is None:
-            return a_resource(kind, owner["name"], owner["namespace"], owner["uid"], self.version, status=status)
+            return a_resource(kind, owner["name"], owner["namespace"], owner["uid"], self.version, status=self.keeps(status))
         meta = known["metadata"] | {"resourceVersion": str(self.version)}
-        self.bodies[owner["uid"]] = {**known, "metadata": meta, "status": status}
+        self.bodies[owner["uid"]] = {**known, "metadata": meta, "status": self.keeps(status)}
         return self.bodies[owner["uid"]]
 
     async def read(self, _plural, owner):

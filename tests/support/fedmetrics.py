@@ -50,6 +50,7 @@ def everything(clusters: list[str]) -> Metrics:
     metrics.reconcile_errors.labels("GpuVM").inc()
     metrics.retries.inc()
     metrics.status_writes.labels("GpuVM", "written").inc()
+    metrics.undone_writes.labels("GpuVM").inc()
     meter = metrics.listings(ACCOUNT, "vms")
     for cluster in clusters:
         meter.listed(cluster, plausible=True)

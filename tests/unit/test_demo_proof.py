@@ -91,7 +91,7 @@ def test_without_an_audit_log_of_ours_nothing_is_said_about_writes():
 def test_only_the_operators_writes_count(tmp_path):
     log = tmp_path / "audit.log"
     entries = [
-        ("operator", "patch", {"resource": "gpuvms", "subresource": "status"}),
+        ("operator", "update", {"resource": "gpuvms", "subresource": "status"}),
         ("operator", "watch", {"resource": "gpuvms"}),
         ("admin", "delete", {"resource": "gpuvms"}),
     ]

@@ -11,7 +11,7 @@ from support.rights import Asked, differences, documented, granted
 
 RULES = [
     {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "patch"]},
-    {"apiGroups": ["gpucloud.dev"], "resources": ["gpuvms/status"], "verbs": ["patch"]},
+    {"apiGroups": ["gpucloud.dev"], "resources": ["gpuvms/status"], "verbs": ["update"]},
 ]
 
 
@@ -30,7 +30,7 @@ def entry(verb, resource, *, group="", subresource="", code=200, user=USER, name
 ALL = (
     entry("get", "secrets"),
     entry("patch", "secrets"),
-    entry("patch", "gpuvms", group="gpucloud.dev", subresource="status", code=409),
+    entry("update", "gpuvms", group="gpucloud.dev", subresource="status", code=409),
 )
 
 
@@ -42,7 +42,7 @@ ALL = (
         "a denial": ((*ALL, entry("list", "secrets", code=403)), ["denied: list secrets"]),
         "a denial that a test means": ((*ALL, entry("list", "secrets", code=403, namespace="meant")), []),
         "a right that was never used": (ALL[:1] + ALL[2:], ["granted and never used: patch secrets"]),
-        "a right to a subresource": (ALL[:2], ["granted and never used: patch gpuvms/status.gpucloud.dev"]),
+        "a right to a subresource": (ALL[:2], ["granted and never used: update gpuvms/status.gpucloud.dev"]),
     }.values(),
 )
 def test_differences(entries, told, tmp_path):

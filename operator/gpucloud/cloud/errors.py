@@ -162,10 +162,15 @@ def kind_of(status: int, complaint: Complaint) -> ErrorKind:
     return _by_status(status)
 
 
-def is_ambiguous(kind: ErrorKind, status: int | None, *, safe: bool) -> bool:
-    """Whether a call may have been carried out although it failed. Reading is never ambiguous."""
-    if safe or kind is ErrorKind.NOT_FOUND:
+def is_ambiguous(kind: ErrorKind, status: int | None, code: int | str | None = None, *, safe: bool) -> bool:
+    """Whether a call may have been carried out although it failed. Reading is never ambiguous.
+
+    The words "not found" prove nothing at 5xx or 2xx: the call may have been carried out before something else was missing.
+    """
+    if safe:
         return False
+    if kind is ErrorKind.NOT_FOUND and status is not None and status < 300:
+        return not (isinstance(code, int) and 400 <= code < 500)
     doubtful = kind in {
         ErrorKind.OUTCOME_UNKNOWN,
         ErrorKind.SERVER,

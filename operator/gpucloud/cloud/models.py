@@ -303,9 +303,10 @@ class CreateServer(BaseModel):
 class Listing(Generic[T]):
     """The items of a listing, and whether absence from it proves anything.
 
-    ``complete`` is False when an item was not an object or carried no usable identity: something is there that cannot
-    be named, so nothing may be called absent.
+    ``complete`` is False when something is there that the items do not show, so nothing may be called absent: an item was
+    not an object, or carried no usable identity; or the service counted more than it listed. ``flaw`` says which.
     """
 
     items: tuple[T, ...]
     complete: bool = True
+    flaw: str = ""

@@ -33,6 +33,8 @@ def record_of(model: type[R]) -> Callable[[Any], R]:
 def listing_of(model: type[R]) -> Callable[[Any], models.Listing[R]]:
     """Make the reader of ``{"items": [...]}``; items without a name are dropped and make the listing incomplete.
 
+    So does a ``totalCount`` above the number of items: the service pages some listings, and this may be the first page.
+
     No list under ``items`` is MALFORMED: rubbish must never read as "nothing there".
     """
     read = record_of(model)
@@ -43,9 +45,19 @@ def listing_of(model: type[R]) -> Callable[[Any], models.Listing[R]]:
             raise _malformed(f"the answer should hold a list named items but is {_shape(payload)}")
         records = [read(item) for item in items if isinstance(item, dict)]
         named = tuple(record for record in records if model.identity is None or getattr(record, model.identity))
-        return models.Listing(items=named, complete=len(named) == len(items))
+        flaw = _flaw(len(named), len(items), payload.get("totalCount"))
+        return models.Listing(items=named, complete=not flaw, flaw=flaw)
 
     return parse
+
+
+def _flaw(named: int, listed: int, total: Any) -> str:
+    """Why a listing does not show everything; "" when it does."""
+    if named < listed:
+        return "the listing holds entries without an id"
+    if isinstance(total, int) and not isinstance(total, bool) and total > listed:
+        return f"the listing holds {listed} of {total} records"
+    return ""
 
 
 def names_of(payload: Any) -> tuple[str, ...]:

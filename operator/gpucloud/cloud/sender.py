@@ -160,5 +160,5 @@ def _completed(error: CloudError, call: Call[T]) -> CloudError:
     """Fill in what only the sender knows. A LoginError stays unambiguous: its call never left."""
     error.operation = call.operation
     if not isinstance(error, LoginError):
-        error.ambiguous = is_ambiguous(error.kind, error.status, safe=call.safe)
+        error.ambiguous = is_ambiguous(error.kind, error.status, error.code, safe=call.safe)
     return error

@@ -6,6 +6,7 @@ is not known whose an account is, it counts as the same tenant's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ class Claim(NamedTuple):
     endpoint: str
     identity: Identity
 
+    @property
+    def key(self) -> Claim:
+        """The same for every spelling of the cluster: two objects that spell it differently claim the same thing."""
+        return Claim(self.endpoint, replace(self.identity, cluster=self.identity.cluster.casefold()))
+
 
 class Claims:
     """Claims by UID and the other way round."""
@@ -30,10 +36,10 @@ class Claims:
         self._rank = rank
         self._tenants = tenants
         self._claims: dict[str, Claim] = {}
-        self._claimants: dict[Claim, set[str]] = {}
+        self._claimants: dict[Claim, set[str]] = {}  # by their keys
 
     def __contains__(self, claim: Claim) -> bool:
-        return claim in self._claimants
+        return claim.key in self._claimants
 
     def of(self, uid: str) -> Claim | None:
         """What this object stands for, if it is known."""
@@ -45,7 +51,7 @@ class Claims:
             return set()
         others = self.drop(uid)
         self._claims[uid] = claim
-        self._claimants.setdefault(claim, set()).add(uid)
+        self._claimants.setdefault(claim.key, set()).add(uid)
         return others
 
     def drop(self, uid: str) -> set[str]:
@@ -53,10 +59,10 @@ class Claims:
         claim = self._claims.pop(uid, None)
         if claim is None:
             return set()
-        others = self._claimants[claim]
+        others = self._claimants[claim.key]
         others.discard(uid)
         if not others:
-            del self._claimants[claim]
+            del self._claimants[claim.key]
         return others.copy()
 
     def first(self, uid: str) -> str | None:
@@ -64,12 +70,12 @@ class Claims:
         claim = self._claims.get(uid)
         if claim is None:
             return None
-        claimants = self._claimants[claim]
+        claimants = self._claimants[claim.key]
         if len(claimants) < 2:
             return uid
         mine = self._tenants(uid)
         rivals = (other for other in claimants if _may_be_same(mine, self._tenants(other)))
-        return min({uid, *rivals}, key=lambda other: self._rank(other, claim.identity))
+        return min({uid, *rivals}, key=lambda other: self._rank(other, self._claims[other].identity))
 
 
 def _may_be_same(some: frozenset[str], others: frozenset[str]) -> bool:

@@ -17,7 +17,7 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
-from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.naming import Identity, same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,7 +191,7 @@ class Objects:
             wanted = vpc.spec
             if wanted is None or not vpc.meta.deleting or not vpc.meta.guarded or vpc.status.vpc_id is None:
                 continue
-            here = (wanted.cluster, wanted.name) == (spec.cluster, spec.vpc)
+            here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
             if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
                 yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
 
@@ -240,7 +240,7 @@ def _account_serves(seat: Seat) -> Iterator[Dependency]:
 def _need(name: str, needed: Stored[Any, Any] | None, cluster: str | None, wanted: str, seat: Seat) -> Dependency:
     if needed is None:
         return Dependency(name, Readiness.MISSING)
-    if cluster is not None and cluster != wanted:
+    if cluster is not None and not same_cluster(cluster, wanted):
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
         return Dependency(name, Readiness.ELSEWHERE, words)
     theirs = needed.status.tenancy
@@ -280,12 +280,12 @@ def _same(dependent: Stored[Any, Any], target: Stored[Any, Any], name: str) -> b
 
 def _leads_to(there: SnapshotSource, here: Identity) -> bool:
     """Whether a place that somebody wrote may be this one, whose VPC need not be known."""
-    return (there.cluster, there.name) == (here.cluster, here.name) and here.vpc in {"", there.vpc}
+    return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
 
 
 def _intended_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
     intent = stored.status.intent
-    return intent is not None and (intent.cluster, intent.vpc) == (vpc.cluster, vpc.name)
+    return intent is not None and same_cluster(intent.cluster, vpc.cluster) and intent.vpc == vpc.name
 
 
 def _under_way(stored: Stored[Any, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import CloudRoom
+from gpucloud.engine.listings import as_recorded
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
@@ -82,7 +83,8 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
                 source = facts.source.name if facts.source is not None else None
                 await client.create_snapshot(name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source)
             case Verb.DELETE_SNAPSHOT:
-                await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+                there = as_recorded(facts.found, here)
+                await client.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster)
 
     def was_seen(self, status: GpuSnapshotStatus) -> bool:
         """Whether the snapshot's id is recorded."""

@@ -13,6 +13,7 @@ from gpucloud.engine.claims import Claim
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import DESTROYS, CloudRoom
 from gpucloud.engine.inventory import EVERYTHING
+from gpucloud.engine.listings import as_recorded
 from gpucloud.engine.purchases import Purchase
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
 from gpucloud.kinds.meta import ConditionType, Reason
@@ -173,7 +174,7 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     async def send(self, session: Session, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> None:
         """Send one call for this VM."""
-        client, here = session.client, facts.identity
+        client, here = session.client, as_recorded(facts.found, facts.identity)
         where = {"namespace": here.vpc, "cluster": here.cluster}
         match verb:
             case Verb.CREATE:
@@ -196,11 +197,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
         """One after the other; a failure says which went before it."""
-        gone: list[str] = []
+        here, gone = as_recorded(facts.found, facts.identity), list[str]()
         for name in names:
             try:
                 with meant.while_it_holds(partial(self._may_go, facts, (name,))):
-                    await client.delete_snapshot(id=name, namespace=facts.identity.vpc, cluster=facts.identity.cluster)
+                    await client.delete_snapshot(id=name, namespace=here.vpc, cluster=here.cluster)
             except CloudError as error:
                 if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
                     error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"

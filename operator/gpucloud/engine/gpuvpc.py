@@ -93,10 +93,10 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 )
                 return made.id
             case Verb.DESTROY_VPC:
-                seen = facts.found.record.id if isinstance(facts.found, Present) else None
-                if seen is None:
+                record = facts.found.record if isinstance(facts.found, Present) else None
+                if record is None or record.id is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
-                await client.destroy_vpc(id=seen, cluster=here.cluster)
+                await client.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster)
         return None
 
     def was_seen(self, status: GpuVpcStatus) -> bool:

@@ -35,6 +35,7 @@ IMPLAUSIBLE_COUNT = 3  # design: at least 3 and over 30 % of the known objects v
 IMPLAUSIBLE_SHARE = 0.3
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many ask for a look
 LONGEST_BACKOFF_SECONDS = 30.0
+INCOMPLETE = "the listing is incomplete"
 REJECTED_BACKOFF_SECONDS = 300.0  # the cloud knows no such cluster: a spec's mistake, which must not eat everybody's budget
 
 _CAUSES = {
@@ -206,7 +207,7 @@ class Inventory(Generic[R]):
         except CloudError as error:
             return Unknown(began, _CAUSES.get(error.kind, Blindness.UNREACHABLE), error.message)
         if not answer.complete:
-            return Unknown(began, Blindness.UNREACHABLE, "the listing holds entries without an id")
+            return Unknown(began, Blindness.UNREACHABLE, answer.flaw or INCOMPLETE)
         records, standing, view = self._by_identity(answer.items, cluster), self._standing(cluster), self._views.get(cluster)
         if isinstance(standing, Unknown):
             return standing
@@ -316,7 +317,7 @@ class Inventory(Generic[R]):
             return self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, type(error).__name__))
         if not listing.complete:
             self._meter.failed(cluster, "Incomplete")
-            unreadable = CloudError(ErrorKind.MALFORMED, "the listing holds entries without an id")
+            unreadable = CloudError(ErrorKind.MALFORMED, listing.flaw or INCOMPLETE)
             return self._go_blind(cluster, view, began, unreadable)
         return self._accept(cluster, view, began, listing.items)
 

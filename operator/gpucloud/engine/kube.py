@@ -72,8 +72,12 @@ class KubeClient:
         await self._transport.aclose()
         self._authorization = None
 
-    async def apply_status(self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]) -> dict[str, Any]:
-        """Write the whole status by server-side apply, guarded by UID and resourceVersion.
+    async def replace_status(
+        self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Replace the whole status by PUT, guarded by UID and resourceVersion: what others wrote into it is removed.
+
+        The apiserver takes only the status from the body, so the body holds no spec.
 
         Raises:
             KubeError: ``conflict`` when the object has changed, ``gone`` when it does not exist.
@@ -84,8 +88,8 @@ class KubeClient:
             "metadata": {name: owner[name] for name in ("name", "namespace", "uid", "resourceVersion")},
             "status": status,
         }
-        path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}&force=true"
-        answer: dict[str, Any] = await self._call("PATCH", path, body, content_type="application/apply-patch+yaml")
+        path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
+        answer: dict[str, Any] = await self._call("PUT", path, body)
         return answer
 
     async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +109,7 @@ class KubeClient:
         """Remove our finalizer, guarded by resourceVersion; everybody else's stays.
 
         Raises:
-            KubeError: as ``apply_status``.
+            KubeError: as ``replace_status``.
         """
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": owner["uid"]},
@@ -153,7 +157,7 @@ class KubeClient:
         A Secret that is gone, or is being deleted, is given none.
 
         Raises:
-            KubeError: as ``apply_status``.
+            KubeError: as ``replace_status``.
         """
         found = await self.secret(namespace, name)
         if found is None:
@@ -256,7 +260,7 @@ class KubeClient:
         """Replace a Lease, guarded by the resourceVersion that it was read with.
 
         Raises:
-            KubeError: as ``apply_status``.
+            KubeError: as ``replace_status``.
         """
         meta = lease["metadata"]
         path = f"{LEASES}/{quote(meta['namespace'], safe='')}/leases/{quote(meta['name'], safe='')}"

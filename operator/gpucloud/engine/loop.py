@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -16,6 +17,7 @@ from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening, verdict_change
 from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.engine.metrics import Passed, Wrote
+from gpucloud.engine.pacing import WritePacer
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
@@ -49,7 +51,16 @@ RECORDS = (
     "last_handled_reconcile_at",
     "deletion_held_at",
 )
+OUR_CONDITIONS = frozenset(map(str, ConditionType))
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A status to write, from this mono time on. ``first``: nothing is done before it stands."""
+
+    at: float
+    first: bool
 
 
 class Facts(Protocol):
@@ -120,6 +131,7 @@ class Loop(Generic[P, S, F]):
         self._clock = clock
         self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
         self._differs_since: dict[str, float] = {}
+        self._pacer = WritePacer()
         self._failures: dict[Key, int] = {}
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
@@ -164,6 +176,7 @@ class Loop(Generic[P, S, F]):
         self._queue.forget(key)
         self._events.forget(key.uid)
         self._differs_since.pop(key.uid, None)
+        self._pacer.forget(key.uid)
         self._failures.pop(key, None)
         self._confirmed.pop(key.uid, None)
         self._released.pop(key.uid, None)
@@ -180,9 +193,12 @@ class Loop(Generic[P, S, F]):
         again = self._room.attend(key.uid, plan)
         due = self._status_due(stored, plan)
         now = self._clock.mono()
-        self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(due, now), _later(plan.look_after, facts.now.mono)))
-        if plan.status is not None and due is not None and due <= now:
+        write_at = None if due is None else due.at
+        self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(write_at, now), _later(plan.look_after, facts.now.mono)))
+        if due is not None and due.at <= now:
             await self._write(key, stored, plan)
+        elif due is not None and due.first:
+            return  # the write waits for its turn, and whatever it announces waits for the write
         elif plan.release is not None:
             await self._release(key, stored, plan.release)
         elif plan.action is not None:
@@ -207,16 +223,16 @@ class Loop(Generic[P, S, F]):
             self._withheld_told[key.uid] = plan.withheld
             log.info("withheld", would=plan.withheld, **_names(key))
 
-    def _status_due(self, stored: Stored[P, S], plan: Plan[S]) -> float | None:
+    def _status_due(self, stored: Stored[P, S], plan: Plan[S]) -> Due | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
         uid = stored.meta.uid
         if plan.status is None or (plan.status == stored.status and not stored.amended):
             self._differs_since.pop(uid, None)
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
-        return (
-            since if stored.amended or _urgent(stored.status, plan.status, plan.action is not None) else since + LASTING_SECONDS
-        )
+        first = stored.amended or _urgent(stored.status, plan.status, plan.action is not None)
+        in_turn = self._pacer.not_before(uid, stored.meta.generation)
+        return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
 
     async def _write(self, key: Key, stored: Stored[P, S], plan: Plan[S]) -> None:
         if plan.status is None:
@@ -225,8 +241,9 @@ class Loop(Generic[P, S, F]):
         if plan.record_intent:  # before the write: the watch may show it to us before its answer does
             self._room.intends(key.uid, plan.status, before)
         document = plan.status.model_dump(mode="json", by_alias=True, exclude_none=True)
+        self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
-            answer = await self._kube.apply_status(self._room.plural, self._room.kind, stored.raw_meta, document)
+            answer = await self._kube.replace_status(self._room.plural, self._room.kind, stored.raw_meta, document)
         except KubeError as error:
             self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
             raise
@@ -238,9 +255,21 @@ class Loop(Generic[P, S, F]):
             fresh = self._room.store.get(key.uid)
             if fresh is not None:
                 self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
+            self._judge_write(key, plan.status, document, answer)
         self._report(key, stored, plan.status)
         if plan.action is not None or plan.record_intent:
             self._queue.add(key, Lane.PEOPLE)
+
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
+        stands = self._room.store.status_in(answer)
+        undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
+        if not undone:
+            return
+        self._metrics.undone_writes.labels(key.kind).inc()
+        if undone == 1:
+            differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(stands, name)]
+            log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
     def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
         before, after = _conditions(stored.status), _conditions(status)
@@ -329,10 +358,10 @@ async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
 
 
 def _urgent(before: Model, after: Model, announces: bool) -> bool:
-    """Whether tools or people wait for this change; the rest only informs."""
+    """Whether tools or people wait for this change; the rest only informs, as the removal of conditions of others does."""
     if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
         return True
-    was, now = _conditions(before), _conditions(after)
+    was, now = [item for item in _conditions(before) if item.type in OUR_CONDITIONS], _conditions(after)
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
         return True
     ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)

@@ -89,6 +89,12 @@ class Metrics:
             registry=registry,
         )
         self.status_writes = Counter("gpucloud_status_writes", "Status writes.", ["kind", "result"], registry=registry)
+        self.undone_writes = Counter(
+            "gpucloud_status_writes_undone",
+            "Status writes that did not bring, or did not keep, what was written.",
+            ["kind"],
+            registry=registry,
+        )
         self._of_kind: dict[str, Histogram] = {}  # by name, made when first needed
         self.time_to_ready = Histogram(
             "gpucloud_time_to_ready_seconds",
@@ -105,6 +111,7 @@ class Metrics:
         self.time_to_ready.labels(kind)
         self._termination(kind)
         self.reconcile_errors.labels(kind)
+        self.undone_writes.labels(kind)
         for result in Passed:
             self.reconciles.labels(kind, result)
         for outcome in Wrote:

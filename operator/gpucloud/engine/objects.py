@@ -90,6 +90,10 @@ class ObjectStore(Generic[P, S]):
             return True
         return not fresh.says_as(known)
 
+    def status_in(self, body: Mapping[str, Any]) -> S:
+        """The status that this document holds, read as the store reads it."""
+        return self._parse(body).status
+
     def drop(self, uid: str) -> None:
         """The object is gone."""
         gone = self._objects.pop(uid, None)

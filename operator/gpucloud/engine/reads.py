@@ -12,6 +12,7 @@ from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.catalogue import prices
+from gpucloud.reconcile.naming import same_cluster
 
 
 class _Answer(BaseModel):
@@ -96,6 +97,9 @@ async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluste
         failures.append(f"the {what} in cluster {cluster!r} cannot be listed: {error.message}")
         return ()
     if not listing.complete:
-        failures.append(f"the list of the {what} in cluster {cluster!r} is incomplete: some records cannot be told apart")
-    # A listing is asked for one cluster; a record that names another is not of it.
-    return tuple(item for item in listing.items if getattr(item, "cluster", None) in {None, cluster})
+        why = listing.flaw or "some records cannot be told apart"
+        failures.append(f"the list of the {what} in cluster {cluster!r} is incomplete: {why}")
+    found = tuple(item for item in listing.items if same_cluster(getattr(item, "cluster", None) or cluster, cluster))
+    if len(found) < len(listing.items):
+        failures.append(f"the list of the {what} in cluster {cluster!r} holds records of another, so some may be missing")
+    return found

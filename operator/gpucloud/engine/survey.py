@@ -66,7 +66,8 @@ async def look(session: Session, tag: str) -> Look:
         known |= set(await session.client.get_all_clusters())
     except CloudError as error:
         blind[CLUSTERS] = error.message
-    found = await look_at(session, tag, [Place(holds, cluster) for cluster in sorted(known) for holds in MARKED])
+    spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice
+    found = await look_at(session, tag, [Place(holds, cluster) for cluster in spellings.values() for holds in MARKED])
     return Look(found.things, found.as_of, blind | dict(found.blind))
 
 

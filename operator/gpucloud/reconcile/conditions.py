@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
 from gpucloud.kinds.meta import MAX_MESSAGE, Condition, ConditionType, Reason
+from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,17 +78,12 @@ def build(
             type=kind,
             status=status,
             reason=reason,
-            message=_plain(message),
+            message=printable(message, MAX_MESSAGE),  # names and words of others stand in it, and terminals and logs print it
             observed_generation=generation,
             last_transition_time=_since(standing.get(kind), status, now),
         )
         for kind, status, reason, message in wanted
     )
-
-
-def _plain(message: str) -> str:
-    """One line without control characters: names and words of others stand in it, and it is printed to terminals and logs."""
-    return "".join(char if char.isprintable() else " " for char in message[:MAX_MESSAGE])
 
 
 def _since(previous: Condition | None, status: str, now: datetime) -> datetime:

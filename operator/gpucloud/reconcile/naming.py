@@ -28,6 +28,11 @@ class Identity:
     name: str
 
 
+def same_cluster(some: str, other: str) -> bool:
+    """Whether two names mean one cluster. The service takes a name in any letter case and lists its own spelling."""
+    return some.casefold() == other.casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What a name of ours tells: the base name of the object it was made for, and the fingerprint of that object's UID."""

@@ -76,7 +76,7 @@ class Owners:
             self._uses |= owner.uses
             self.unread = self.unread or not owner.name
             if owner.place is not None:
-                self._by_name[owner.kind, owner.place.cluster, owner.place.name].append(owner.place.vpc)
+                self._by_name[owner.kind, owner.place.cluster.casefold(), owner.place.name].append(owner.place.vpc)
             for kind, name in {(owner.kind, owner.name), *owner.refers}:
                 self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
 
@@ -85,7 +85,7 @@ class Owners:
         for owner in self._by_mark.get((thing.kind, thing.mark.fingerprint), ()):
             if owner.place is None or (owner.place.name == thing.where.name and _same(owner.place.vpc, thing.where.vpc)):
                 return True
-        named = self._by_name.get((thing.kind, thing.where.cluster, thing.where.name), ())
+        named = self._by_name.get((thing.kind, thing.where.cluster.casefold(), thing.where.name), ())
         return any(_same(vpc, thing.where.vpc) for vpc in named)
 
     def want(self, thing: Thing, namespace: str) -> bool:
@@ -207,8 +207,8 @@ def _ordered(f: CloudFacts[Any, Any, Any]) -> bool:
 
 def _speaks_of(witness: Witness, thing: Thing) -> bool:
     there, here = witness.where, thing.where
-    same = (witness.kind, there.cluster, there.name) == (thing.kind, here.cluster, here.name) and _same(there.vpc, here.vpc)
-    return same and thing.mark.fingerprint == naming.fingerprint(witness.uid)
+    same = (witness.kind, there.name) == (thing.kind, here.name) and naming.same_cluster(there.cluster, here.cluster)
+    return same and _same(there.vpc, here.vpc) and thing.mark.fingerprint == naming.fingerprint(witness.uid)
 
 
 def _of_its_tenant(case: Case, witness: Witness) -> bool:

@@ -10,7 +10,7 @@ import secrets  # noqa: TID251 - values of made-up secrets, which nothing depend
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.sim import answers, faults
+from gpucloud.sim import answers, faults, oddities
 from gpucloud.sim.faults import FaultKind
 from gpucloud.sim.ledger import Entry
 from gpucloud.sim.messages import Ending, Response
@@ -82,7 +82,7 @@ class Exchange:
         knobs = self._state.knobs
         try:
             call = self._call(route, request, strike)
-            payload = parse(route, request)
+            payload = oddities.understood(parse(route, request), knobs, self._state.world.catalogue.clusters)
             detour = self._detour(route, call, payload, entry, strike)
             if detour is not None:
                 return detour
@@ -144,7 +144,7 @@ class Exchange:
             response = answers.error(lost.status, lost.message or answers.TEXTS[500], self._state.knobs)
         else:
             response = answers.success(
-                strike.on_data(reply.data),
+                strike.on_data(oddities.shown(reply.data, self._state.knobs)),
                 reply.status or route.success,
                 self._state.knobs,
                 wrapped=route.permission is None,

@@ -56,6 +56,20 @@ class Knobs(BaseModel):
         "absent", description="count and maxCount when reportNodes is false: 'not calculated' has no stated form."
     )
 
+    cluster_spelling: Literal["exact", "any_case", "upper"] = Field(
+        "exact",
+        description="Whether a cluster's name must be spelled as in GetAll, may be in any case, and is listed in upper case.",
+    )
+    total_count: Literal["absent", "present"] = Field(
+        "absent", description="Whether a listing says totalCount, as the web framework's paged lists do."
+    )
+    page_size: Annotated[int, Field(ge=0)] = Field(
+        0, description="How many items a listing shows at most, whatever there is; 0 for all. No page can be asked for."
+    )
+    cluster_filter: Literal["works", "ignored"] = Field(
+        "works", description="Whether listings by cluster show records of that cluster only."
+    )
+
     # Words of the VM's life.
     created_word: Word = Field("na", description="Status in CreateServer's own answer.")
     stopping_word: Word = Field("PENDING", description="Status between StopServer and OFFLINE; not shown.")
@@ -80,6 +94,9 @@ class Knobs(BaseModel):
     )
     wrong_power_state: Literal["accept_202", "refuse_400", "refuse_422", "refuse_500"] = Field(
         "accept_202", description="StartServer on what is not OFFLINE, StopServer on what is not ONLINE."
+    )
+    own_ids: bool = Field(
+        False, description="Whether the cloud gives a VM an id of its own, whatever name was asked for, and says it in the 202."
     )
     create_without_capacity: Literal["wait", "refuse_503"] = Field(
         "wait", description="No free capacity at CreateServer: accepted and PENDING_RESOURCES, or 503."

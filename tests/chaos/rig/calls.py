@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a request is: ``word`` names its class (``CreateServer``, ``patch gpuvms/status``)."""
+    """What a request is: ``word`` names its class (``CreateServer``, ``update gpuvms/status``)."""
 
     word: str
     verb: str = ""

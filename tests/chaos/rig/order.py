@@ -40,7 +40,7 @@ def disorder(trial: Trial, books: Books) -> list[str]:
 def _unannounced(trial: Trial) -> Iterator[str]:
     saved: list[tuple[float, str]] = []
     for seen in trial.kube.seen:
-        if seen.call.resource in _STATUSES and seen.call.verb == "patch" and seen.status == 200 and seen.answered is not None:
+        if seen.call.resource in _STATUSES and seen.call.verb == "update" and seen.status == 200 and seen.answered is not None:
             intent = json.loads(seen.call.body)["status"].get("intent") or {}
             saved += [(seen.answered, intent["name"])] if "name" in intent else []
     for seen in trial.cloud.seen:

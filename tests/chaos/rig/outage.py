@@ -85,7 +85,7 @@ def _announced(trial: Trial, sent: Seen, began: float) -> bool:
     said = [
         json.loads(seen.call.body)
         for seen in trial.kube.seen
-        if seen.call.word == "patch gpuvms/status"
+        if seen.call.word == "update gpuvms/status"
         and seen.status == 200
         and seen.answered is not None
         and seen.answered <= began

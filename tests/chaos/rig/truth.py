@@ -47,7 +47,7 @@ def _said(trial: Trial) -> dict[str, list[Change]]:
     found: dict[str, list[Change]] = {}
     for seen in trial.kube.seen:
         kind = _KINDS.get(seen.call.resource)
-        if kind in {"GpuVM", "GpuVpc", "GpuSnapshot"} and seen.call.verb == "patch" and seen.status == 200 and seen.answered:
+        if kind in {"GpuVM", "GpuVpc", "GpuSnapshot"} and seen.call.verb == "update" and seen.status == 200 and seen.answered:
             at = seen.at + seen.answered - seen.received - trial.skew
             written: dict[str, Any] = json.loads(seen.call.body)
             found.setdefault(f"{kind}/{seen.call.kind.name}", []).append((at, ready(written)))

@@ -34,6 +34,7 @@ from gpucloud.reconcile.facts import Absent, Limits
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
+from support.looprig import Rig
 
 NOW = 1000.0
 URL = "https://cloud.example"
@@ -236,3 +237,16 @@ def cloud(monkeypatch):
 def around():
     """What sessions work with, on the loop's own time."""
     return Surroundings(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock())
+
+
+@pytest.fixture
+async def rig():
+    made = []
+
+    def make(plan, **more):
+        made.append(Rig(plan, **more))
+        return made[-1]
+
+    yield make
+    for item in made:
+        await item.end()

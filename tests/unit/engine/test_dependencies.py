@@ -48,6 +48,7 @@ async def need(rooms, kind="GpuVM"):
         ({"status": READY, "meta": {"generation": 2}}, Readiness.PENDING, "Ready speaks of an older generation"),
         ({"status": READY, "meta": GOING}, Readiness.LEAVING, "nothing is put into what goes"),
         ({"status": READY, "spec": {"cluster": "Hou1"}}, Readiness.ELSEWHERE, "another cluster"),
+        ({"status": READY, "spec": {"cluster": "msc1"}}, Readiness.READY, "the same cluster in another spelling"),
         ({"status": READY | {"tenancy": "other"}}, Readiness.ELSEWHERE, "another tenant"),
         ({"status": READY | {"tenancy": "acme"}}, Readiness.READY, "the same tenant"),
         ({"status": READY}, Readiness.READY, ""),

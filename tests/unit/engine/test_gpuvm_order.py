@@ -5,10 +5,10 @@ import pytest
 from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine import listings
 from gpucloud.engine.gpuvm import order
-from gpucloud.engine.listings import snapshot_identity, vm_identity, vpc_identity
+from gpucloud.engine.listings import as_recorded, snapshot_identity, vm_identity, vpc_identity
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMSpec
-from gpucloud.reconcile.facts import SSHKeys
+from gpucloud.reconcile.facts import Absent, Present, SSHKeys
 from gpucloud.reconcile.naming import Identity
 from support.builders import KEY, a_spec
 
@@ -108,6 +108,7 @@ def test_the_accounts_defaults_stand_where_the_spec_is_silent(spec, pool, system
         (VmRecord(id="x", namespace="v"), Identity("c", "v", "x")),
         (VmRecord(id="x", cluster="c"), Identity("c", "", "x")),
         (VmRecord(id="x", namespace="v", cluster="other"), None),
+        (VmRecord(id="x", namespace="v", cluster="C"), Identity("c", "v", "x")),  # spelled as the cloud spells it
         (VmRecord(namespace="v", cluster="c"), None),
     ],
 )
@@ -134,6 +135,7 @@ def test_whom_a_snapshots_record_speaks_of(record, identity):
         (VpcRecord(id="7", name="acme-train", cluster="c"), Identity("c", "acme-train", "acme-train")),
         (VpcRecord(id="7", name="acme-train"), Identity("c", "acme-train", "acme-train")),
         (VpcRecord(id="7", name="acme-train", cluster="other"), None),
+        (VpcRecord(id="7", name="acme-train", cluster="C"), Identity("c", "acme-train", "acme-train")),
         (VpcRecord(id="7", cluster="c"), None),
     ],
 )
@@ -157,3 +159,30 @@ async def test_a_vpc_without_a_name_makes_its_listing_incomplete(items, complete
             return Listing(items, complete)
 
     assert (await listings.vpcs(Client(), "c")).complete is proves
+
+
+@pytest.mark.parametrize(("cluster", "proves"), [("c", True), ("C", True), (None, True), ("d", False)])
+@pytest.mark.parametrize("kind", ["vms", "vpcs"])
+async def test_a_record_of_another_cluster_makes_a_filtered_listing_incomplete(kind, cluster, proves):
+    """The filter did not work, so nobody knows what else was left out."""
+    one, other = {"vms": VmRecord, "vpcs": VpcRecord}[kind](id="7", name="a", cluster="c"), None
+    other = one.model_copy(update={"id": "8", "cluster": cluster})
+
+    class Client:
+        async def get_servers(self, *, cluster):  # noqa: ARG002
+            return Listing((one, other))
+
+        get_vpcs = get_servers
+
+    listing = await getattr(listings, kind)(Client(), "c")
+    assert listing.complete is proves
+    assert proves or "'d'" in listing.flaw
+
+
+def test_calls_go_where_the_record_says():
+    """What it leaves out is where it was looked for."""
+    here = Identity("c", "v", "x")
+    assert as_recorded(Present(VmRecord(id="x", namespace="V", cluster="C"), 0.0), here) == Identity("C", "V", "x")
+    assert as_recorded(Present(VmRecord(id="x"), 0.0), here) == here
+    assert as_recorded(Present(SnapshotRecord(id="x", namespace="V"), 0.0), here) == Identity("c", "V", "x")
+    assert as_recorded(Absent(0.0, 0.0), here) == here

@@ -126,6 +126,15 @@ async def test_the_older_of_two_claimants_owns(rig):
     assert await owners(rig) == {"u1": "'old'", "u2": None}
 
 
+async def test_two_spellings_of_a_cluster_are_one_claim(rig):
+    """Or the second would order, or destroy, what is the first's."""
+    rig.put("u1", "young", spec=named() | {"cluster": "msc1"}, meta={"creationTimestamp": SECOND})
+    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
+    assert await owners(rig) == {"u1": "'old'", "u2": None}
+    rig.drop("u2", "old")
+    assert (await rig.facts("u1")).owner is None
+
+
 async def test_the_one_with_the_recorded_intent_owns_before_the_older(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("shared"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
@@ -224,6 +233,16 @@ async def test_calls_name_the_vm_fully(rig, verb, call):
     assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "Msc1"})]
     assert not happening.warning
     assert ours().name in happening.note
+
+
+@pytest.mark.parametrize(
+    ("verb", "call"), [(Verb.START, "start_server"), (Verb.STOP, "stop_server"), (Verb.DESTROY, "destroy_server")]
+)
+async def test_calls_name_the_cluster_as_the_record_spells_it(rig, verb, call):
+    rig.put()
+    rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, namespace="acme", cluster="MSC1", status="ONLINE"), NOW)
+    await rig.act(verb)
+    assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "MSC1"})]
 
 
 async def test_an_answer_is_remembered_with_the_time_it_came(rig):

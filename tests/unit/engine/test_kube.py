@@ -84,13 +84,13 @@ async def kube(server):
     await made.aclose()
 
 
-async def test_status_is_applied_whole_and_guarded_by_uid_and_version(server, kube):
+async def test_status_is_replaced_whole_and_guarded_by_uid_and_version(server, kube):
     server.answer = lambda seen: (200, {"metadata": {"resourceVersion": "8"}, "status": seen["body"]["status"]})
-    answer = await kube.apply_status("gpuvms", "GpuVM", OWNER, {"vmId": "x"})
+    answer = await kube.replace_status("gpuvms", "GpuVM", OWNER, {"vmId": "x"})
     (seen,) = server.seen
-    assert (seen["method"], seen["path"]) == ("PATCH", ITEM + "/status")
-    assert seen["query"] == {"fieldManager": "gpucloud-operator", "force": "true"}
-    assert seen["type"] == "application/apply-patch+yaml"
+    assert (seen["method"], seen["path"]) == ("PUT", ITEM + "/status")
+    assert seen["query"] == {"fieldManager": "gpucloud-operator"}
+    assert seen["type"] == "application/json"
     assert seen["body"] == {
         "apiVersion": "gpucloud.dev/v1alpha1",
         "kind": "GpuVM",
@@ -126,7 +126,7 @@ async def test_release_takes_away_only_our_finalizer_and_only_of_this_version(se
 async def test_refusals_by_kind(server, kube, status, conflict, gone):
     server.answer = lambda _seen: (status, {"kind": "Status", "reason": "Because", "message": "m" * 9000})
     with pytest.raises(KubeError) as caught:
-        await kube.apply_status("gpuvms", "GpuVM", OWNER, {})
+        await kube.replace_status("gpuvms", "GpuVM", OWNER, {})
     error = caught.value
     assert (error.status, error.conflict, error.gone, error.reason) == (status, conflict, gone, "Because")
     assert len(str(error)) < 600
@@ -191,7 +191,7 @@ async def test_silence_is_an_error_of_status_zero(server, kube, monkeypatch):
 async def test_no_connection_is_an_error_of_status_zero():
     kube = KubeClient(lambda: Connection("http://127.0.0.1:1", "made-up"))
     with pytest.raises(KubeError) as caught:
-        await kube.apply_status("gpuvms", "GpuVM", OWNER, {})
+        await kube.replace_status("gpuvms", "GpuVM", OWNER, {})
     await kube.aclose()
     assert caught.value.status == 0
     assert "?" not in str(caught.value)

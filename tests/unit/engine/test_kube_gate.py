@@ -15,7 +15,7 @@ OWNER = {"name": "train", "namespace": "team", "uid": "u-1", "resourceVersion": 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/team/leases"
 LEASE = {"metadata": {"name": "it", "namespace": "team", "resourceVersion": "7"}, "spec": {"holderIdentity": "me"}}
 WRITES = {
-    "status": lambda kube: kube.apply_status("gpuvms", "GpuVM", OWNER, {}),
+    "status": lambda kube: kube.replace_status("gpuvms", "GpuVM", OWNER, {}),
     "our finalizer": lambda kube: kube.release("gpuvms", OWNER),
     "a Secret's finalizer": lambda kube: kube.set_secret_finalizer("team", "key", held=True),
     "an Event": lambda kube: kube.record_event("team", {}),

@@ -1,139 +1,25 @@
 """One pass: the status first, then the action; and whatever fails, the worker goes on."""
 
 import asyncio
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine import meant
-from gpucloud.engine.entropy import SystemEntropy
-from gpucloud.engine.events import EventRecorder, Happening
-from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, Loop, stop, work
-from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, stop
 from gpucloud.engine.objects import ObjectStore
-from gpucloud.engine.queue import Key, WorkQueue
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Intent
+from gpucloud.kinds.gpuvm import Intent
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Now, Verb
+from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan, Release
 from support.builders import START, a_status
-from support.fakes import CONFLICT, DOWN, GONE, UID, FakeKube, LoopClock, a_body, a_resource
+from support.fakes import CONFLICT, DOWN, GONE, UID, a_resource
+from support.looprig import KEY, Rig
 
 pytestmark = pytest.mark.looptime
-KEY = Key("GpuVM", "team", "train", UID)
+
 CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
-
-
-@dataclass
-class Gathered:
-    now: Now
-    status: GpuVMStatus
-
-
-@dataclass
-class FakeRoom:
-    """Decides by a function of the status that stands, and notes what it is told to do."""
-
-    clock: LoopClock
-    plan: object
-    kind: str = "GpuVM"
-    plural: str = "gpuvms"
-    gather_takes: float = 0.0
-    act_takes: float = 0.0
-    unsent: int = 0
-    acted: list = field(default_factory=list)
-    left: list = field(default_factory=list)  # and whether it was still meant when its turn came
-    intents: list = field(default_factory=list)
-    attended: list = field(default_factory=list)
-    forgotten: list = field(default_factory=list)
-    seen: list = field(default_factory=list)
-    running: int = 0
-    most: int = 0
-
-    def __post_init__(self):
-        self.store = ObjectStore(GpuVMSpec, GpuVMStatus)
-
-    async def gather(self, stored):
-        gathered = Gathered(Now(self.clock.wall(), self.clock.mono()), stored.status)
-        self.running += 1
-        self.most = max(self.most, self.running)
-        await asyncio.sleep(self.gather_takes)
-        self.running -= 1
-        return gathered
-
-    def decide(self, facts):
-        return self.plan(facts)
-
-    async def act(self, facts, plan):
-        verb = plan.action
-        self.acted.append((verb, facts.status))
-        await asyncio.sleep(self.act_takes)
-        self.left.append((verb, meant.still()))
-        if self.unsent:
-            self.unsent -= 1
-            return None
-        return Happening("Created", "Done.", verb, always=True)
-
-    def intends(self, uid, status, at):
-        self.intents.append((uid, status.intent.name, at))
-
-    def attend(self, _uid, plan):
-        self.attended.append(plan)
-
-    def noticed(self, stored):
-        self.seen.append(stored.status)
-
-    def forget(self, key):
-        self.forgotten.append(key)
-
-
-class Rig:
-    def __init__(self, plan, **more):
-        self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
-        self.queue = WorkQueue(self.clock, self.metrics)
-        self.events = EventRecorder(self.kube, self.clock)
-        self.room = FakeRoom(self.clock, plan, **more)
-        self.loop = Loop(
-            self.room,
-            queue=self.queue,
-            kube=self.kube,
-            events=self.events,
-            metrics=self.metrics,
-            clock=self.clock,
-            entropy=SystemEntropy(),
-        )
-        self.workers = []
-
-    def put(self, status=None, **more):
-        document = {} if status is None else {"status": status.model_dump(mode="json", by_alias=True, exclude_none=True)}
-        self.room.store.put(a_body(**document, **more))
-
-    async def live(self, seconds, workers=2):
-        self.queue.add(KEY)
-        self.workers = [asyncio.create_task(work(self.queue, {"GpuVM": self.loop})) for _ in range(workers)]
-        await asyncio.sleep(seconds)
-
-    async def end(self):
-        await stop(self.workers, self.queue, 1.0)
-
-    def count(self, name, **labels):
-        return self.metrics.registry.get_sample_value(name, labels) or 0.0
-
-
-@pytest.fixture
-async def rig():
-    made = []
-
-    def make(plan, **more):
-        made.append(Rig(plan, **more))
-        return made[-1]
-
-    yield make
-    for item in made:
-        await item.end()
 
 
 async def test_the_action_is_taken_only_when_its_status_stands(rig):
@@ -420,14 +306,14 @@ async def test_an_object_that_is_forgotten_is_not_worked_on(rig):
 async def test_the_answer_to_a_write_does_not_bring_a_gone_object_back(rig):
     it = rig(lambda _facts: Plan(status=CREATING))
     it.put()
-    answer = it.kube.apply_status
+    answer = it.kube.replace_status
 
     async def overtaken(*arguments):
         document = await answer(*arguments)
         it.loop.forget(KEY)  # DELETED arrives on the other connection before our answer is read
         return document
 
-    it.kube.apply_status = overtaken
+    it.kube.replace_status = overtaken
     await it.live(5)
     assert it.room.store.get(UID) is None
 

@@ -1,5 +1,7 @@
 """The rooms of GpuVpc and GpuSnapshot: what must be seen before a VPC goes, and how their calls name things."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -64,6 +66,13 @@ async def test_a_vpc_is_destroyed_by_the_id_of_its_record(rooms):
     happening = await rooms.vpcs.act(facts, Plan(action=Verb.DESTROY_VPC))
     assert rooms.session.client.calls == [("destroy_vpc", {"id": "7", "cluster": "Msc1"})]
     assert "acme-train" in happening.note
+
+
+async def test_a_vpc_is_destroyed_in_the_cluster_as_its_record_spells_it(rooms):
+    facts = await going(rooms)
+    facts = replace(facts, found=replace(facts.found, record=RECORD.model_copy(update={"cluster": "MSC1"})))
+    await rooms.vpcs.act(facts, Plan(action=Verb.DESTROY_VPC))
+    assert rooms.session.client.calls == [("destroy_vpc", {"id": "7", "cluster": "MSC1"})]
 
 
 async def test_an_edited_id_does_not_make_ours_pass_for_anothers(rooms):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.reconcile.core.record import cut
 from support.builders import a_status, an_intent, facts, our_name, present
 from support.snapshotfacts import INTENT as TAKING
 from support.snapshotfacts import NAME as SNAPSHOT
@@ -103,3 +104,21 @@ def test_what_a_record_leaves_out_is_where_it_was_looked_for():
     assert vpc.status.cluster == "Msc1"
     taken = snapshot_facts(found=a_snapshot(id=None, namespace=None), status=a_snapshot_status("Creating", intent=TAKING))
     assert shown(gpusnapshot.decide(taken), ("snapshot_id", "vpc")) == {"snapshot_id": SNAPSHOT, "vpc": "acme"}
+
+
+@pytest.mark.parametrize(
+    ("word", "shown_as"),
+    {
+        "an emoji stays": ("ON\U0001f389LINE", "ON\U0001f389LINE"),
+        "beyond the BMP stays": ("\U00010348", "\U00010348"),
+        "controls": ("A\x00B\x1b[31mC\x7fD\x85E\nF", "A B [31mC D E F"),
+        "lone surrogates": ("A\ud83dB\udf89", "A?B?"),  # the client has replaced them by then
+        "counted by code points": ("\U0001f389" * 300, "\U0001f389" * 253),
+    }.values(),
+)
+def test_a_text_of_the_cloud_fits_the_status(word, shown_as):
+    assert a_vm(status=word).status.state == shown_as
+
+
+def test_a_text_that_no_utf8_can_carry_is_replaced():
+    assert cut({"state": "A\ud83dB", "ip": "", "image": None}) == {"state": "A B", "ip": None, "image": None}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from gpucloud.reconcile.text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
@@ -14,8 +16,8 @@ MAX_NUMBER = 2**31 - 1
 
 
 def cut(texts: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Texts no longer than the schema holds; an empty one is none."""
-    return {name: text[:MAX_TEXT] if text else None for name, text in texts.items()}
+    """Printable texts no longer than the schema allows; an empty one is none."""
+    return {name: printable(text, MAX_TEXT) if text else None for name, text in texts.items()}
 
 
 def moment(value: datetime | None) -> datetime | None:

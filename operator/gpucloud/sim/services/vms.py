@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from gpucloud.sim import payloads, records
@@ -53,7 +54,7 @@ def listed_cluster(call: Call, cluster: str) -> str:
     """Return the cluster that a listing is about, "" for all; an unknown one is refused."""
     if cluster:
         call.world.catalogue.require_cluster(cluster, "Cluster")
-        return cluster
+        return "" if call.knobs.cluster_filter == "ignored" else cluster
     if call.knobs.unfiltered_listing == "refuse_400":
         raise Refused(Reason.INVALID, "The Cluster field is required.", "Cluster")
     return call.world.catalogue.clusters[0] if call.knobs.unfiltered_listing == "default_cluster" else ""
@@ -96,7 +97,7 @@ def _create_server(call: Call, body: payloads.CreateServerBody) -> Reply:
     order = VmOrder(
         cluster=body.cluster,
         vpc=body.vpc,
-        name=body.name,
+        name=_own_id(body.name, call.now) if call.knobs.own_ids else body.name,
         configuration=body.configuration,
         pool=body.rpool or call.world.catalogue.default_pool(call.tenant),
         image="",
@@ -110,6 +111,10 @@ def _create_server(call: Call, body: payloads.CreateServerBody) -> Reply:
     vm, changed = call.world.create_vm(order, image, call.now)
     record = vm_record(vm, call)
     return Reply(record | {"status": call.knobs.created_word} if changed else record, changed)
+
+
+def _own_id(name: str, now: float) -> str:
+    return f"i-{sha256(f'{name} {now}'.encode()).hexdigest()[:12]}"
 
 
 def _start_server(call: Call, body: payloads.ServerBody) -> Reply:

@@ -1,0 +1,11 @@
+"""Texts of others (the cloud, owners of objects) made fit for a status: printable, and no longer than the schema allows."""
+
+from __future__ import annotations
+
+
+def printable(text: str, most: int) -> str:
+    """At most ``most`` code points, which is how the apiserver counts; what cannot be printed is a space.
+
+    That covers control characters, line ends, direction marks and lone surrogates, which no UTF-8 can carry. An emoji stays.
+    """
+    return "".join(char if char.isprintable() else " " for char in text[:most])
