@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.meta import API_VERSION
@@ -35,6 +36,7 @@ class Actors:
         self._backups: list[dict[str, Any]] = []
         self._snapshot: Any = None
         self._touched = 0
+        self.changed_keys = False
         self._acts: dict[str, tuple[float, Callable[[], object]]] = {
             "nothing": (0.5, lambda: None),
             "create vm": (4, self._create_vm),
@@ -248,12 +250,7 @@ class Actors:
 
     def _stranger_makes(self) -> None:
         world, choose = self._world, self._world.choices.choose
-        ours = [name_of(row) for row in self._vms()] + [
-            order.name for order in world.cloud.orders if order.operation == "CreateServer"
-        ]
         name = choose("stranger's name", CHOSEN)
-        if ours and choose("stranger's name is ours", (False, True), (4, 1)):
-            name = ours[-1]
         what = choose("stranger's thing", ("vm", "vpc", "snapshot"), (6, 1, 1))
         if what == "vm":
             world.cloud.make_vm(name, VPC, "Msc1", "stranger")
@@ -276,7 +273,8 @@ class Actors:
             self._world.tell("stranger", f"destroys {name_of(vm)}")
             self._world.judge.stranger_destroys(vm)
             self._world.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
-            if self._world.choices.choose("stranger makes it again", (False, True), (2, 1)):
+            # Never under a name that bears our mark: that would be a forgery, which nothing can tell.
+            if name_of(vm) in CHOSEN and self._world.choices.choose("stranger makes it again", (False, True)):
                 after = self._world.grace * self._world.choices.choose("made again after", (3.0, 0.3, 10.0))
                 self._world.act_later(after, self._world.cloud.make_vm, name_of(vm), vm.order.vpc, vm.order.cluster, "stranger")
 
@@ -313,14 +311,17 @@ class Actors:
     # The administrator.
 
     def _change_key(self) -> None:
+        self.changed_keys = True
         if not self._world.scenario.own_account:
             which = self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1))
             self.admin.put_secret("team", "key", KEYS[which])
 
     def _delete_secret(self) -> None:
+        self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/team/secrets/key")
 
     def _delete_namespace(self) -> None:
+        self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/other")
 
     def _back_up_etcd(self) -> None:
@@ -328,11 +329,13 @@ class Actors:
         self._snapshot = self._world.api.snapshot()
 
     def _restore_etcd(self) -> None:
+        self.changed_keys = True
         if self._snapshot is not None:
             self._world.tell("admin", "restores etcd")
             self._world.judge.restoring()
             self._world.api.restore(self._snapshot)
             self._world.judge.restored()
+            self._world.stir()
 
     def overtake(self, path: str) -> None:
         """Somebody changes an object right before an operator's write of it arrives."""
@@ -341,11 +344,22 @@ class Actors:
             change = {"metadata": {"labels": {"touched": str(self._touched)}}}
             self.stranger.call("PATCH", path.removesuffix("/status"), change, MERGE)
 
+    def give_keys(self) -> None:
+        """Good keys, and the accounts that use them, wherever they are missing."""
+        if self._world.scenario.own_account:
+            return
+        good = base64.b64encode(KEYS["good"].encode()).decode()
+        for namespace in ("team", "other"):
+            found = self.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+            if found is None or found["data"] != {"apikey": good}:
+                self.admin.put_secret(namespace, "key", KEYS["good"])
+        accounts = {item["metadata"]["namespace"] for item in self.owner.all("GpuCloudAccount")}
+        for namespace in sorted({"team", "other"} - accounts):
+            self.owner.create("GpuCloudAccount", namespace, "default", {"secretRef": {"name": "key"}})
+
     def heal(self) -> None:
         """When all is over, keys are good again, and nobody holds anything."""
-        if not self._world.scenario.own_account:
-            for namespace in ("team", "other"):
-                self._account(namespace)
+        self.give_keys()
         for item in self.owner.all(*OBJECTS):
             annotations = item["metadata"].get("annotations") or {}
             if "gpucloud.dev/paused" in annotations:

@@ -33,6 +33,7 @@ class Life:
     writes: deque[float] = field(default_factory=deque)
     sends: deque[float] = field(default_factory=deque)
     lie_since: float | None = None
+    mutations: int = 0  # writes and changing calls of operators
 
     @property
     def name(self) -> str:

@@ -85,7 +85,9 @@ class Cloud:
     def _knobs(self) -> Knobs:
         choose = self._world.choices.choose
         knobs = Knobs(
-            provision_seconds=choose("provision", (5.0, 1.0, 40.0)), destroy_seconds=choose("destroying", (2.0, 0.5, 20.0))
+            provision_seconds=choose("provision", (5.0, 1.0, 40.0)),
+            destroy_seconds=choose("destroying", (2.0, 0.5, 20.0)),
+            cluster_spelling=choose("spelling", ("any_case", "upper")) if self._world.respelled else "exact",
         )
         if not self._world.weather.has("odd-knobs"):
             return knobs
@@ -98,6 +100,7 @@ class Cloud:
                 "missing_vm_status": choose("knob missing", (404, 400, 500)),
                 "wrong_power_state": choose("knob power", ("accept_202", "refuse_400", "refuse_422", "refuse_500")),
                 "provision_outcome": choose("knob outcome", ("ONLINE", "CREATE_FAILED"), (9, 1)),
+                "total_count": choose("knob total", ("absent", "present")),
                 "created_word": choose("knob word", ("na", "PENDING", "\U0001f4a5 NEW")),
             }
         )
@@ -123,7 +126,7 @@ class Cloud:
 
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
-        request = self._respelled(self._named_by_cloud(operation, request, fault))
+        request = self._named_by_cloud(operation, request, fault)
         armed = self._armed(operation, fault)
         if armed is not None:
             self.sim.state.faults.add(armed)
@@ -181,17 +184,6 @@ class Cloud:
             return 0.0
         self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
         return self.lag
-
-    def _respelled(self, request: Request) -> Request:
-        """This cloud takes its clusters' names in any spelling, and answers with its own."""
-        if not self._world.respelled:
-            return request
-        query = tuple((name, _spelled(value) if name.lower() == "cluster" else value) for name, value in request.query)
-        body = request.body
-        if body and b'"cluster"' in body:
-            said = json.loads(body)
-            body = json.dumps({**said, "cluster": _spelled(str(said["cluster"]))}).encode()
-        return replace(request, query=query, body=body)
 
     def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
         """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace."""
@@ -300,10 +292,6 @@ def name_of(row: Row) -> str:
 def key_of(row: Row) -> Any:
     """What tells it from another of its name."""
     return row.uid if isinstance(row, Vm) else (row.name, row.created)
-
-
-def _spelled(cluster: str) -> str:
-    return {"msc1": "Msc1", "hou1": "Hou1"}.get(cluster.lower(), cluster)
 
 
 def _now(coroutine: Any) -> Response:

@@ -171,7 +171,7 @@ class Stream:
         self._arrived: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._last = 0.0
         self._open = True
-        self._unsubscribe: Callable[[], None] = world.on_commit(self._poll)
+        self._unsubscribe: Callable[[], None] = world.on_commit(self._plural, self._poll)
         self._poll()
 
     def _poll(self) -> None:

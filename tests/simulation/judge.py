@@ -47,7 +47,6 @@ class Judge:
         self.books = Books()
         self.violations: list[Violation] = []
         self.sometimes: Counter[str] = Counter()
-        self.mutations = 0  # by operators, of either store; Events and Leases do not count
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._good: list[tuple[float, str, int]] = []  # when, which kind and how many good listings were handed out
@@ -102,7 +101,7 @@ class Judge:
         if life is None:
             return
         if commit.user == OPERATOR:
-            self.mutations += 1
+            life.mutations += 1
             self._note_write(life)
         elif commit.user != "system:namespace-controller":
             self.disturbed()
@@ -133,10 +132,11 @@ class Judge:
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
-        self.mutations += 1
         self.sometimes[f"sent {operation}"] += 1
         name, now = asked_name(request), self._world.loop.time()
         if operation not in CREATES:
+            for life in self.books.standing():
+                life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
         if kind == "GpuSnapshot" or kind == "GpuVM" or kind == "GpuVpc":
@@ -154,6 +154,7 @@ class Judge:
         self._world.cloud.orders.append(Order(now, operation, name, uid))
         life = self.books.lives.get(uid)
         if life is not None:
+            life.mutations += 1
             self._note_send(life, operation)
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
@@ -350,6 +351,15 @@ class Judge:
     def stranger_destroys(self, vm: Vm) -> None:
         """A stranger is about to destroy this VM."""
         self.sometimes["stranger destroyed"] += 1
+
+    def secret_is_going(self, namespace: str) -> bool:
+        """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""
+        found = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+        if found is None or "deletionTimestamp" not in found["metadata"]:
+            return False
+        users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
+        owners = {maker for _, _, maker in self._world.cloud.live()}
+        return any(life.uid in owners for life in users)
 
     async def end(self) -> None:
         """All is over: what is wanted comes true, then it is quiet."""

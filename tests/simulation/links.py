@@ -7,6 +7,7 @@ still be saved, and an order that its caller gave up may still be carried out.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -132,7 +133,7 @@ class KubeLink(Link):
             said = answer.reason if isinstance(answer, NoAnswer) else f"{answer.status}"
             if not isinstance(answer, NoAnswer) and answer.status >= 400:
                 said += f" {answer.text[:300]}"
-            self.world.tell(self.process.name, f"{method} {urlsplit(path).path}", said)
+            self.world.tell(self.process.name, f"{method} {urlsplit(path).path}", said, lambda: _verdict(body))
         return answer
 
 
@@ -174,6 +175,13 @@ _KUBE_REFUSALS: dict[str, tuple[int, dict[str, str], str]] = {
     "kube-500": (500, {}, _FAILED % ("InternalError", "etcdserver: leader changed", 500)),
     "kube-503": (503, {}, _FAILED % ("ServiceUnavailable", "apiserver is shutting down", 503)),
 }
+
+
+def _verdict(body: str | None) -> str:
+    """What a status that is written says, for people."""
+    status = json.loads(body).get("status") if body and body.startswith("{") else None
+    ready = [one for one in (status or {}).get("conditions") or () if one["type"] == "Ready"]
+    return "".join(f"Ready={one['status']}/{one['reason']}: {one['message']}"[:200] for one in ready)
 
 
 def _resource(path: str) -> str:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 ENDPOINT = "https://cloud.invalid"
 SCALED = {
     "poll_pending_seconds": 0.5,
-    "poll_steady_seconds": 3.0,
+    "poll_steady_seconds": 6.0,
     "create_grace_seconds": 3.0,
-    "blind_after_seconds": 9.0,
+    "blind_after_seconds": 18.0,
     "orphan_scan_seconds": 30.0,
-    "lease_duration_seconds": 3.0,
-    "lease_renew_deadline_seconds": 2.0,
-    "lease_retry_period_seconds": 0.5,
+    "lease_duration_seconds": 6.0,
+    "lease_renew_deadline_seconds": 4.0,
+    "lease_retry_period_seconds": 1.5,
     "workers": 8,
 }
 
@@ -45,7 +45,7 @@ def draw(choices: Choices) -> Scenario:
     """One scenario. What is drawn here without a deviation stays the same when a history is made shorter."""
     own = choices.draw("own account") < 0.5
     replicas = 2 if choices.draw("replicas") < 0.15 else 1
-    elects = replicas == 2 or choices.draw("elects") < 0.1
+    elects = replicas == 2 or choices.draw("elects") < 0.05
     scaled = choices.draw("scaled") < 0.5
     settings = Settings(
         endpoint=(f"default={ENDPOINT}",),
@@ -55,5 +55,5 @@ def draw(choices: Choices) -> Scenario:
         workers=8,
     )
     settings = replace(settings, **SCALED) if scaled else settings
-    stormy = settings.create_grace_seconds * (2 + 8 * choices.draw("stormy"))
+    stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy"))
     return Scenario(settings, replicas, own, stormy, int(3 + 9 * choices.draw("slots")))

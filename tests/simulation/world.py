@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulation.choices import Key
 
 CRDS = [crd.custom_resource_definition(item) for item in DEFINITIONS]
-FINALLYS = 10  # one within the other, at most
+FINALLYS = 50  # one within the other, at most
 DEATHS = 3  # of processes, in one history
 NAMESPACES = ("team", "other")
 
@@ -48,7 +48,7 @@ class World:
         self.grace = self.scenario.grace
         self.respelled = self.weather.has("spelling")
         self.cloud_names: dict[str, str] = {}  # that the cloud gave, to the names that were asked for
-        self._commits: dict[int, Callable[[], None]] = {}
+        self._commits: dict[int, tuple[str, Callable[[], None]]] = {}
         self._numbers = 0
         self.acts_to_come = 0
         self._deaths = 0
@@ -105,9 +105,9 @@ class World:
         asyncio.events._set_running_loop(None)
         self.loop.close()
 
-    def tell(self, who: str, what: str, answer: str = "") -> None:
+    def tell(self, who: str, what: str, answer: str = "", note: Callable[[], str] | None = None) -> None:
         """Something happened."""
-        self.trace.add(self.loop.time(), who, what, answer)
+        self.trace.add(self.loop.time(), who, what, answer, note)
 
     def later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
         """Do something in the world, whatever becomes of the process under way."""
@@ -127,17 +127,22 @@ class World:
         """Seconds that something takes on its way."""
         return links.latency(self, domain, slow=False)
 
-    def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call this after each change in the apiserver; answers how to end that."""
+    def on_commit(self, plural: str, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call this after each change of such objects in the apiserver; answers how to end that."""
         self._numbers += 1
         number = self._numbers
-        self._commits[number] = callback
+        self._commits[number] = (plural, callback)
         return lambda: self._commits.pop(number, None) and None
 
     def _committed(self) -> None:
         self.judge.committed()
-        for callback in list(self._commits.values()):
-            self.context.copy().run(callback)
+        self.stir(self.api.commits[-1].plural)
+
+    def stir(self, plural: str = "") -> None:
+        """Let the streams of such objects, or all, see what is new."""
+        for where, callback in list(self._commits.values()):
+            if plural in {"", where}:
+                self.context.copy().run(callback)
 
     def _new_uid(self) -> str:
         self._numbers += 1
