@@ -4,8 +4,8 @@ The operator is shown it on the watch, so no schema stands in between: emptied, 
 somebody else. Whatever it makes of that: nothing of anybody else is touched, and nothing of ours goes unless its own object
 is being deleted. A lie may cost the proof that a thing is ours; then it is let go and kept, and an Event says so.
 
-The one forgery that no reader can tell from the truth, a whole record of an order for a name that the owner chose, is no corruption of one
-field; docs/adr/0002 says who may write a status.
+The one forgery that no reader can tell from the truth, a whole record of an order for a name that the owner chose, is no
+corruption of one field; docs/adr/0002 says who may write a status.
 """
 
 from __future__ import annotations

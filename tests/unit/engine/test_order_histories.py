@@ -23,7 +23,7 @@ VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
 
 
 class MakingCloud(FakeCloud):
-    """What is ordered stands, until it is destroyed. ``odd`` and ``answer`` change the record and the answer of the next order."""
+    """What is ordered stands, until it is destroyed. ``odd`` changes the record of the next order, ``answer`` its answer."""
 
     def __init__(self):
         super().__init__()
