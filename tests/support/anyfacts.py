@@ -1,8 +1,8 @@
 """Any facts that an engine could gather, for the three cloud kinds, drawn from a seed.
 
 Plain random numbers, since a hundred thousand situations must not cost a minute; what happens seldom is drawn seldom, so that
-most of them get past the first steps of a chain. What the engine guarantees is kept: an intent that this process did not write
-has been noticed as a stranger's.
+most of them get past the first steps of a chain. What the engine guarantees is kept: the order as this process knows it comes
+of a history that it could have lived through, and of a status that anybody may have written since.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Adoption, Intent
+from gpucloud.kinds.common import Adoption, OrderState, Origin
 from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVerb
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import naming
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.brake import Hold
 from gpucloud.reconcile.facts import (
-    CREATES,
     Absent,
     Asked,
     Attempt,
@@ -44,6 +45,7 @@ from support.snapshotfacts import a_snapshot, a_snapshot_spec
 from support.vpcfacts import a_vpc, a_vpc_spec
 
 AGES = (0.0, 0.0, 0.5, 0.5, 3.0, 3.0, 12.0, 20.0, 40.0, 200.0, 400.0)
+LOOK = 0.25  # all that this process has lived through was so long before the look
 IDS = ("ours", "ours too", "other")
 VERDICTS = (
     (None, "False", None),
@@ -79,19 +81,47 @@ def an_observation(r, there):
     return r.choice((there, lambda: absent(r), lambda: absent(r), lambda: seldom(r, blind(r), absent(r), 0.5)))()
 
 
-def a_status(r, model, identity, recorded, ids):
+def an_order(r, here, own_id):
+    """Any record, as some process or person may have written it; of ``here``, or of something else."""
+    if r.random() < 0.25:
+        return None
+    here = seldom(r, replace(here, name="elsewhere"), here)
+    state = r.choice(list(OrderState))
+    names = state in {OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE} or r.random() < 0.2
+    return builders.an_order(
+        "" if state is OrderState.NOT_ORDERED else here.name,
+        state,
+        here.vpc,
+        here.cluster,
+        id=r.choice(IDS),
+        cloud_id=r.choice(own_id) if names else None,
+        origin=r.choice((Origin.CREATED, Origin.CREATED, Origin.ADOPTED)),
+        reorders=r.choice((0, 0, 1, 3)),
+        refused_generation=r.choice((None, 1)) if state is OrderState.REFUSED else None,
+    )
+
+
+def an_operation(r):
+    """Any power call on record."""
+    if r.random() < 0.5:
+        return None
+    return Operation(
+        verb=r.choice(list(PowerVerb)),
+        cause=r.choice(list(Cause)),
+        generation=r.choice((1, 2)),
+        id=r.choice(("t0", "t1", "x")),
+        at=START,
+        outcome=r.choice(list(Outcome)),
+    )
+
+
+def a_status(r, model, order, recorded, ids):
     """Whatever may stand, edited by people included."""
     reason, ready, progress = r.choice(VERDICTS)
-    place = r.choice((None, identity, identity, identity, seldom(r, replace(identity, name="elsewhere"), identity)))
-    intent = None
-    if place is not None:
-        intent = Intent(id=r.choice(IDS), name=place.name, cluster=place.cluster, vpc=place.vpc, recorded_at=START)
-    fields = {
-        recorded: r.choice((None, None, *ids)),
-        "account": r.choice((None, "(operator)")),
-        "ordered": r.choice((None, False)),
-    }
-    return builders.a_status(reason, ready, progress, 1, model, intent=intent, **fields)
+    fields = {recorded: r.choice((None, None, *ids)), "account": r.choice((None, "(operator)"))}
+    if model is GpuVMStatus:
+        fields |= {"operation": an_operation(r), "settled_generation": r.choice((None, 1, 2))}
+    return builders.a_status(reason, ready, progress, 1, model, order=order, **fields)
 
 
 def an_attempt(r, verb):
@@ -101,30 +131,52 @@ def an_attempt(r, verb):
     return Attempt(verb, before(r), Asked(r.choice((1, 2))), refusal, failures)
 
 
-def a_memory(r, intent, verbs):
-    """What this process may remember, a stranger's intent noticed."""
-    attempts = {verb: an_attempt(r, verb) for verb in verbs if r.random() < 0.3}
-    own = frozenset(name for name in IDS[:2] if r.random() < 0.7)
-    recorded = before(r) if own else None
-    times = [before(r), *(item.at for item in attempts.values()), *([recorded] if own else [])]
-    newest = intent.id if intent is not None and intent.id in own and r.random() < 0.8 else min(own, default=None)
-    memory = Memory(
-        first_seen=min(times),
-        intent_id=newest,
-        intent_ids=own,
-        intent_recorded=recorded,
-        unclear=r.random() < 0.3 or any(verb in CREATES and item.refusal is None for verb, item in attempts.items()),
-        attempts=attempts,
-        seen_new=r.random() < 0.3,
-    )
-    return noticed(memory, intent)
+def a_history(r, base, order, there):
+    """What this process has lived through with the order: nothing, since it is new, or some steps of it; and its memory."""
+    subject, times = base.subject, sorted(before(r) - LOOK for _ in range(5))
+    attempts = {verb: an_attempt(r, verb) for verb in (Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT) if r.random() < 0.2}
+    attempts = {verb: item for verb, item in attempts.items() if verb not in {subject.create, subject.destroy}}
+    known = orders.take_over(None, recorded(base, order), frozenset(), times[0])
+    if r.random() < 0.6 and (known.state, orders.Event.RECORDED) in orders.TRANSITIONS:
+        here, proven = base.identity, known
+        ours = builders.an_order(here.name, OrderState.INTENDED, here.vpc, here.cluster, id=r.choice(IDS[:2]))
+        known = orders.record(proven, ours.model_copy(update={"reorders": r.choice((0, 0, 3))}), times[1])
+        if r.random() < 0.7:
+            sent = attempts[subject.create] = replace(an_attempt(r, subject.create), at=times[2])
+            placed, final = orders.Placed(r.choice((None, there))), r.choice((None, 1))
+            known = orders.answered(known, sent.refusal, placed, times[2], chosen_name=base.chosen_name, final_for=final)
+    if r.random() < 0.3:
+        shown = replace(builders.present(name=there), as_of=times[3])
+        known = orders.observed(known, shown, builders.proofs(base), times[3], times[0])
+    if known.state is OrderState.SEEN and r.random() < 0.4:
+        told = attempts[subject.destroy] = replace(an_attempt(r, subject.destroy), at=times[4])
+        known = orders.destroying(known, times[4])
+        known = orders.destroy_answered(known, times[4]) if told.refusal is None else known
+    first = min([times[0], *(item.at for item in attempts.values())])
+    return known, Memory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
 
 
-def noticed(memory, intent):
-    """As the engine does with every view of an object."""
-    if intent is None or intent.id in memory.intent_ids | {memory.stranger_id}:
-        return memory
-    return replace(memory, stranger_id=intent.id, stranger_seen=max(memory.first_seen, NOW - 40), unclear=True)
+def recorded(base, order):
+    """The order as the engine reads it from the status: one whose name this object cannot bear was put there by people."""
+    if order is None or not order.name or base.chosen_name:
+        return order
+    return order if naming.proves(order.name, base.meta.uid) else None
+
+
+def settled(f, known, ids=frozenset()):
+    """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
+    order = recorded(f, f.status.order)
+    first_seen = f.memory.first_seen
+    standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
+    wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
+    if orders.moved(standing.order, wanted) and orders.odd_place(standing.order) is None:
+        f = replace(f, found=Unknown(NOW, Blindness.MOVED, "words."))
+    return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), NOW, first_seen))
+
+
+def noticed(f):
+    """The facts as a new process would have them."""
+    return settled(replace(f, memory=replace(f.memory, attempts={})), None)
 
 
 def annotations(r):
@@ -137,9 +189,12 @@ def annotations(r):
     return {name: value for name, value in drawn.items() if value is not None}
 
 
-def common(r, model, base, recorded, ids, verbs):
+def common(r, model, base, recorded_as, ids):
     """What all kinds share, round the identity of the given facts."""
-    status = a_status(r, model, base.identity, recorded, ids)
+    order = an_order(r, base.identity, ids)
+    known, memory = a_history(r, base, order, r.choice(ids))
+    order = r.choice((order, known.order, known.order, known.order, an_order(r, base.identity, ids)))
+    status = a_status(r, model, order, recorded_as, ids)
     deleting = r.random() < 0.4
     meta = an_object(
         generation=r.choice((1, 1, 2)), deleting=deleting, guarded=seldom(r, False, True), annotations=annotations(r)
@@ -148,7 +203,8 @@ def common(r, model, base, recorded, ids, verbs):
     return {
         "meta": meta,
         "status": status,
-        "memory": a_memory(r, status.intent, verbs),
+        "memory": memory,
+        "standing": known,
         "limits": Limits(observe_only=seldom(r, True, False)),
         "owner": seldom(r, "'first'", None),
         "needs": () if deleting else seldom(r, (need,), (), 0.2),
@@ -159,17 +215,24 @@ def common(r, model, base, recorded, ids, verbs):
     }
 
 
+def lived(base, **drawn):
+    """The facts with what was drawn, and the order as it stands then."""
+    made = replace(base, **drawn)
+    known = made.standing
+    ids = frozenset() if known.order is None else frozenset({known.order.id})
+    return settled(made, known, ids)
+
+
 def any_vm(r):
     """Facts about a GpuVM."""
     deletion = {"policy": seldom(r, "Retain", "Delete", 0.2), "snapshots": r.choice(("Keep", "Delete"))}
     spec = builders.a_spec(vmName=r.choice((None, "chosen")), powerState=r.choice(("Running", "Stopped")), deletion=deletion)
     base = builders.facts(spec=spec)
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)
-    verbs = (Verb.CREATE, Verb.DESTROY, Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT)
     items = tuple(SnapshotOfVm(name, r.random() < 0.6) for name in "abc" if r.random() < 0.5)
-    return replace(
+    return lived(
         base,
-        **common(r, GpuVMStatus, base, "vm_id", (base.identity.name,), verbs),
+        **common(r, GpuVMStatus, base, "vm_id", (base.identity.name,)),
         found=an_observation(
             r, lambda: builders.present(r.choice(words), before(r), seldom(r, True, False), name=base.identity.name)
         ),
@@ -189,9 +252,9 @@ def any_vpc(r):
         deletion=policy and {"policy": policy}, adoption=r.choice(list(Adoption)), isDefault=r.choice((None, True))
     )
     base, ids = vpcfacts.vpc_facts(spec=spec), ("vpc-1", "vpc-2")
-    return replace(
+    return lived(
         base,
-        **common(r, GpuVpcStatus, base, "vpc_id", ids, (Verb.CREATE_VPC, Verb.DESTROY_VPC)),
+        **common(r, GpuVpcStatus, base, "vpc_id", ids),
         found=an_observation(
             r, lambda: a_vpc(r.choice(ids), before(r), seldom(r, True, False), isDefault=r.choice((None, True, False)))
         ),
@@ -206,11 +269,9 @@ def any_snapshot(r):
         spec=a_snapshot_spec(snapshotName=r.choice((None, "chosen")), deletion={"policy": policy})
     )
     vm = builders.present("ONLINE", before(r), seldom(r, True, False), name="vm")
-    return replace(
+    return lived(
         base,
-        **common(
-            r, GpuSnapshotStatus, base, "snapshot_id", (base.identity.name,), (Verb.CREATE_SNAPSHOT, Verb.DELETE_SNAPSHOT)
-        ),
+        **common(r, GpuSnapshotStatus, base, "snapshot_id", (base.identity.name,)),
         found=an_observation(
             r, lambda: a_snapshot(r.choice((True, False, None)), before(r), seldom(r, True, False), id=base.identity.name)
         ),

@@ -13,11 +13,13 @@ BOUGHT = {"order": ORDER, "vm_id": NAME}
 INTENDED = an_order(NAME, OrderState.INTENDED)
 CREATING = a_status("Creating", order=INTENDED)
 MINE = known(INTENDED, ago=1, recorded=1)  # this process has just written the record, and may act on it
-RUNNING = a_status("Running", "True", None, **BOUGHT)
-OFF = a_status("PoweredOff", "True", None, **BOUGHT)
+RUNNING = a_status("Running", "True", None, settled_generation=1, **BOUGHT)
+OFF = a_status("PoweredOff", "True", None, settled_generation=1, **BOUGHT)
 STOPPED = a_spec(powerState="Stopped")
 DELETING = an_object(deleting=True)
-GOING = a_status("Deleting", **BOUGHT)
+DESTROYING = an_order(NAME, OrderState.DESTROYING)
+GOING = a_status("Deleting", **BOUGHT | {"order": DESTROYING})
+TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)  # this process has told it to go, and has had the answer
 HELD = a_status("DeletionHeld", progress="Stalled", **BOUGHT)
 BLIND = Unknown(NOW - 10, Blindness.UNREACHABLE, "HTTP 502")
 

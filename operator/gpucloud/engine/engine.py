@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from gpucloud.engine.accounts import Account, Accounts, Sessions
+from gpucloud.engine.accounts import Accounts, Sessions
 from gpucloud.engine.brake import Brake, rule_of
 from gpucloud.engine.cloudroom import CloudRoom, Tools
-from gpucloud.engine.configuration import budget, client_options, credential, intervals, limits
+from gpucloud.engine.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.console import Known
 from gpucloud.engine.departed import Departed
 from gpucloud.engine.dependencies import Objects
@@ -30,6 +30,7 @@ from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
+from gpucloud.engine.ownaccount import OwnAccount
 from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
 from gpucloud.engine.ports import Ports
@@ -50,7 +51,6 @@ from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import installation_tag
 from gpucloud.reconcile.orphans import Rules
-from gpucloud.settings import Credentials, SettingsError, read_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.engine")
 
 FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
-CREDENTIALS_SECONDS = 30.0  # between two looks at the operator's own credential
 
 
 class Engine:
@@ -112,14 +111,15 @@ class Engine:
         for room in self._rooms.values():
             await persist(partial(self.kube.uids, room.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
-        self._use_own(self._settings.credentials)
+        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
+        own.use(self._settings.credentials)
         Gauges(self._rooms, self._loops, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
         self.metrics.export_held(brake.census)
         self.metrics.export_watch_age(self.lag.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
         sync = self.tasks.spawn("sync", self._sync, may_end=True)
-        self._tasks = [sync, self.tasks.spawn("own-account", self._follow_own)]
+        self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
         if self._roll is not None:
             self._tasks.append(self.tasks.spawn("roll-call", partial(self._roll.run, sync)))
         self.election.on_lead, self.election.on_loss = partial(self._lead, brake, sync), self._lose
@@ -373,35 +373,10 @@ class Engine:
             for uid in room.users_of(session):
                 self._wake(uid)
 
-    def _use_own(self, credentials: Credentials) -> None:
-        """The operator's own account, or none."""
-        found = credential(credentials)
-        before = self.accounts.own
-        if found is None:
-            return
-        session = self.sessions.open(self._settings.own_endpoint, found, OWN_ACCOUNT)
-        if before is not None and before.session is session:
-            return
-        self.accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono())
-        if before is not None and before.session is not None:
-            self.sessions.leave(before.session, OWN_ACCOUNT)
-            log.info("the operator's own credential has changed")
+    def _wake_all(self) -> None:
         for room in self._cloud_rooms:
             for stored in room.store:
                 self._wake(stored.meta.uid)
-
-    async def _follow_own(self) -> None:
-        """Take up the operator's own credential when its files change: a mounted Secret is rotated without a restart."""
-        known = self._settings.credentials
-        while True:
-            await asyncio.sleep(CREDENTIALS_SECONDS)
-            try:
-                found = read_credentials()
-                if found not in (known, Credentials()):
-                    self._use_own(found)
-                    known = found
-            except SettingsError as error:
-                log.warning("the operator's own credential cannot be used; the last one stays in use", error=str(error))
 
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""

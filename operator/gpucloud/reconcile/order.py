@@ -53,6 +53,7 @@ _NAME_FREE = (
     "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
+_NOT_ADOPTED = "it was adopted, which the spec forbids by now"
 _MARKED = "its name bears the fingerprint of this object's UID"
 
 TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
@@ -82,6 +83,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.SEEN, E.DESTROYED): Transition(
         S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
     ),
+    (S.LOST, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
     (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
     (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
@@ -89,7 +91,9 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),
     (S.DESTROYING, E.REPLACED): Transition(S.GONE, "a unique id in the listing differs from the recorded one"),
+    (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so it is looked for once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
+    (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
 }
 del S, E
 
@@ -152,6 +156,11 @@ def being_made(order: Order | None) -> bool:
     return order is not None and order.state in BEING_MADE
 
 
+def may_be_recorded(state: OrderState) -> bool:
+    """Whether a new order may follow one in this state."""
+    return (state, Event.RECORDED) in TRANSITIONS
+
+
 def was_seen(order: Order | None) -> bool:
     """Whether a listing has ever shown it as this object's."""
     return order is not None and order.state in WAS_SEEN
@@ -184,6 +193,15 @@ def moved(order: Order | None, wanted: Identity) -> bool:
         return False
     elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
+
+
+def moved_words(noun: str, order: Order, wanted: Identity) -> str:
+    """What to say when it is moved."""
+    return (
+        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
+        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "
+        f"the {noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
+    )
 
 
 def is_urgent(before: Order | None, after: Order | None) -> bool:
@@ -258,8 +276,7 @@ def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: flo
 
 
 def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
-    seen_id = getattr(found.record, "id", None)
-    order = standing.order
+    seen_id, order = getattr(found.record, "id", None), standing.order
     if (
         proofs.unique_id
         and order is not None
@@ -270,7 +287,9 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
     ):
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = standing.own or found.as_of >= standing.since + proofs.grace
-        return _moved(standing, Event.REPLACED, now) if settled else standing
+        standing = _moved(standing, Event.REPLACED, now) if settled else standing
+        if standing.state is not OrderState.LOST or not proofs.adoptable:
+            return standing
     if standing.state is OrderState.SEEN:
         return _with_id(standing, seen_id)
     ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
@@ -311,7 +330,7 @@ def record(standing: Standing, order: Order, now: float) -> Standing:
     """The record of a new order is about to be written by this process."""
     known = standing.order
     base = Order(state=OrderState.NOT_ORDERED) if known is None else known
-    if (base.state, Event.RECORDED) not in TRANSITIONS:
+    if not may_be_recorded(base.state):
         raise ValueError(f"an order that is {base.state} is not recorded anew")
     doubtful = standing.doubtful or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
     return Standing(order, now, recorded=now, doubtful=doubtful)

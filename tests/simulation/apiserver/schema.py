@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ABSENT: Any = object()
 DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 BITS = {"int32": 31, "int64": 63}
-TYPES: dict[str, type | tuple[type, ...]] = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
+TYPES: dict[str, type] = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
 BLOCKING = {"FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid", "FieldValueNotSupported"}
 UNCHECKED = "Invalid value: null: some validation rules were not checked because the object was invalid; "
 NOT_CHECKED = Cause("FieldValueInvalid", "<nil>", UNCHECKED + "correct the existing errors to complete validation")
@@ -107,10 +107,15 @@ def causes(new: Any, old: Any, node: Node, path: Path) -> list[Cause]:
     return found
 
 
+def fits(value: Any, kind: str) -> bool:
+    """Whether a value is of a JSON type."""
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
 def _check(new: Any, old: Any, node: Node, path: Path, found: list[Cause]) -> None:
     if new is old or not node.type or (new is None and node.nullable):
         return
-    if not isinstance(new, TYPES[node.type]) or (isinstance(new, bool) and node.type != "boolean"):
+    if not fits(new, node.type):
         wanted = node.rules.get("format", node.type)
         message = f'Invalid value: "{type_of(new)}": {dotted(path)} in body must be of type {wanted}: "{type_of(new)}"'
         found.append(Cause("FieldValueTypeInvalid", dotted(path), message))

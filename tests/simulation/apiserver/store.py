@@ -91,8 +91,9 @@ class Store:
         if len(self._changes) > 2 * self._history:
             self._changes = self._changes[-self._history :]
             self.compacted = self._changes[0].version - 1
-        seen = (before and before.seen, stored and stored.seen)
-        self.commits.append(Commit(self.version, *who, *seen, resource.plural))
+        user, verb = who
+        old, new = (None if item is None else item.seen for item in (before, stored))
+        self.commits.append(Commit(self.version, user, verb, old, new, resource.plural))
         for callback in self.on_commit:
             callback()
 

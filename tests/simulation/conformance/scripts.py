@@ -12,7 +12,6 @@ A, STATUS = "gpuvpcs/a", "gpuvpcs/a/status"
 MINE, THEIRS = "fieldManager=mine", "fieldManager=theirs"
 HELD = ["example.org/held"]
 AT = "2026-01-01T00:00:00Z"
-INTENT = {"id": "1", "name": "n", "cluster": "c", "vpc": "v", "recordedAt": AT}
 
 
 def vpc(name: str = "a", *, spec: dict[str, Any] | None = None, status: Any = None, **meta: Any) -> dict[str, Any]:
@@ -123,7 +122,7 @@ BOTH: list[Step] = [
         200,
         "PATCH",
         STATUS,
-        {"status": {"junk": 1, "intent": {**INTENT, "junk": 2}}},
+        {"status": {"junk": 1, "conditions": [{**condition(), "junk": 2}]}},
         "merge",
     ),
     Ask(200, "PATCH", STATUS, {"status": None}, "merge"),
@@ -203,7 +202,7 @@ VALUES: list[Step] = [
     Ask(422, "PUT", STATUS, {"$from": "a", "status": {"name": "x" * 254}}),
     Ask(422, "PUT", STATUS, {"$from": "a", "status": {"isDefault": "x", "observedGeneration": -7}}),
     Ask(422, "PUT", STATUS, {"$from": "a", "status": "x"}),
-    Ask(422, "PUT", STATUS, {"$from": "a", "status": {"intent": {}}}),
+    Ask(422, "POST", "gpuvpcs", vpc("b", spec={"cluster": "c", "name": "n", "accountRef": {}})),
     Ask(422, "PUT", STATUS, {"$from": "a", "status": {"progressDeadlineAt": "soon"}}),
     Ask(422, "PUT", STATUS, {"$from": "a", "status": {"conditions": [condition(), condition()]}}),
     Ask(422, "PUT", STATUS, {"$from": "a", "status": {"conditions": [condition(reason="", status="Maybe")]}}),
@@ -362,7 +361,7 @@ APPLY: list[Step] = [
         "apply",
     ),
     Ask(422, "PATCH", f"gpuvpcs/b?{MINE}", vpc("b", spec={"cluster": "c"}), "apply"),
-    Ask(200, "PATCH", f"{STATUS}?{MINE}", status_of({"conditions": [condition()], "intent": {**INTENT}}), "apply"),
+    Ask(200, "PATCH", f"{STATUS}?{MINE}", status_of({"conditions": [condition()]}), "apply"),
     Ask(200, "PATCH", f"{STATUS}?{MINE}", status_of({"name": "n"}), "apply"),  # the defaults return
     Ask(200, "PATCH", f"{STATUS}?{MINE}", status_of({"conditions": []}), "apply"),
     Ask(200, "DELETE", A),

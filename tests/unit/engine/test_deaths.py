@@ -7,9 +7,10 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine
+from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
 from gpucloud.engine.kube import KubeError
+from gpucloud.engine.ownaccount import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings

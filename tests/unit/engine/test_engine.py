@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from gpucloud.engine.configuration import credential
-from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine
+from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.ownaccount import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.session import EVIDENCE_SECONDS
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, stop
+from gpucloud.engine.loop import LASTING_SECONDS, stop
 from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.urgency import RECORDS
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus

@@ -16,7 +16,7 @@ from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine import listings
 from gpucloud.engine.clock import reading
 from gpucloud.engine.inventory import Intervals, Inventory
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.facts import CREATES, Memory, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
@@ -25,7 +25,7 @@ from support.builders import NOW, an_object, our_name
 from support.fakes import LoopClock, NoMeter
 from support.generated_amount import amount, drawn_for, replay
 from support.generated_answers import CLASSES, RECORD, encoded
-from support.rows import OLD, ORDERED, tried
+from support.rows import OLD, tried
 from unit.cloud.fakes import BASE
 
 pytestmark = pytest.mark.looptime
@@ -48,13 +48,15 @@ class Kind:
 
 VM = our_name()
 VM_THERE = builders.a_status(
-    "Running", "True", None, intent=builders.an_intent(VM), vm_id=VM, account=OWN_ACCOUNT, tenancy="acme"
+    "Running", "True", None, order=builders.an_order(VM), vm_id=VM, account=OWN_ACCOUNT, tenancy="acme"
 )
-VM_ORDERED = builders.a_status("Creating", intent=builders.an_intent(VM), account=OWN_ACCOUNT)
+VM_ORDERED = builders.a_status("Creating", order=builders.an_order(VM, OrderState.INTENDED), account=OWN_ACCOUNT)
+VPC_INTENDED = builders.an_order(vpcfacts.NAME, OrderState.INTENDED, vpc=vpcfacts.NAME)
+SNAPSHOT_INTENDED = builders.an_order(snapshotfacts.NAME, OrderState.INTENDED)
 VPC_THERE = vpcfacts.a_vpc_status("Available", "True", None, **vpcfacts.MADE)
-VPC_ORDERED = vpcfacts.a_vpc_status("Creating", **vpcfacts.MADE | {"vpc_id": None})
+VPC_ORDERED = vpcfacts.a_vpc_status("Creating", **vpcfacts.MADE | {"order": VPC_INTENDED, "vpc_id": None})
 TAKEN = snapshotfacts.a_snapshot_status("Completed", "True", None, **snapshotfacts.TAKEN)
-TAKING = snapshotfacts.a_snapshot_status("Creating", **snapshotfacts.TAKEN | {"snapshot_id": None})
+TAKING = snapshotfacts.a_snapshot_status("Creating", **snapshotfacts.TAKEN | {"order": SNAPSHOT_INTENDED, "snapshot_id": None})
 
 
 def situations(make, there, ordered, create, destroy):
@@ -62,12 +64,10 @@ def situations(make, there, ordered, create, destroy):
     return {
         "never ordered": partial(make, memory=NEW),
         "ordered, the answer lost": partial(make, status=ordered, memory=tried(create, ago=45, **LOST)),
-        "ordered by another process": partial(
-            make, status=ordered, memory=Memory(NOW - 90, stranger_id="ours", stranger_seen=NOW - 60, unclear=True)
-        ),
-        "there": partial(make, status=there, memory=ORDERED),
-        "there, to go": partial(make, status=there, memory=ORDERED, meta=GOING),
-        "told to go": partial(make, status=there, memory=tried(destroy, ago=310, memory=ORDERED), meta=GOING),
+        "ordered by another process": partial(make, status=ordered, memory=Memory(NOW - 310)),
+        "there": partial(make, status=there, memory=OLD),
+        "there, to go": partial(make, status=there, memory=OLD, meta=GOING),
+        "told to go": partial(make, status=there, memory=tried(destroy, ago=310, memory=OLD), meta=GOING),
         "never seen, to go": partial(make, status=ordered, memory=tried(create, ago=45, **LOST), meta=GOING),
     }
 
@@ -173,11 +173,11 @@ def elsewhere(item, record):
 
 def decided(kind, make, found):
     """What is decided now, by facts that lack nothing but a look."""
-    facts, now = make(), reading(LoopClock())
+    facts, now = make(found=found), reading(LoopClock())
     extra = {"occupants": Occupants((), now.mono)} if kind is KINDS["GpuVpc"] and facts.meta.deleting else {}
     if kind is KINDS["GpuSnapshot"]:
         extra = {"source": replace(facts.source, seen=builders.present(as_of=now.mono))}
-    return kind.decide(replace(facts, now=now, found=found, **extra))
+    return kind.decide(replace(facts, now=now, **extra))
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -198,7 +198,7 @@ async def test_nothing_is_changed_because_of_it(name, which):
 @pytest.mark.parametrize("name", CLASSES)
 async def test_no_vpc_goes_while_what_is_in_it_is_rubbish(name):
     """A record that names no VPC may be in it; what can be read says otherwise, or it stays."""
-    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, memory=ORDERED, meta=GOING, found=vpcfacts.a_vpc())
+    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, memory=OLD, meta=GOING, found=vpcfacts.a_vpc())
     inside = vms.record | {"namespace": vpcfacts.NAME}
     await asyncio.sleep(NOW - 60)
     for number in range(EACH * 4):

@@ -137,7 +137,7 @@ def any_facts(kind, r):
     facts = replace(facts, identity=placed(kind, facts, spec))
     if kind == "GpuVM" and facts.lookalikes:
         facts = replace(facts, lookalikes=("train-" + text(r, 10),))
-    return replace(facts, found=watched(kind, facts))
+    return anyfacts.noticed(replace(facts, found=watched(kind, facts)))
 
 
 @each_cloud_kind
@@ -178,11 +178,12 @@ def test_any_status_that_people_can_write_is_lived_with(kind):
     for number, r in each(700, 10_000, "statuses", kind):
         facts, written = any_facts(kind, r), status(r, kind)
         found = stored(kind, {}, written).status
-        facts = replace(facts, status=found, memory=anyfacts.noticed(facts.memory, found.intent))
+        facts = replace(facts, status=found)
         facts = replace(facts, identity=placed(kind, facts, facts.spec))
+        facts = anyfacts.noticed(replace(facts, found=watched(kind, facts)))
         try:
             found.model_dump(mode="json", by_alias=True, exclude_none=True)
-            judge(kind, DECIDE[kind](replace(facts, found=watched(kind, facts))), before=found.conditions)
+            judge(kind, DECIDE[kind](facts), before=found.conditions)
         except Exception as error:
             told(error, number, written)
             raise
@@ -247,13 +248,14 @@ def test_a_long_annotation_does_not_hold_an_object_up(annotation):
 @pytest.mark.parametrize("year", ["0001", "0002", "0999", "9999"])
 @pytest.mark.parametrize("zone", ["Z", "+14:00", "-14:00"])
 def test_a_time_at_the_ends_of_the_calendar_is_written_as_a_time(year, zone):
-    intent = {
+    order = {
+        "state": "Seen",
         "name": "x",
         "cluster": "c",
         "vpc": "v",
         "recordedAt": f"{year}-{'12-31T23:59:59' if year == '9999' else '01-01T00:00:00'}{zone}",
     }
-    written = stored("GpuVM", {}, {"intent": intent}).status.model_dump(mode="json", by_alias=True, exclude_none=True)
+    written = stored("GpuVM", {}, {"order": order}).status.model_dump(mode="json", by_alias=True, exclude_none=True)
     assert refusals("GpuVM", written) == []
 
 

@@ -15,7 +15,7 @@ from gpucloud.reconcile.brake import Departure, Hold, Rule, hold, release, words
 from gpucloud.reconcile.facts import Blindness, Limits, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.stamps import Stamp
-from support.builders import NOW, a_spec, a_status, an_intent, an_object, facts, our_name, present
+from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, our_name, present
 from support.rows import OLD, Row, converges, ends_as_a_sentence, judge, noted, tried
 
 T0 = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -188,7 +188,7 @@ def test_the_words_say_what_happened_and_what_to_type():
 # --- the chain of a GpuVM
 
 DELETING = an_object(deleting=True)
-RUNNING = a_status("Running", "True", None, intent=an_intent(our_name()), vm_id=our_name())
+RUNNING = a_status("Running", "True", None, order=an_order(our_name()), vm_id=our_name())
 HELD = Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3")
 LEAVES = {"meta": DELETING, "status": RUNNING, "found": present(), "hold": HELD}
 ROWS = {

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.meta import Condition, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpusnapshot import Source, decide
-from support.builders import NOW, START, an_intent, an_object, present
-from support.rows import MINE, ORDERED, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.builders import NOW, START, an_object, an_order, known, present
+from support.rows import WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.snapshotfacts import (
-    INTENT,
     NAME,
     TAKEN,
     UNPLACED,
@@ -28,7 +26,10 @@ from support.snapshotfacts import (
     snapshot_facts,
 )
 
-CREATING = a_snapshot_status("Creating", intent=INTENT, account=OWN_ACCOUNT)
+INTENDED = an_order(NAME, OrderState.INTENDED)
+MINE = known(INTENDED, ago=1, recorded=1)
+REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
+CREATING = a_snapshot_status("Creating", order=INTENDED, account=OWN_ACCOUNT)
 SUCCEEDED = Condition(
     type=ConditionType.SUCCEEDED,
     status="True",
@@ -39,13 +40,15 @@ SUCCEEDED = Condition(
 )
 COMPLETED = a_snapshot_status("Completed", "True", None, **TAKEN)
 COMPLETED = COMPLETED.model_copy(update={"conditions": (*COMPLETED.conditions, SUCCEEDED)})
-GOING = a_snapshot_status("Deleting", **TAKEN)
+DESTROYING = an_order(NAME, OrderState.DESTROYING)
+TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)
+GOING = a_snapshot_status("Deleting", **TAKEN | {"order": DESTROYING})
 DELETING = an_object(deleting=True)
 NEW = Memory(first_seen=NOW - 9, seen_new=True)
 RETAINS = a_snapshot_spec(deletion={"policy": "Retain"})
 CHOSEN = a_snapshot_spec(snapshotName="theirs")
-THEIRS = an_intent("theirs")
-SENT = tried(Verb.CREATE_SNAPSHOT, memory=MINE)
+THEIRS = an_order("theirs", OrderState.INTENDED)
+SENT = tried(Verb.CREATE_SNAPSHOT)
 
 ROWS = {
     # --- safety first
@@ -74,14 +77,15 @@ ROWS = {
         UNPLACED | {"memory": NEW},
         Reason.DEPENDENCY_NOT_READY,
         says=("GpuVM 'train'", "'team'"),
-        status={"progress_deadline_at": None, "ordered": False},
+        status={"progress_deadline_at": None, "order": OrderState.NOT_ORDERED},
     ),
     "deleted before anything was said, its GpuVM not there: free": Row(
         "nothing is sent before our finalizer", UNPLACED | {"meta": DELETING, "memory": NEW}, released=Reason.GONE, says="No"
     ),
     "deleted after it said that nothing was ordered: free": Row(
         "whoever runs then",
-        UNPLACED | {"meta": DELETING, "status": a_snapshot_status("DependencyNotReady", ordered=False)},
+        UNPLACED
+        | {"meta": DELETING, "status": a_snapshot_status("DependencyNotReady", order=Order(state=OrderState.NOT_ORDERED))},
         released=Reason.GONE,
     ),
     "deleted with a stripped status, its GpuVM not there: held": Row(
@@ -161,7 +165,7 @@ ROWS = {
         progress="Stalled",
         says=("'first'", "Delete this object"),
     ),
-    "a taken name without our intent is a conflict": Row(
+    "a taken name without an order of ours is a conflict": Row(
         "it is somebody's backup",
         {"spec": CHOSEN, "found": a_snapshot(id="theirs")},
         Reason.CONFLICT,
@@ -172,34 +176,33 @@ ROWS = {
         "the snapshot of that name is not ours",
         {
             "spec": CHOSEN,
-            "status": a_snapshot_status("Creating", intent=THEIRS),
-            "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.CONFLICT, memory=MINE),
+            "status": a_snapshot_status("Creating", order=THEIRS),
+            "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.CONFLICT),
         },
         Reason.CONFLICT,
         progress="Stalled",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
         says="another spec.snapshotName",
     ),
     "a chosen name that is there though our order was refused is not ours": Row(
         "somebody else made it since; deleting this object would end it",
         {
             "spec": CHOSEN,
-            "status": a_snapshot_status("Creating", intent=THEIRS),
+            "status": a_snapshot_status("Creating", order=THEIRS),
             "found": a_snapshot(id="theirs"),
-            "memory": tried(Verb.CREATE_SNAPSHOT, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE),
+            "memory": tried(Verb.CREATE_SNAPSHOT, ago=0.5, kind=ErrorKind.FORBIDDEN),
         },
         Reason.CONFLICT,
         progress="Stalled",
         says="another spec.snapshotName",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
-    "a chosen name with our intent is ours": Row(
+    "a chosen name with our order is ours": Row(
         "the name had been shown free",
         {
             "spec": CHOSEN,
-            "status": a_snapshot_status("Creating", intent=THEIRS),
+            "status": a_snapshot_status("Creating", order=THEIRS),
             "found": a_snapshot(id="theirs"),
-            "memory": ORDERED,
         },
         Reason.COMPLETED,
         "True",
@@ -213,7 +216,7 @@ ROWS = {
         "True",
         None,
         beside=("Succeeded",),
-        status={"intent": INTENT, "snapshot_id": NAME},
+        status={"order": OrderState.SEEN, "snapshot_id": NAME},
     ),
     "twins stall and nothing is touched": Row(
         "either could be the wrong one",
@@ -283,21 +286,21 @@ ROWS = {
         {},
         Reason.CREATING,
         intends=True,
-        status={"intent": INTENT, "account": OWN_ACCOUNT, "ordered": None},
+        status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
-    "a recorded intent of ours is acted on": Row(
-        "look, record, take", {"status": CREATING, "memory": MINE}, Reason.CREATING, action=Verb.CREATE_SNAPSHOT
+    "a recorded order of ours is acted on": Row(
+        "look, record, take", {"status": CREATING, "known": MINE}, Reason.CREATING, action=Verb.CREATE_SNAPSHOT
     ),
-    "an intent is not acted on when the VM has gone": Row(
+    "a record is not acted on when the VM has gone": Row(
         "it went between the record and the order",
-        {"status": CREATING, "memory": MINE, "source": Source("vm", Absent(NOW, NOW))},
+        {"status": CREATING, "known": MINE, "source": Source("vm", Absent(NOW, NOW))},
         Reason.SOURCE_NOT_FOUND,
         progress="Stalled",
         says="'vm'",
     ),
-    "an intent of another process is waited out": Row(
+    "a record of another process is waited out": Row(
         "it may have been sent",
-        {"status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 20)},
+        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
@@ -313,45 +316,45 @@ ROWS = {
         "disaster recovery", {"limits": Limits(observe_only=True)}, Reason.OBSERVE_ONLY, "Unknown", says="CreateSnapshot"
     ),
     "before the first list nothing is taken": Row(
-        "another object may claim the name", {"synced": False, "status": CREATING, "memory": MINE}
+        "another object may claim the name", {"synced": False, "status": CREATING, "known": MINE}
     ),
     "a refused order is not repeated": Row(
         "hammering does not help",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, ago=9999, kind=ErrorKind.INVALID, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, ago=9999, kind=ErrorKind.INVALID)},
         Reason.REJECTED,
         progress="Stalled",
         says=(WORDS, "create it anew"),
     ),
     "a refusal outlives a restart": Row(
-        "one attempt a generation", {"status": a_snapshot_status("Rejected", progress="Stalled", intent=INTENT)}
+        "one attempt a generation", {"status": a_snapshot_status("Rejected", progress="Stalled", order=REFUSED)}
     ),
     "a VM that the cloud does not find is told": Row(
         "it went while the order was on its way",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.NOT_FOUND, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.NOT_FOUND)},
         Reason.NOT_FOUND,
         progress="Stalled",
         says=(WORDS, "tries again"),
     ),
     "a VM that the cloud did not find is tried again after a restart": Row(
         "as the message says",
-        {"status": a_snapshot_status("NotFound", progress="Stalled", intent=INTENT)},
+        {"status": a_snapshot_status("NotFound", progress="Stalled", order=an_order(NAME, OrderState.REFUSED))},
         Reason.CREATING,
         intends=True,
     ),
     "a throttled order waits": Row(
         "the cloud asks for patience",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.THROTTLED, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.THROTTLED)},
         Reason.RATE_LIMITED,
     ),
     "no room for it is waited for without a deadline": Row(
         "503",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.UNAVAILABLE, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.UNAVAILABLE)},
         Reason.WAITING_FOR_CAPACITY,
         status={"progress_deadline_at": None},
     ),
     "after a lost answer: look for the grace": Row(
         "it may have been carried out",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.SERVER, ambiguous=True, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.SERVER, ambiguous=True)},
         Reason.API_ERROR,
         looks=False,
     ),
@@ -393,11 +396,11 @@ ROWS = {
     ),
     "one that stays away is lost, and not taken again": Row(
         "its VM holds other data by now",
-        {"status": COMPLETED, "found": Absent(NOW, NOW - 31)},
+        {"status": COMPLETED, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.SNAPSHOT_LOST,
         progress="Stalled",
         intends=False,
-        says="re-create this object",
+        says="delete this object and apply it again",
     ),
     # --- letting go
     "deletion is announced, then sent": Row(
@@ -456,13 +459,19 @@ ROWS = {
     ),
     "one listing without it is not proof": Row(
         "a listing may be partial",
-        {"meta": DELETING, "status": GOING, "found": Absent(NOW, NOW), "memory": tried(Verb.DELETE_SNAPSHOT, ago=5)},
+        {
+            "meta": DELETING,
+            "status": GOING,
+            "found": Absent(NOW, NOW),
+            "known": TOLD,
+            "memory": tried(Verb.DELETE_SNAPSHOT, ago=5),
+        },
         Reason.DELETING,
         looks=True,
     ),
     "two listings without it are proof": Row(
         "gone",
-        {"meta": DELETING, "status": GOING, "memory": tried(Verb.DELETE_SNAPSHOT, ago=5)},
+        {"meta": DELETING, "status": GOING, "known": TOLD, "memory": tried(Verb.DELETE_SNAPSHOT, ago=5)},
         released=Reason.GONE,
         says=NAME,
     ),

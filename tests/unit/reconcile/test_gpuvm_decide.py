@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import GpuVMStatus, Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
@@ -24,27 +25,36 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpuvm import decide, identity
+from gpucloud.reconcile.order import Standing
 from support.builders import (
     NOW,
     START,
     TAG,
     a_spec,
     a_status,
-    an_intent,
     an_object,
+    an_order,
     facts,
+    known,
     present,
 )
 from support.gpuvmfacts import (
     BLIND,
     BOUGHT,
     CREATING,
-    INTENT,
+    INTENDED,
+    MINE,
+    NAME,
     OFF,
+    ORDER,
     RUNNING,
     STOPPED,
 )
-from support.rows import MINE, OLD, STRANGER, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+from support.rows import OLD, STRANGER, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+
+RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
+STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
+REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
 ROWS = {
     # --- safety first
@@ -118,15 +128,19 @@ ROWS = {
         progress="Stalled",
         says="team/first",
     ),
-    "a taken name without our intent is a conflict": Row(
+    "a taken name without an order of ours is a conflict": Row(
         "a VM of that name may hold somebody's work",
         {"spec": a_spec(vmName="theirs"), "found": present(name="theirs")},
         Reason.CONFLICT,
         progress="Stalled",
     ),
-    "a taken name with an intent for another name is a conflict": Row(
+    "a taken name with an order for another name is a conflict": Row(
         "an edited status proves nothing",
-        {"spec": a_spec(vmName="theirs"), "found": present(name="theirs"), "status": a_status(intent=INTENT)},
+        {
+            "spec": a_spec(vmName="theirs"),
+            "found": present(name="theirs"),
+            "status": a_status(order=an_order("other", OrderState.LOST)),
+        },
         Reason.CONFLICT,
         progress="Stalled",
     ),
@@ -137,31 +151,114 @@ ROWS = {
         "True",
         None,
     ),
+    "a spec that names another place than a live order calls a person, and the record is kept": Row(
+        "what it names in the new place is another's, and ours would be forgotten",
+        {"status": RUNNING, "found": Unknown(NOW, Blindness.MOVED, "It cannot be moved. Set the spec back.")},
+        Reason.INVALID_SPEC,
+        "Unknown",
+        "Stalled",
+        says="Set the spec back",
+        status={"order": ORDER},
+    ),
+    "accepted, and not listed for ten graces: ordered again": Row(
+        "the cloud may have lost it; the record says how often",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.CREATING,
+        intends=True,
+        status={"order": INTENDED.model_copy(update={"id": "", "recorded_at": START + timedelta(seconds=NOW), "reorders": 1})},
+    ),
+    "accepted three times more, and never listed: a person asks why": Row(
+        "each acceptance may be billed",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED, reorders=3), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.ORDER_OVERDUE,
+        progress="Stalled",
+        says=("4 times", "gpucloud.dev/reconcile-requested-at"),
+        status={"order": OrderState.OVERDUE},
+    ),
+    "accepted under another id and never listed: not ordered again": Row(
+        "it lives under a name of the cloud's own",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED, cloud_id="vm-of-its-own"), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.ORDER_OVERDUE,
+        progress="Stalled",
+        status={"order": OrderState.OVERDUE},
+    ),
+    "overdue, and a person asks to order again": Row(
+        "as the message says",
+        {
+            "meta": noted(RECONCILE_REQUESTED_AT="t1"),
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.OVERDUE, reorders=3), doubtful=True),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.CREATING,
+        intends=True,
+        status={"last_handled_reconcile_at": "t1"},
+    ),
+    "gone by its record, of an object that stays: lost": Row(
+        "a backup restored the status of one that was being deleted",
+        {
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 50, NOW - 2),
+            "memory": OLD,
+        },
+        Reason.VM_LOST,
+        progress="Stalled",
+        says="deleted outside Kubernetes",
+    ),
+    "a restart that was asked for when the record was lost counts as answered": Row(
+        "nobody can know, and restarting twice loses work",
+        {"meta": noted(RESTART_REQUESTED_AT="t1"), "found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"last_handled_restart_at": "t1"},
+    ),
     "twins stall and nothing is touched": Row(
         "either could be the wrong one", {"found": present(twins=True), "status": RUNNING}, Reason.AMBIGUOUS, progress="Stalled"
     ),
     # --- buying
     "a free name is first written down": Row(
-        "a crash after an unrecorded order would buy twice", {}, Reason.CREATING, intends=True, status={"intent": INTENT}
+        "a crash after an unrecorded order would buy twice",
+        {},
+        Reason.CREATING,
+        intends=True,
+        status={"order": OrderState.INTENDED},
     ),
-    "a recorded intent of ours is acted on": Row(
-        "look, record, buy", {"status": CREATING, "memory": MINE}, Reason.CREATING, action=Verb.CREATE
+    "a recorded order of ours is acted on": Row(
+        "look, record, buy", {"status": CREATING, "known": MINE}, Reason.CREATING, action=Verb.CREATE
     ),
-    "an intent that another process recorded is waited out": Row(
-        "it may have been sent and be late",
-        {"status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 20)},
+    "a record of another process is waited out": Row(
+        "it may have been accepted just before: a restart shortens no wait",
+        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
-    "an intent of another process is not taken over on one listing": Row(
+    "a record of another process is not taken over on one listing": Row(
         "one listing may be partial",
         {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW)},
         Reason.CREATING,
         looks=True,
     ),
-    "an intent of another process seen only now is waited out, however long the object is known": Row(
+    "a record of another process seen only now is waited out, however long the object is known": Row(
         "its order may be under way",
-        {"status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW), "found": Absent(NOW, NOW - 99, NOW - 0.5)},
+        {
+            "status": CREATING,
+            "memory": replace(OLD, first_seen=NOW - 400),
+            "known": Standing(None, NOW - 400),
+            "found": Absent(NOW, NOW - 399, NOW - 0.5),
+        },
         Reason.CREATING,
         looks=False,
     ),
@@ -172,52 +269,52 @@ ROWS = {
         "the VM of that name is not ours",
         {
             "spec": a_spec(vmName="theirs"),
-            "status": a_status("Creating", intent=an_intent("theirs")),
+            "status": a_status("Creating", order=an_order("theirs", OrderState.INTENDED)),
             "found": Absent(NOW, NOW, NOW - 0.5),
-            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT, memory=MINE),
+            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT),
         },
         Reason.CONFLICT,
         progress="Stalled",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
     "a chosen name that the cloud calls taken stays another's when it is seen": Row(
         "the record of an order that was refused proves nothing",
         {
             "spec": a_spec(vmName="theirs"),
-            "status": a_status("Creating", intent=an_intent("theirs")),
+            "status": a_status("Creating", order=an_order("theirs", OrderState.INTENDED)),
             "found": present(name="theirs"),
-            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT, memory=MINE),
+            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT),
         },
         Reason.CONFLICT,
         progress="Stalled",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
     "a chosen name that is there though our order was refused is not ours": Row(
         "somebody else made it since; deleting this object would end it",
         {
             "spec": a_spec(vmName="theirs"),
-            "status": a_status("Creating", intent=an_intent("theirs")),
+            "status": a_status("Creating", order=an_order("theirs", OrderState.INTENDED)),
             "found": present(name="theirs"),
-            "memory": tried(Verb.CREATE, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE),
+            "memory": tried(Verb.CREATE, ago=0.5, kind=ErrorKind.FORBIDDEN),
         },
         Reason.CONFLICT,
         progress="Stalled",
         says="'theirs'",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
-    "an intent of another process is taken over after the grace": Row(
+    "a record of another process is taken over after ten graces": Row(
         "never wait for a person",
         {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
         Reason.CREATING,
         intends=True,
     ),
-    "an old intent of ours is recorded anew": Row(
+    "an old record of ours is recorded anew": Row(
         "another process may have taken over meanwhile",
-        {"status": CREATING, "memory": replace(MINE, intent_recorded=NOW - 16)},
+        {"status": CREATING, "known": known(INTENDED, ago=16, recorded=16)},
         Reason.CREATING,
         intends=True,
     ),
-    "a used intent is recorded anew": Row(
+    "a used record is recorded anew": Row(
         "every order has its own record",
         {
             "status": CREATING,
@@ -227,7 +324,6 @@ ROWS = {
                 ago=40,
                 kind=ErrorKind.OUTCOME_UNKNOWN,
                 ambiguous=True,
-                memory=replace(OLD, intent_recorded=NOW - 45),
             ),
         },
         Reason.API_ERROR,
@@ -243,19 +339,19 @@ ROWS = {
     ),
     "after a lost answer: look for the grace": Row(
         "the order may have been carried out",
-        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True)},
         Reason.API_ERROR,
         looks=False,
     ),
     "after an accepted order that does not show: keep looking": Row(
         "a listing may lag",
-        {"status": CREATING, "memory": tried(Verb.CREATE, ago=100, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE, ago=100)},
         Reason.CREATING,
         looks=False,
     ),
     "a refused order is not repeated for this generation": Row(
         "hammering does not help",
-        {"status": CREATING, "memory": tried(Verb.CREATE, ago=9999, kind=ErrorKind.INVALID, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE, ago=9999, kind=ErrorKind.INVALID)},
         Reason.REJECTED,
         progress="Stalled",
         says="the cloud's own words",
@@ -265,7 +361,8 @@ ROWS = {
         {
             "meta": an_object(generation=2),
             "status": CREATING,
-            "memory": tried(Verb.CREATE, ago=5, kind=ErrorKind.INVALID, memory=replace(OLD, intent_recorded=NOW - 1)),
+            "known": MINE,
+            "memory": tried(Verb.CREATE, ago=5, kind=ErrorKind.INVALID),
         },
         Reason.REJECTED,
         progress="Stalled",
@@ -273,7 +370,7 @@ ROWS = {
     ),
     "a refusal outlives a restart": Row(
         "one attempt a generation, whoever runs",
-        {"status": a_status("Rejected", progress="Stalled", intent=INTENT), "memory": OLD},
+        {"status": a_status("Rejected", progress="Stalled", order=REFUSED), "memory": OLD},
     ),
     "no capacity waits without a deadline": Row(
         "scarce GPUs are waited for",
@@ -319,7 +416,7 @@ ROWS = {
         "disaster recovery", {"limits": Limits(observe_only=True)}, Reason.OBSERVE_ONLY, "Unknown", says="CreateServer"
     ),
     "before the first list nothing is bought": Row(
-        "another object may claim the name", {"synced": False, "status": CREATING, "memory": MINE}
+        "another object may claim the name", {"synced": False, "status": CREATING, "known": MINE}
     ),
     # --- life
     "online as asked is Ready": Row(
@@ -457,7 +554,7 @@ ROWS = {
         "it announced it, and may have sent it just before its end",
         {
             "meta": an_object(generation=3),
-            "status": a_status("Stopping", **BOUGHT),
+            "status": a_status("Stopping", operation=STOPS, **BOUGHT),
             "found": present(),
             "memory": replace(OLD, first_seen=NOW - 1),
         },
@@ -466,7 +563,12 @@ ROWS = {
     ),
     "on as asked is settled once that had its time": Row(
         "it was not sent",
-        {"meta": an_object(generation=3), "status": a_status("Stopping", **BOUGHT), "found": present(), "memory": OLD},
+        {
+            "meta": an_object(generation=3),
+            "status": a_status("Stopping", operation=STOPS, **BOUGHT),
+            "found": present(),
+            "memory": OLD,
+        },
         Reason.RUNNING,
         "True",
         None,
@@ -487,18 +589,18 @@ ROWS = {
         {"meta": noted(RESTART_REQUESTED_AT="t1"), "status": RUNNING, "found": present()},
         Reason.RESTARTING,
         action=Verb.STOP,
-        status={"restarting": "t1"},
+        status={"operation": RESTART},
     ),
     "a restart then starts, and is answered": Row(
         "asked by annotation",
         {
             "meta": noted(RESTART_REQUESTED_AT="t1"),
             "found": present("OFFLINE"),
-            "status": a_status("Restarting", restarting="t1", **BOUGHT),
+            "status": a_status("Restarting", operation=RESTART, **BOUGHT),
         },
         Reason.RESTARTING,
         action=Verb.START,
-        status={"restarting": None, "last_handled_restart_at": "t1"},
+        status={"operation": RESTART, "last_handled_restart_at": "t1"},
     ),
     "an answered restart is not repeated": Row(
         "the annotation stays in the manifest",
@@ -549,7 +651,7 @@ ROWS = {
     ),
     "a VM that stays away is lost, and not bought again": Row(
         "its data is gone; a person decides",
-        {"status": RUNNING, "found": Absent(NOW, NOW - 31)},
+        {"status": RUNNING, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VM_LOST,
         progress="Stalled",
     ),
@@ -559,7 +661,7 @@ ROWS = {
         {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)},
         Reason.DEPENDENCY_NOT_READY,
         says=("GpuVpc 'net'", "namespace 'team'"),
-        status={"progress_deadline_at": None, "intent": None},
+        status={"progress_deadline_at": None, "order": None},
     ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(
         "one look at one object should do",
@@ -586,9 +688,9 @@ ROWS = {
         progress="Stalled",
         says=("GpuVpc 'net'", "'Hou1'"),
     ),
-    "an intent is not acted on when the VPC is not ready any more": Row(
+    "a record is not acted on when the VPC is not ready any more": Row(
         "between the record and the order a person deleted it",
-        {"status": CREATING, "memory": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
+        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
         Reason.DEPENDENCY_NOT_READY,
         says="GpuVpc 'net'",
     ),
@@ -605,7 +707,7 @@ ROWS = {
         Reason.RUNNING,
         "True",
         None,
-        status={"intent": INTENT, "vpc": "acme"},
+        status={"order": OrderState.SEEN, "vpc": "acme"},
     ),
     # --- accounts
     "no account stalls a new object at once": Row(
@@ -645,18 +747,22 @@ ROWS = {
         {"found": Unknown(NOW, Blindness.REFUSED), "memory": Memory(first_seen=NOW - 9, seen_new=True)},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
-        status={"ordered": False},
+        status={"order": OrderState.NOT_ORDERED},
     ),
     "what is missing in the cloud is told": Row(
         "a VPC that is named may be created yet",
-        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.NOT_FOUND, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.NOT_FOUND)},
         Reason.NOT_FOUND,
         progress="Stalled",
         says="Create what is missing",
     ),
     "what was missing is asked for again after a restart": Row(
         "its message says so",
-        {"status": a_status("NotFound", progress="Stalled", intent=INTENT), "memory": OLD},
+        {
+            "status": a_status("NotFound", progress="Stalled", order=an_order(NAME, OrderState.REFUSED)),
+            "found": Absent(NOW, NOW - 50, NOW - 0.5),
+            "memory": OLD,
+        },
         Reason.CREATING,
         intends=True,
     ),
@@ -664,7 +770,7 @@ ROWS = {
         "else its snapshot could go while the VM is made from it",
         {
             "status": CREATING,
-            "memory": tried(Verb.CREATE, memory=MINE),
+            "memory": tried(Verb.CREATE),
             "needs": (Dependency("GpuSnapshot 'base'", Readiness.LEAVING),),
         },
         Reason.CREATING,
@@ -701,7 +807,7 @@ REASONS = {
     *("DependencyNotReady", "InvalidReference", "NoAccount", "AccountNotReady", "TenantMismatch", "CredentialsRefused"),
     *("PermissionDenied", "ImplausibleListing", "ApiUnavailable", "ApiError", "Rejected", "RateLimited", "Conflict"),
     *("Ambiguous", "CreateFailed", "VMFailed", "AdminWait", "VMLost", "ProgressDeadlineExceeded", "Paused", "ObserveOnly"),
-    *("DeletionBlocked", "NotFound"),
+    *("DeletionBlocked", "NotFound", "InvalidSpec", "OrderOverdue"),
 }
 
 

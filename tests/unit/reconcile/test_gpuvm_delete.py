@@ -7,21 +7,25 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Limits, Memory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide, with_snapshots
-from support.builders import NOW, a_spec, a_status, facts, present
+from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, present
 from support.gpuvmfacts import (
     BLIND,
     CREATING,
     DELETING,
     GOING,
     HELD,
+    MINE,
+    NAME,
     RUNNING,
     TOGETHER,
+    TOLD,
     a_list,
 )
-from support.rows import MINE, OLD, STRANGER, Row, converges, ends_as_a_sentence, fixed_point, judge, tried
+from support.rows import OLD, Row, converges, ends_as_a_sentence, fixed_point, judge, tried
 
 ROWS = {
     # --- letting go
@@ -33,7 +37,7 @@ ROWS = {
     ),
     "deletion is told before anything was looked at": Row(
         "it was asked for after a restart",
-        {"meta": DELETING, "status": RUNNING, "found": Unknown(NOW, Blindness.NOT_LOOKED)},
+        {"meta": an_object(deleting=True, generation=2), "status": RUNNING, "found": Unknown(NOW, Blindness.NOT_LOOKED)},
         Reason.DELETING,
         looks=True,
     ),
@@ -77,13 +81,60 @@ ROWS = {
     ),
     "one listing without it is not proof": Row(
         "a listing may be partial",
-        {"meta": DELETING, "status": GOING, "found": Absent(NOW, NOW), "memory": tried(Verb.DESTROY, ago=5)},
+        {"meta": DELETING, "status": GOING, "found": Absent(NOW, NOW), "known": TOLD, "memory": tried(Verb.DESTROY, ago=5)},
         Reason.DELETING,
         looks=True,
     ),
+    "two listings after our call are proof, though it was never listed before": Row(
+        "deleted within seconds of its creation: the record of the destroying call counts, not what came before",
+        {
+            "meta": DELETING,
+            "status": CREATING,
+            "known": TOLD,
+            "found": Absent(NOW, NOW - 4, NOW - 2),
+            "memory": tried(Verb.DESTROY, ago=5),
+        },
+        released=Reason.GONE,
+    ),
+    "told to go by a process before us: two listings a grace after our first look": Row(
+        "its call may have been sent just before its end",
+        {
+            "meta": DELETING,
+            "status": GOING,
+            "found": Absent(NOW, NOW - 29, NOW - 2),
+            "memory": Memory(first_seen=NOW - 31),
+            "spec": a_spec(vmName=NAME),
+        },
+        Reason.DELETING,
+        looks=True,
+    ),
+    "gone, says a status that another process wrote: looked for once more": Row(
+        "people can edit a status, and the VM may live",
+        {
+            "meta": DELETING,
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 5, NOW - 2),
+            "memory": Memory(first_seen=NOW - 9),
+        },
+        Reason.DELETING,
+        action=Verb.DESTROY,
+    ),
+    "a spec that names another place: not forgotten": Row(
+        "what stands in the new place is another's",
+        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, Blindness.MOVED, "It cannot be moved.")},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=("cannot be moved", "Retain"),
+    ),
     "two listings without it are proof": Row(
         "gone",
-        {"meta": DELETING, "status": GOING, "found": Absent(NOW, NOW - 9, NOW - 2), "memory": tried(Verb.DESTROY, ago=5)},
+        {
+            "meta": DELETING,
+            "status": GOING,
+            "found": Absent(NOW, NOW - 9, NOW - 2),
+            "known": TOLD,
+            "memory": tried(Verb.DESTROY, ago=5),
+        },
         released=Reason.GONE,
     ),
     "a listing from before the destroy is no proof": Row(
@@ -107,7 +158,7 @@ ROWS = {
     ),
     "ordered by a process before us: wait before letting go": Row(
         "it may still come",
-        {"meta": DELETING, "status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 1)},
+        {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 1)},
         Reason.DELETING,
         looks=False,
     ),
@@ -177,7 +228,7 @@ ROWS = {
         "a namespace must be able to go",
         {
             "meta": DELETING,
-            "status": a_status("NoAccount", ordered=False),
+            "status": a_status("NoAccount", order=Order(state=OrderState.NOT_ORDERED)),
             "found": Unknown(NOW, Blindness.NO_ACCOUNT),
         },
         released=Reason.GONE,
@@ -204,11 +255,11 @@ ROWS = {
         {
             "meta": DELETING,
             "found": Unknown(NOW, Blindness.REFUSED),
-            "memory": replace(tried(Verb.CREATE, memory=MINE), seen_new=True),
+            "memory": replace(tried(Verb.CREATE), seen_new=True),
         },
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        status={"ordered": None},
+        status={"order": OrderState.ACCEPTED},
         says="Retain",
     ),
     "without an account, with something begun: held": Row(
@@ -225,14 +276,14 @@ ROWS = {
         progress="Stalled",
         says="tenant 'x'",
     ),
-    "an intent of our own, never sent, frees even blind": Row(
+    "a record of our own, never sent, frees even blind": Row(
         "nothing can be there",
-        {"meta": DELETING, "status": CREATING, "memory": MINE, "found": BLIND},
+        {"meta": DELETING, "status": CREATING, "known": MINE, "found": BLIND},
         released=Reason.GONE,
     ),
-    "an intent of our own that was sent does not": Row(
+    "a record of our own that was sent does not": Row(
         "it may be there",
-        {"meta": DELETING, "status": CREATING, "memory": tried(Verb.CREATE, memory=MINE), "found": BLIND},
+        {"meta": DELETING, "status": CREATING, "memory": tried(Verb.CREATE), "found": BLIND},
         Reason.DELETION_BLOCKED,
         says="Retain",
     ),

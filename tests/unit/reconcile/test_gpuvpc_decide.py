@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState, Origin
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Readiness, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
-from support.builders import NOW, START, an_intent, an_object
-from support.rows import MINE, OLD, ORDERED, STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
-from support.vpcfacts import EMPTY, INTENT, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
+from support.builders import NOW, START, an_object, an_order, known
+from support.rows import STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.vpcfacts import EMPTY, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
-CREATING = a_vpc_status("Creating", intent=INTENT, account=OWN_ACCOUNT)
+INTENDED = an_order(NAME, OrderState.INTENDED, vpc=NAME)
+MINE = known(INTENDED, ago=1, recorded=1)
+TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), ago=5, destroyed_at=NOW - 5)
+UNCLEAR = an_order(NAME, OrderState.UNCLEAR, vpc=NAME)
+REFUSED = an_order(NAME, OrderState.REFUSED, vpc=NAME, refused_generation=1)
+CREATING = a_vpc_status("Creating", order=INTENDED, account=OWN_ACCOUNT)
 AVAILABLE = a_vpc_status("Available", "True", None, **MADE)
-TAKEN_OVER = a_vpc_status("Adopted", "True", None, vpc_id="vpc-1", account=OWN_ACCOUNT, adopted=True)
+ADOPTED = an_order(NAME, vpc=NAME, cloud_id="vpc-1", origin=Origin.ADOPTED)
+TAKEN_OVER = a_vpc_status("Adopted", "True", None, vpc_id="vpc-1", account=OWN_ACCOUNT, adopted=True, order=ADOPTED)
 GOING = a_vpc_status("Deleting", **MADE)
 DELETING = an_object(deleting=True)
 ADOPTS = a_vpc_spec(adoption="IfExists")
 REQUIRED = a_vpc_spec(adoption="Required")
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
 RETAINS = a_vpc_spec(deletion={"policy": "Retain"})
-CALLED_TAKEN = tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT, memory=MINE)
-REFUSED_FOR_CERTAIN = tried(Verb.CREATE_VPC, ago=0.5, kind=ErrorKind.FORBIDDEN, memory=MINE)
+CALLED_TAKEN = tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT)
+REFUSED_FOR_CERTAIN = tried(Verb.CREATE_VPC, ago=0.5, kind=ErrorKind.FORBIDDEN)
 EMPTIED = {"meta": DELETING, "status": GOING, "found": a_vpc(), "occupants": EMPTY}
 
 ROWS = {
@@ -104,18 +109,18 @@ ROWS = {
         "Stalled",
         says="put the right one back",
     ),
-    "a listing from before an intent shows what was there before": Row(
+    "a listing from before an order shows what was there before": Row(
         "another process saw the name free since, and ordered",
-        {"status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
+        {"status": CREATING, "memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
         looks=True,
     ),
     "another id is believed a grace later": Row(
         "a listing that lags shows the one that was there before ours",
-        {"spec": ADOPTS, "status": AVAILABLE, "memory": MINE, "found": a_vpc("vpc-0")},
+        {"spec": ADOPTS, "status": AVAILABLE, "memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
         looks=False,
     ),
     "another id, seen too early, lets nothing go": Row(
-        "ours may be there", EMPTIED | {"memory": MINE, "found": a_vpc("vpc-0")}, looks=False
+        "ours may be there", EMPTIED | {"memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
     ),
     # --- ownership
     "a second claimant is told": Row(
@@ -131,7 +136,7 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=(NAME, "cluster 'Msc1'", "spec.adoption: IfExists"),
-        status={"intent": None, "vpc_id": None},
+        status={"order": None, "vpc_id": None},
     ),
     "a recorded id alone proves nothing": Row(
         "people can edit status",
@@ -140,12 +145,12 @@ ROWS = {
         progress="Stalled",
         says="Delete this object",
     ),
-    "an intent for another name proves nothing": Row(
+    "an order that came to nothing proves nothing": Row(
         "people can edit status",
-        {"found": a_vpc(), "status": a_vpc_status("Creating", intent=an_intent("other", vpc="other"))},
+        {"found": a_vpc(), "status": a_vpc_status("Creating", order=an_order("other", OrderState.REFUSED, vpc="other"))},
         Reason.CONFLICT,
         progress="Stalled",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
         says="Delete this object",
     ),
     "one re-made by a stranger is a conflict": Row(
@@ -154,11 +159,11 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
-        status={"vpc_id": "vpc-1", "intent": INTENT},
+        status={"vpc_id": "vpc-1", "order": OrderState.LOST},
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",
-        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "memory": replace(ORDERED, seen_ids=frozenset({"vpc-2"}))},
+        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "known": known(an_order(NAME, vpc=NAME, cloud_id="vpc-2"))},
         Reason.AVAILABLE,
         "True",
         None,
@@ -168,8 +173,8 @@ ROWS = {
         "a stranger's may take the name between our order's answer and the next listing",
         {
             "found": a_vpc("vpc-2"),
-            "status": a_vpc_status("Creating", intent=INTENT),
-            "memory": replace(OLD, seen_ids=frozenset({"vpc-1"})),
+            "status": a_vpc_status("Creating", order=INTENDED),
+            "known": known(an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1")),
         },
         Reason.CONFLICT,
         progress="Stalled",
@@ -180,7 +185,7 @@ ROWS = {
         {"found": Absent(NOW, NOW - 31, NOW - 2), "status": a_vpc_status("Conflict", progress="Stalled", **MADE)},
         Reason.VPC_LOST,
         progress="Stalled",
-        says="not made again",
+        says="deleted outside Kubernetes",
     ),
     "one re-made by a stranger is adopted where the spec allows, and no proof of making it stays": Row(
         "else the next pass took it for ours, and deletion destroyed it",
@@ -188,7 +193,7 @@ ROWS = {
         Reason.ADOPTED,
         "True",
         None,
-        status={"vpc_id": "vpc-2", "intent": None, "adopted": True},
+        status={"vpc_id": "vpc-2", "order": ADOPTED.model_copy(update={"cloud_id": "vpc-2"}), "adopted": True},
     ),
     "the owner's change of mind about adoption counts at once": Row(
         "the spec is the only proof of an adoption",
@@ -206,12 +211,12 @@ ROWS = {
         status={"vpc_id": "vpc-1", "adopted": True, "account": OWN_ACCOUNT, "tenancy": "acme"},
     ),
     "adoption allowed does not make ours another's": Row(
-        "it was created under our intent",
+        "it was created by our order",
         {"spec": ADOPTS, "found": a_vpc(), "status": AVAILABLE},
         Reason.AVAILABLE,
         "True",
         None,
-        status={"adopted": False, "intent": INTENT},
+        status={"adopted": False, "order": OrderState.SEEN},
     ),
     "a name that the cloud calls taken is a conflict, and no proof stays": Row(
         "it may be another tenant's, whom we cannot see",
@@ -219,7 +224,7 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
     "a name that the cloud called taken is adopted once it is seen": Row(
         "it was made between our look and our order",
@@ -227,7 +232,7 @@ ROWS = {
         Reason.ADOPTED,
         "True",
         None,
-        status={"intent": None, "adopted": True},
+        status={"order": OrderState.SEEN, "adopted": True},
     ),
     "a VPC that is there though our order was refused is not ours, and no proof stays": Row(
         "somebody with the right to made it by hand; deleting this object would destroy it",
@@ -235,27 +240,27 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says="spec.adoption",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
     "a VPC that is there before our order was sent is not ours": Row(
         "somebody was quicker",
-        {"status": CREATING, "memory": MINE, "found": a_vpc()},
+        {"status": CREATING, "known": MINE, "found": a_vpc()},
         Reason.CONFLICT,
         progress="Stalled",
         says="spec.adoption",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
-    "the intent of an order that was refused for certain goes with the refusal": Row(
+    "the record of an order that was refused for certain says so": Row(
         "after a restart it would pass for one that may have been carried out",
         {"status": CREATING, "memory": REFUSED_FOR_CERTAIN},
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         says="Grant the credential",
-        status={"intent": None},
+        status={"order": OrderState.REFUSED},
     ),
     "taken after a lost answer may be by our own order": Row(
         "it is looked for, and not given up",
-        {"status": CREATING, "memory": replace(CALLED_TAKEN, unclear=True), "found": a_vpc()},
+        {"status": CREATING, "known": known(UNCLEAR), "found": a_vpc()},
         Reason.AVAILABLE,
         "True",
         None,
@@ -276,7 +281,7 @@ ROWS = {
         {},
         Reason.CREATING,
         intends=True,
-        status={"intent": INTENT, "account": OWN_ACCOUNT},
+        status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
     "a listing of before is too old to show that a name is free": Row(
         "somebody may have taken it since", {"found": Absent(NOW - 14, NOW - 60, NOW - 30)}, looks=True
@@ -287,24 +292,24 @@ ROWS = {
         Reason.CREATING,
         intends=True,
     ),
-    "an id from before goes with the new intent": Row(
+    "an id from before goes with the new order": Row(
         "ours would be taken for a replacement of that one, and leak",
-        {"status": TAKEN_OVER},
+        {"status": TAKEN_OVER, "found": Absent(NOW, NOW - 40, NOW - 2)},
         Reason.CREATING,
         intends=True,
-        status={"intent": INTENT, "vpc_id": None},
+        status={"order": OrderState.INTENDED, "vpc_id": None},
     ),
-    "a recorded intent of ours is acted on": Row(
-        "look, record, create", {"status": CREATING, "memory": MINE}, Reason.CREATING, action=Verb.CREATE_VPC
+    "a recorded order of ours is acted on": Row(
+        "look, record, create", {"status": CREATING, "known": MINE}, Reason.CREATING, action=Verb.CREATE_VPC
     ),
-    "an intent of another process is waited out": Row(
+    "a record of another process is waited out": Row(
         "it may have been sent",
-        {"status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 20)},
+        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
     "IfExists creates what is not there": Row(
-        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, intends=True, status={"intent": INTENT}
+        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, intends=True, status={"order": OrderState.INTENDED}
     ),
     "Required never creates": Row(
         "its owner expects one",
@@ -314,9 +319,9 @@ ROWS = {
         says=(NAME, "Create it, or set spec.adoption: IfExists"),
         intends=False,
     ),
-    "Required never sends an intent that was recorded before": Row(
+    "Required never sends an order that was recorded before": Row(
         "the owner changed their mind in between",
-        {"spec": REQUIRED, "status": CREATING, "memory": MINE},
+        {"spec": REQUIRED, "status": CREATING, "known": MINE},
         Reason.NOT_FOUND,
         progress="Stalled",
         says="IfExists",
@@ -341,23 +346,23 @@ ROWS = {
         "disaster recovery", {"limits": Limits(observe_only=True)}, Reason.OBSERVE_ONLY, "Unknown", says="CreateVpc"
     ),
     "before the first list nothing is created": Row(
-        "another object may claim the name", {"synced": False, "status": CREATING, "memory": MINE}
+        "another object may claim the name", {"synced": False, "status": CREATING, "known": MINE}
     ),
     "a refused order is not repeated": Row(
         "a name without the tenant's prefix stays wrong",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, ago=9999, kind=ErrorKind.INVALID, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, ago=9999, kind=ErrorKind.INVALID)},
         Reason.REJECTED,
         progress="Stalled",
         says=(WORDS, "create it anew"),
     ),
     "a refusal outlives a restart": Row(
-        "one attempt a generation", {"status": a_vpc_status("Rejected", progress="Stalled", intent=INTENT)}
+        "one attempt a generation", {"status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED)}
     ),
     "a refusal is tried again when a person asks": Row(
         "the cloud may have been wrong",
         {
             "meta": noted(RECONCILE_REQUESTED_AT="t1"),
-            "status": a_vpc_status("Rejected", progress="Stalled", intent=INTENT),
+            "status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED),
         },
         Reason.CREATING,
         intends=True,
@@ -365,37 +370,37 @@ ROWS = {
     ),
     "a forbidden order calls a person": Row(
         "VPCs belong to a tenant's administrators",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.FORBIDDEN, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.FORBIDDEN)},
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         says="Grant",
     ),
     "a credential refused at the order calls a person": Row(
         "it was revoked in between",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.UNAUTHORIZED, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.UNAUTHORIZED)},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         says="Put a valid",
     ),
     "a throttled order waits": Row(
         "the cloud asks for patience",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.THROTTLED, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.THROTTLED)},
         Reason.RATE_LIMITED,
     ),
     "an order that could not be sent waits": Row(
         "surely not carried out",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.NOT_SENT, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.NOT_SENT)},
         Reason.API_UNAVAILABLE,
     ),
     "a cluster that is down is waited for": Row(
         "503",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.UNAVAILABLE, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.UNAVAILABLE)},
         Reason.WAITING_FOR_CAPACITY,
         status={"progress_deadline_at": None},
     ),
     "after a lost answer: look for the grace": Row(
         "it may have been carried out",
-        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True, memory=MINE)},
+        {"status": CREATING, "memory": tried(Verb.CREATE_VPC, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True)},
         Reason.API_ERROR,
         looks=False,
     ),
@@ -410,7 +415,7 @@ ROWS = {
         "it may be waited for without end",
         {
             "status": CREATING.model_copy(update={"progress_deadline_at": START + timedelta(seconds=NOW - 1)}),
-            "memory": tried(Verb.CREATE_VPC, ago=100, memory=MINE),
+            "memory": tried(Verb.CREATE_VPC, ago=100),
         },
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         progress="Stalled",
@@ -444,7 +449,7 @@ ROWS = {
         {"spec": a_vpc_spec(adoption="IfExists", isDefault=True), "found": a_vpc(isDefault=False)},
         Reason.MISMATCH,
         progress="Stalled",
-        status={"adopted": True, "intent": None},
+        status={"adopted": True, "order": OrderState.SEEN},
         says="Delete this object",
     ),
     "what is not said is not compared": Row(
@@ -466,18 +471,18 @@ ROWS = {
     ),
     "one that stays away is lost, and not made again": Row(
         "a person decides",
-        {"status": AVAILABLE, "found": Absent(NOW, NOW - 31)},
+        {"status": AVAILABLE, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VPC_LOST,
         progress="Stalled",
-        says=("VPC", "delete and re-create this object"),
+        says=("VPC", "delete this object and apply it again"),
         intends=False,
     ),
     "an adopted one that stays away is lost too": Row(
         "it was not ours to make",
-        {"spec": ADOPTS, "status": TAKEN_OVER, "found": Absent(NOW, NOW - 31)},
+        {"spec": ADOPTS, "status": TAKEN_OVER, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VPC_LOST,
         progress="Stalled",
-        says="re-create",
+        says="apply it again",
     ),
     # --- letting go
     "an empty one is announced, then destroyed": Row(
@@ -556,7 +561,10 @@ ROWS = {
         "the VPC is another's", EMPTIED | {"owner": "'first'"}, released=Reason.RETAINED, says="never this object's"
     ),
     "deleting one re-made by a stranger destroys nothing": Row(
-        "another id: it is not the one that we made", EMPTIED | {"found": a_vpc("vpc-2")}, released=Reason.RETAINED
+        "another id: it is not the one that we made",
+        EMPTIED | {"found": a_vpc("vpc-2")},
+        released=Reason.GONE,
+        says="nothing is destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",
@@ -567,14 +575,14 @@ ROWS = {
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID, memory=ORDERED)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=(WORDS, "Retain"),
     ),
     "the cloud's refusal is met with another try, when it is empty still": Row(
         "a VM that was going is gone now",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID, memory=ORDERED)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         action=Verb.DESTROY_VPC,
@@ -582,25 +590,25 @@ ROWS = {
     ),
     "another try looks inside again": Row(
         "somebody moved in meanwhile",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, memory=ORDERED), "occupants": Occupants(("VM 'late'",), NOW)},
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400), "occupants": Occupants(("VM 'late'",), NOW)},
         Reason.DELETION_BLOCKED,
         says="'late'",
     ),
     "one listing without it is not proof": Row(
         "a listing may be partial",
-        EMPTIED | {"found": Absent(NOW, NOW), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
+        EMPTIED | {"found": Absent(NOW, NOW), "known": TOLD, "memory": tried(Verb.DESTROY_VPC, ago=5)},
         Reason.DELETING,
         looks=True,
     ),
     "two listings without it are proof": Row(
         "gone",
-        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 2), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 2), "known": TOLD, "memory": tried(Verb.DESTROY_VPC, ago=5)},
         released=Reason.GONE,
         says=NAME,
     ),
     "two listings from before the destroy are none": Row(
         "they may have been partial",
-        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "memory": tried(Verb.DESTROY_VPC, ago=5, memory=ORDERED)},
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "known": TOLD, "memory": tried(Verb.DESTROY_VPC, ago=5)},
         Reason.DELETING,
     ),
     "what went without our call is missed for the grace before it is let go": Row(
@@ -621,9 +629,9 @@ ROWS = {
     "never ordered: free": Row("nothing was made", {"meta": DELETING}, released=Reason.RETAINED, says="never this object's"),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
-        {"meta": DELETING, "status": CREATING, "memory": replace(STRANGER, stranger_seen=NOW - 40)},
-        released=Reason.GONE,
-        says="No VPC",
+        {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 310)},
+        released=Reason.RETAINED,
+        says="never this object's",
     ),
     "ordered with a lost answer: wait before letting go": Row(
         "it may still come",
@@ -635,12 +643,12 @@ ROWS = {
         Reason.DELETING,
         looks=False,
     ),
-    "an intent of our own, never sent, frees even blind": Row(
+    "a record of our own, never sent, frees even blind": Row(
         "nothing can be there",
-        {"meta": DELETING, "status": CREATING, "memory": MINE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "known": MINE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
         released=Reason.GONE,
     ),
-    "an intent of another process does not": Row(
+    "a record of another process does not": Row(
         "it may have been sent",
         {"meta": DELETING, "status": CREATING, "memory": STRANGER, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
@@ -653,7 +661,7 @@ ROWS = {
         progress="Stalled",
         says="Retain",
     ),
-    "without an account, of one that was made and lost its intent: held": Row(
+    "without an account, of one that was made and lost its order: held": Row(
         "the id says that it was seen",
         EMPTIED
         | {"status": a_vpc_status("Deleting", vpc_id="vpc-1"), "spec": DELETES, "found": Unknown(NOW, Blindness.ACCOUNT)},
@@ -721,7 +729,7 @@ def test_adopted_from_a_stranger_it_stays_when_this_object_goes():
 
 def test_one_made_anew_after_another_was_there_is_ours():
     """The id of the one before must not make it a stranger's: it would be left behind."""
-    recorded = decide(vpc_facts(status=TAKEN_OVER)).status
+    recorded = decide(vpc_facts(status=TAKEN_OVER, found=Absent(NOW, NOW - 40, NOW - 2))).status
     alive = decide(vpc_facts(status=recorded, found=a_vpc("vpc-3")))
     assert alive.status.conditions[0].reason == Reason.AVAILABLE
     gone = decide(vpc_facts(meta=DELETING, status=alive.status, found=a_vpc("vpc-3"), occupants=EMPTY))

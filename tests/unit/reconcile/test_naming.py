@@ -20,7 +20,7 @@ from gpucloud.reconcile.naming import (
     installation_tag,
     proves,
 )
-from support.builders import UID, a_spec, a_status, an_intent, an_object
+from support.builders import UID, a_spec, a_status, an_object, an_order
 
 LEGAL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 OBJECT_NAMES = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True)  # Kubernetes' own rule
@@ -80,11 +80,11 @@ RECORDED_UNDER_ANOTHER_TAG = external_name("train", UID, "oldtg")
         (a_spec(), GpuVMStatus(), external_name("train", UID, "tagaa")),
         (a_spec(vmName="mine"), GpuVMStatus(), "mine"),
         # a rebuilt cluster has another tag; the VM is found again
-        (a_spec(), a_status(intent=an_intent(RECORDED_UNDER_ANOTHER_TAG)), RECORDED_UNDER_ANOTHER_TAG),
+        (a_spec(), a_status(order=an_order(RECORDED_UNDER_ANOTHER_TAG)), RECORDED_UNDER_ANOTHER_TAG),
         # people can edit status: a name without our fingerprint is not looked at
-        (a_spec(), a_status(intent=an_intent("somebody-elses")), external_name("train", UID, "tagaa")),
-        (a_spec(), a_status(intent=an_intent(external_name("x", "other-uid", "t"))), external_name("train", UID, "tagaa")),
-        (a_spec(vmName="mine"), a_status(intent=an_intent("somebody-elses")), "mine"),
+        (a_spec(), a_status(order=an_order("somebody-elses")), external_name("train", UID, "tagaa")),
+        (a_spec(), a_status(order=an_order(external_name("x", "other-uid", "t"))), external_name("train", UID, "tagaa")),
+        (a_spec(vmName="mine"), a_status(order=an_order("somebody-elses")), "mine"),
     ],
 )
 def test_which_vm_an_object_stands_for(spec, status, name):
@@ -93,7 +93,7 @@ def test_which_vm_an_object_stands_for(spec, status, name):
 
 
 def test_the_place_is_the_specs_even_if_status_names_another():
-    status = a_status(intent=an_intent(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
+    status = a_status(order=an_order(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
     found = identity(an_object(), a_spec(), status, "tagaa")
     assert (found.cluster, found.vpc) == ("Msc1", "acme")
 
@@ -106,12 +106,12 @@ OURS = external_name("train", UID, "tagaa")
     ("why", "status", "referred", "vpc"),
     [
         ("its GpuVpc says where", GpuVMStatus(), "acme", "acme"),
-        ("its GpuVpc is gone: where it was recorded", a_status(intent=an_intent(OURS, vpc="acme")), None, "acme"),
+        ("its GpuVpc is gone: where it was recorded", a_status(order=an_order(OURS, vpc="acme")), None, "acme"),
         # else one VM was bought in each, and the first would leak
-        ("a GpuVpc of that name stands for another VPC now", a_status(intent=an_intent(OURS, vpc="acme")), "acme-two", "acme"),
-        ("a record of another name proves nothing", a_status(intent=an_intent("theirs", vpc="elsewhere")), "acme", "acme"),
+        ("a GpuVpc of that name stands for another VPC now", a_status(order=an_order(OURS, vpc="acme")), "acme-two", "acme"),
+        ("a record of another name proves nothing", a_status(order=an_order("theirs", vpc="elsewhere")), "acme", "acme"),
         ("nobody can say: it is looked for in every VPC", GpuVMStatus(), None, ""),
-        ("a place that was not known when it was recorded", a_status(intent=an_intent(OURS, vpc="")), "acme", "acme"),
+        ("a place that was not known when it was recorded", a_status(order=an_order(OURS, vpc="")), "acme", "acme"),
     ],
 )
 def test_where_a_vm_with_a_reference_to_a_vpc_lives(why, status, referred, vpc):
@@ -123,26 +123,26 @@ NAMED = {"vm": {"cluster": "Hou1", "vpc": "beta", "name": "vm"}}
 
 
 @pytest.mark.parametrize(
-    ("why", "spec", "intent", "referred", "place"),
+    ("why", "spec", "order", "referred", "place"),
     [
         ("where its VM is", {"vmRef": {"name": "vm"}}, None, ELSEWHERE, ("Hou1", "beta", OURS)),
         ("its VM is gone and nothing was taken: nowhere", {"vmRef": {"name": "vm"}}, None, None, None),
-        ("it outlives its VM", {"vmRef": {"name": "vm"}}, an_intent(OURS), None, ("Msc1", "acme", OURS)),
-        ("another VM took its VM's name", {"vmRef": {"name": "vm"}}, an_intent(OURS), ELSEWHERE, ("Msc1", "acme", OURS)),
-        ("people can edit status", {"vmRef": {"name": "vm"}}, an_intent("theirs"), ELSEWHERE, ("Hou1", "beta", OURS)),
+        ("it outlives its VM", {"vmRef": {"name": "vm"}}, an_order(OURS), None, ("Msc1", "acme", OURS)),
+        ("another VM took its VM's name", {"vmRef": {"name": "vm"}}, an_order(OURS), ELSEWHERE, ("Msc1", "acme", OURS)),
+        ("people can edit status", {"vmRef": {"name": "vm"}}, an_order("theirs"), ELSEWHERE, ("Hou1", "beta", OURS)),
         ("the spec names the place", NAMED, None, None, ("Hou1", "beta", OURS)),
-        ("and status cannot move it", NAMED, an_intent(OURS), None, ("Hou1", "beta", OURS)),
-        ("a chosen name", NAMED | {"snapshotName": "mine"}, an_intent(OURS), None, ("Hou1", "beta", "mine")),
+        ("and status cannot move it", NAMED, an_order(OURS), None, ("Hou1", "beta", OURS)),
+        ("a chosen name", NAMED | {"snapshotName": "mine"}, an_order(OURS), None, ("Hou1", "beta", "mine")),
         (
             "a chosen name where it was recorded",
             {"vmRef": {"name": "vm"}, "snapshotName": "mine"},
-            an_intent("mine"),
+            an_order("mine"),
             ELSEWHERE,
             ("Msc1", "acme", "mine"),
         ),
     ],
 )
-def test_which_snapshot_an_object_stands_for(why, spec, intent, referred, place):
-    spec, status = GpuSnapshotSpec.model_validate(spec), GpuSnapshotStatus(intent=intent)
+def test_which_snapshot_an_object_stands_for(why, spec, order, referred, place):
+    spec, status = GpuSnapshotSpec.model_validate(spec), GpuSnapshotStatus(order=order)
     found = identity_of_snapshot(an_object(), spec, status, "tagaa", referred)
     assert (found and (found.cluster, found.vpc, found.name)) == place, why

@@ -15,7 +15,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, Limits, Memory, Refusal, Verb
 from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
 from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, Rules, Tally, hold, orphans, witness
-from support.builders import NOW, TAG, UID, a_spec, an_intent, an_object, facts, our_name, present
+from support.builders import NOW, TAG, UID, a_spec, an_object, an_order, facts, our_name, present
 from support.orphanfacts import GONE_AT, RULES, a_case, a_thing, a_witness, an_owner, owners
 
 OTHER = "99999999-2222-3333-4444-555555555555"
@@ -112,7 +112,7 @@ def parted(**changes):
     """The last view of a GpuVM that went with its finalizer on, while its VM was there."""
     fitting = {
         "meta": an_object(deleting=True),
-        "status": GpuVMStatus(intent=an_intent(our_name()), vm_id=our_name(), tenancy="acme"),
+        "status": GpuVMStatus(order=an_order(our_name()), vm_id=our_name(), tenancy="acme"),
         "found": present(),
     }
     return facts(**fitting | changes)

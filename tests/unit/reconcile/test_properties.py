@@ -20,7 +20,8 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
-from support.anyfacts import any_snapshot, any_vm, any_vpc, noticed
+from gpucloud.reconcile.naming import fingerprint
+from support.anyfacts import any_snapshot, any_vm, any_vpc
 from support.builders import NOW, facts
 from support.snapshotfacts import snapshot_facts
 from support.vpcfacts import vpc_facts
@@ -41,37 +42,37 @@ def paused(f):
     return f.meta.annotations.get(Annotation.PAUSED) == "true"
 
 
-def intended(f):
-    intent, here = f.status.intent, f.identity
-    return intent is not None and (intent.cluster, intent.vpc, intent.name) == (here.cluster, here.vpc, here.name)
+def state(f):
+    return None if f.standing.order is None else f.standing.order.state
+
+
+def known_as(f, *states):
+    return state(f) in states
+
+
+def may_stand(f):
+    """Something may be there, or appear, for the order on record."""
+    return known_as(f, "Intended", "Accepted", "Unclear", "Overdue", "Seen", "Destroying")
 
 
 def chosen_name(f):
     return isinstance(f.spec, GpuVpcSpec) or getattr(f.spec, "vm_name", None) or getattr(f.spec, "snapshot_name", None)
 
 
-def replaced(f):
-    """Whether another VPC of the name is there than the one that was recorded."""
-    if not isinstance(f.spec, GpuVpcSpec) or not isinstance(f.found, Present) or f.found.twins:
-        return False
-    return None not in {f.status.vpc_id, f.found.record.id} and f.status.vpc_id != f.found.record.id
-
-
-def taken(f):
-    """Called another's by the cloud, or there, though no order of ours, or of whoever wrote the intent, was carried out."""
-    attempt = f.memory.attempts.get(f.subject.create)
-    refused = bool(attempt and attempt.refusal and attempt.refusal.kind == "Conflict")
-    nothing_made = not f.memory.unclear and f.status.intent.id in f.memory.intent_ids
-    return nothing_made and (refused or isinstance(f.found, Present))
-
-
 def created_here(f):
-    """The name bears our fingerprint, or was free when our intent was recorded, and what bears it may come of our order."""
-    return not chosen_name(f) or (intended(f) and not taken(f) and not replaced(f))
+    """The name bears our fingerprint, or was free when our order was recorded, and that order is not proven to have failed."""
+    if not chosen_name(f) and f.identity.name.endswith("-" + fingerprint(f.meta.uid)):
+        return True
+    made = may_stand(f) and f.standing.order.origin == "Created"
+    return made and bool(chosen_name(f) or f.standing.recorded is not None)
 
 
 def adopted(f):
-    return getattr(f.spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and not created_here(f)
+    if getattr(f.spec, "adoption", Adoption.NEVER) is Adoption.NEVER:
+        return False
+    if known_as(f, "Seen", "Lost", "Destroying", "Gone"):
+        return f.standing.order.origin == "Adopted"
+    return not may_stand(f)
 
 
 def ours(f):
@@ -83,22 +84,41 @@ def retained(f):
     return policy is DeletionPolicy.RETAIN or (policy is None and adopted(f))
 
 
-def recorded_id(f):
-    return next(getattr(f.status, name) for name in ("vm_id", "vpc_id", "snapshot_id") if hasattr(f.status, name))
+def seen(f):
+    """A listing has shown it as what this object stands for."""
+    allowed = getattr(f.spec, "adoption", Adoption.NEVER) is not Adoption.NEVER
+    was = known_as(f, "Seen", "Lost", "Destroying", "Gone")
+    return was and (allowed or f.standing.order.origin == "Created")
 
 
 def shown_free(f):
     """Listings that began late enough lack it: two in a row where an order may be under way, or the name is anybody's."""
-    if not isinstance(f.found, Absent):
+    if not isinstance(f.found, Absent) or known_as(f, "Accepted", "Unclear", "Seen", "Destroying"):
         return False
     attempt, memory = f.memory.attempts.get(f.subject.create), f.memory
-    strangers = intended(f) and f.status.intent.id not in memory.intent_ids
-    needed = [memory.first_seen, *([memory.stranger_seen + GRACE] if strangers else [])]
+    needed = [memory.first_seen]
     if attempt is not None and (attempt.refusal is None or attempt.refusal.ambiguous):
         needed.append(attempt.at + GRACE * (10 if attempt.refusal is None else 1))
-    two = memory.unclear or strangers or chosen_name(f)
+    two = f.standing.doubtful or chosen_name(f)
     seen = f.found.confirmed if two else f.found.as_of
     return seen is not None and seen >= max(needed)
+
+
+def shown_gone(f):
+    """What was seen is missing by two listings after our destroying call, or for a grace, in this look or an earlier one."""
+    if known_as(f, "Lost", "Gone") and f.standing.since < NOW:
+        return True
+    if isinstance(f.found, Present):  # of a VPC: another id, which is never given twice
+        return f.subject.unique_id and f.standing.order.cloud_id != f.found.record.id
+    if isinstance(f.found, Unknown):
+        return known_as(f, "Lost", "Gone")
+    told, taken_over = f.memory.attempts.get(f.subject.destroy), f.memory.first_seen + GRACE
+    confirmed = -1.0 if f.found.confirmed is None else f.found.confirmed
+    return (
+        (confirmed >= 0 and f.found.as_of >= f.found.since + GRACE)
+        or (told is not None and told.refusal is None and confirmed >= told.at)
+        or (known_as(f, "Gone") and confirmed >= (taken_over if told is None else told.at))
+    )
 
 
 def within_limits(f):
@@ -169,20 +189,22 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     assert not f.namespace_terminating
     assert shown_free(f)
     assert f.found.as_of >= NOW - FRESH_SECONDS
-    assert not ((intended(f) or adopted(f)) and recorded_id(f))  # what was seen and is lost is not made again
+    assert not seen(f)  # what was seen and is lost is not made again
     assert all(need.readiness is Readiness.READY for need in f.needs)
     assert getattr(f.spec, "adoption", None) is not Adoption.REQUIRED
     if isinstance(f.spec, GpuSnapshotSpec):
         assert isinstance(f.source.seen, Present)
-    assert within_limits(f) or f.status.intent is not None or f.memory.unclear
+    going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.standing.doubtful
+    assert within_limits(f) or going_on
     if plan.action is None:
-        assert plan.status.intent.id == f.nonce
+        assert (plan.status.order.id, plan.status.order.state) == (f.nonce, "Intended")
+        assert plan.status.order.reorders <= 3
         return
-    attempt = f.memory.attempts.get(f.subject.create)
-    assert intended(f)
-    assert f.status.intent.id == f.memory.intent_id
-    assert f.memory.intent_recorded >= NOW - GRACE / 2
-    assert attempt is None or attempt.at < f.memory.intent_recorded
+    attempt, record = f.memory.attempts.get(f.subject.create), f.standing
+    assert (state(f), f.status.order.id) == ("Intended", record.order.id)
+    assert record.recorded is not None
+    assert record.recorded >= NOW - GRACE / 2
+    assert attempt is None or attempt.at < record.recorded
 
 
 def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
@@ -194,32 +216,31 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
     assert not paused(f)
     assert not f.limits.observe_only
     assert f.synced
-    if retained(f) or not ours(f):
+    if retained(f) or f.owner is not None:
+        return
+    if seen(f):
+        assert shown_gone(f)
+        return
+    if not ours(f):
         return
     assert not f.dependents
-    known = intended(f) or adopted(f)
     if isinstance(f.found, Unknown):
-        nothing_known = f.status.intent is None and f.status.account is None and recorded_id(f) is None
-        new = nothing_known and (f.memory.seen_new or f.status.ordered is False)
-        unused = intended(f) and f.status.intent.id in f.memory.intent_ids and recorded_id(f) is None
-        assert new or (unused and not f.memory.unclear)
-        assert f.subject.create not in f.memory.attempts
-    elif known and recorded_id(f):
-        sent = f.memory.attempts.get(f.subject.destroy)
-        missed_for_long = isinstance(f.spec, GpuVpcSpec) and f.found.confirmed >= f.found.since + GRACE
-        assert missed_for_long or f.found.confirmed >= sent.at
+        new = f.memory.seen_new if f.standing.order is None else known_as(f, "NotOrdered")
+        unused = known_as(f, "Intended") and f.standing.recorded is not None and not f.standing.doubtful
+        assert new or unused
+        assert f.subject.create not in f.memory.attempts or unused
     else:
         assert shown_free(f)
 
 
 def deciding_again_on_what_was_written_soon_changes_nothing(f, plan):
-    """Deciding may take two writes to settle (an intent restored, then its wait), never a circle."""
+    """Deciding may take two writes to settle, never a circle."""
     written = []
     for _ in range(4):
         if plan.status is None or plan.status == f.status or plan.record_intent:
             break
         written.append(plan.status)
-        f = replace(f, status=plan.status, memory=noticed(f.memory, plan.status.intent))
+        f = replace(f, status=plan.status)
         plan = DECIDE[type(f.spec)](f)
     assert len(written) < 4, [item.conditions[0].message for item in written]
 
@@ -248,6 +269,8 @@ def simplest(f, decide, plainer):
     """Every fact as in ``plainer`` facts that does not matter to the rule that is broken."""
     rule = broken(f, decide)[0]
     for item in fields(f):
+        if item.name in {"found", "standing", "status", "memory"}:  # what one of them says, another may follow from
+            continue
         simpler = replace(f, **{item.name: getattr(plainer, item.name)})
         again = broken(simpler, decide)
         if again is not None and again[0] == rule:

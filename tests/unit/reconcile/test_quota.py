@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Limits, Memory, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.quota import Quota, Usage, exceeded, needs_price
-from support.builders import NOW, a_status, an_intent, facts, our_name, present
-from support.rows import MINE, Row, converges, ends_as_a_sentence, judge
+from support.builders import NOW, a_status, an_order, facts, known, our_name, present
+from support.rows import Row, converges, ends_as_a_sentence, judge
 
 THREE, TEN_DOLLARS = Quota("account", vms=3), Quota("namespace", price=Decimal(10))
 
@@ -98,7 +99,9 @@ def test_what_is_let_in_stays_within_every_limit(usage, price):
 
 FULL, DEAR = {"usage": (of(THREE, 3),)}, {"usage": (of(TEN_DOLLARS, 4, "8.20"),)}
 PRICED = {"price_per_hour": "2.05"}
-INTENDED = a_status("Creating", intent=an_intent(our_name()))
+ORDER = an_order(our_name(), OrderState.INTENDED)
+MINE = known(ORDER, ago=1, recorded=1)
+INTENDED = a_status("Creating", order=ORDER)
 ROWS = {
     "no room: nothing is recorded, a person is called": Row(
         "a loop that makes objects must not spend the company's money",
@@ -106,11 +109,11 @@ ROWS = {
         Reason.LIMIT_REACHED,
         progress="Stalled",
         intends=False,
-        status={"intent": None},
+        status={"order": None},
         says=("has 3 VMs already", "--max-vms-per-account allows 3", "goes on by itself"),
     ),
     "too dear": Row("the same in dollars", DEAR | PRICED, Reason.LIMIT_REACHED, progress="Stalled", says="8.20"),
-    "room: the intent is recorded": Row(
+    "room: the order is recorded": Row(
         "limits cost nothing below them", {"usage": (of(THREE, 2),)} | PRICED, Reason.CREATING, intends=True
     ),
     "no price in the catalogue, where a limit needs one": Row(
@@ -126,7 +129,7 @@ ROWS = {
     ),
     "what is intended already goes on": Row(
         "it counts itself: holding it now would waste its place",
-        FULL | {"status": INTENDED, "memory": MINE},
+        FULL | {"status": INTENDED, "known": MINE},
         Reason.CREATING,
         action=Verb.CREATE,
     ),
@@ -137,7 +140,10 @@ ROWS = {
         "a restore buys nothing", FULL | {"found": present()}, Reason.RUNNING, "True", None
     ),
     "an order that may have been carried out is cleared up": Row(
-        "it may be there", FULL | {"memory": replace(MINE, unclear=True)}, looks=True
+        "it may be there",
+        FULL | {"status": INTENDED, "known": known(an_order(our_name(), OrderState.UNCLEAR), ago=1)},
+        Reason.CREATING,
+        looks=False,
     ),
     "a possible duplicate is said first": Row(
         "it is what a person must decide", FULL | {"lookalikes": ("train-x",)}, Reason.POSSIBLE_DUPLICATE, progress="Stalled"

@@ -6,12 +6,12 @@ import pytest
 
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.core.record import cut
-from support.builders import a_status, an_intent, facts, our_name, present
-from support.snapshotfacts import INTENT as TAKING
+from support.builders import a_status, an_order, facts, our_name, present
 from support.snapshotfacts import NAME as SNAPSHOT
+from support.snapshotfacts import ORDER as TAKING
 from support.snapshotfacts import VM, a_snapshot, a_snapshot_status, snapshot_facts
-from support.vpcfacts import INTENT as MAKING
 from support.vpcfacts import NAME as VPC
+from support.vpcfacts import ORDER as MAKING
 from support.vpcfacts import a_vpc, a_vpc_status, vpc_facts
 
 BORN = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
@@ -24,7 +24,7 @@ def shown(plan, names):
 
 def test_a_vpc():
     found = a_vpc(ipRange="10.0.0.0/16", createdAt=BORN, blockIntraVpcComms=True, isDefault=False)
-    plan = gpuvpc.decide(vpc_facts(found=found, status=a_vpc_status("Creating", intent=MAKING)))
+    plan = gpuvpc.decide(vpc_facts(found=found, status=a_vpc_status("Creating", order=MAKING)))
     expected = {
         "vpc_id": "vpc-1",
         "name": VPC,
@@ -41,7 +41,7 @@ def test_a_vpc():
 
 def test_a_snapshot():
     record = {"osImage": "Ubuntu", "customPackage": "torch", "rootDiskSize": "100", "creationDate": BORN, "username": "ubuntu"}
-    plan = gpusnapshot.decide(snapshot_facts(found=a_snapshot(**record), status=a_snapshot_status("Creating", intent=TAKING)))
+    plan = gpusnapshot.decide(snapshot_facts(found=a_snapshot(**record), status=a_snapshot_status("Creating", order=TAKING)))
     expected = {
         "snapshot_id": SNAPSHOT,
         "source_name": VM.name,
@@ -74,7 +74,7 @@ NUMBERS = {"gpus": "gpus", "vcpus": "vcpus", "memory": "memory_gb", "storage": "
 
 
 def a_vm(**record):
-    status = a_status("Creating", intent=an_intent(our_name()))
+    status = a_status("Creating", order=an_order(our_name()))
     return gpuvm.decide(facts(found=present(**record), status=status))
 
 
@@ -100,9 +100,9 @@ def test_what_a_record_leaves_out_is_where_it_was_looked_for():
     """Every field of an answer may be null."""
     vm = a_vm(namespace=None, cluster=None).status
     assert (vm.vpc, vm.cluster) == ("acme", "Msc1")
-    vpc = gpuvpc.decide(vpc_facts(found=a_vpc(cluster=None), status=a_vpc_status("Creating", intent=MAKING)))
+    vpc = gpuvpc.decide(vpc_facts(found=a_vpc(cluster=None), status=a_vpc_status("Creating", order=MAKING)))
     assert vpc.status.cluster == "Msc1"
-    taken = snapshot_facts(found=a_snapshot(id=None, namespace=None), status=a_snapshot_status("Creating", intent=TAKING))
+    taken = snapshot_facts(found=a_snapshot(id=None, namespace=None), status=a_snapshot_status("Creating", order=TAKING))
     assert shown(gpusnapshot.decide(taken), ("snapshot_id", "vpc")) == {"snapshot_id": SNAPSHOT, "vpc": "acme"}
 
 

@@ -8,7 +8,7 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Now
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable, decide
-from support.builders import NOW, START, a_status, an_intent, an_object
+from support.builders import NOW, START, a_status, an_object, an_order
 
 FLAW = "spec.cluster: Field required"
 
@@ -42,9 +42,9 @@ def test_nothing_is_done_to_it_nor_let_go():
 
 
 def test_what_was_recorded_stays_and_the_generation_is_answered():
-    before = a_status(Reason.RUNNING, "True", None, vm_id="vm-1", intent=an_intent("train"))
+    before = a_status(Reason.RUNNING, "True", None, vm_id="vm-1", order=an_order("train"))
     status = decided(status=before).status
-    assert (status.vm_id, status.intent, status.observed_generation) == ("vm-1", before.intent, 3)
+    assert (status.vm_id, status.order, status.observed_generation) == ("vm-1", before.order, 3)
     assert decided(status=status).status == status
 
 

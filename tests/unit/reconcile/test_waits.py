@@ -1,43 +1,43 @@
 """What is announced while a VM is restarted, and when it is looked again at what keeps a deletion waiting."""
 
-from dataclasses import replace
-
 import pytest
 
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpuvm, gpuvpc
 from gpucloud.reconcile.facts import Blindness, Limits, Unknown, Verb
-from support.builders import NOW, a_spec, a_status, an_intent, an_object, facts, our_name, present
-from support.rows import MINE, OLD
-from support.vpcfacts import INTENT, MADE, a_vpc, a_vpc_status, vpc_facts
+from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
+from support.vpcfacts import MADE, NAME, a_vpc, a_vpc_status, vpc_facts
 
 ASKED = "2026-01-01T00:00:00Z"
+RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id=ASKED, at=START)
 LIMITS = Limits(pending_interval=5.0)  # no number that another rule gives too
 GOING = an_object(deleting=True)
 
 
 def bought(reason="Restarting", **fields):
-    return a_status(reason, intent=an_intent(our_name()), vm_id=our_name(), **fields)
+    return a_status(reason, order=an_order(our_name()), vm_id=our_name(), **fields)
 
 
 @pytest.mark.parametrize(
     ("reason", "restarting", "asked"),
     [
-        ("Restarting", ASKED, ASKED),  # we stopped it for this
-        ("Restarting", ASKED, None),  # the annotation was taken away meanwhile: what was begun is ended
+        ("Restarting", RESTART, ASKED),  # we stopped it for this
+        ("Restarting", RESTART, None),  # the annotation was taken away meanwhile: what was begun is ended
         ("PoweredOff", None, ASKED),  # it was off when the restart was asked for: no drift
-        ("APIUnavailable", ASKED, ASKED),  # the cloud was away in between
+        ("APIUnavailable", RESTART, ASKED),  # the cloud was away in between
     ],
 )
 def test_a_restart_ends_with_a_start_that_says_so(reason, restarting, asked):
     annotations = {} if asked is None else {Annotation.RESTART_REQUESTED_AT: asked}
     plan = gpuvm.decide(
-        facts(meta=an_object(annotations=annotations), status=bought(reason, restarting=restarting), found=present("OFFLINE"))
+        facts(meta=an_object(annotations=annotations), status=bought(reason, operation=restarting), found=present("OFFLINE"))
     )
     assert plan.action is Verb.START
     ready = plan.status.conditions[0]
     assert (ready.reason, ready.message) == (Reason.RESTARTING, "The VM is being restarted: it is started again.")
-    assert (plan.status.restarting, plan.status.last_handled_restart_at) == (None, ASKED)
+    assert (plan.status.operation.id, plan.status.last_handled_restart_at) == (ASKED, ASKED)
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,10 @@ def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
 
 
 @pytest.mark.parametrize(("age", "doubted"), [(1.0, True), (0.0, False)])
-def test_a_listing_from_before_our_intent_shows_another_vpc(age, doubted):
-    memory = replace(MINE, intent_recorded=NOW)
-    found = a_vpc(as_of=NOW - age)
-    plan = gpuvpc.decide(vpc_facts(status=a_vpc_status("Creating", intent=INTENT), found=found, memory=memory))
+def test_a_listing_from_before_our_order_shows_another_vpc(age, doubted):
+    order = an_order(NAME, OrderState.ACCEPTED, vpc=NAME)
+    found, before = a_vpc(as_of=NOW - age), known(order, ago=0, recorded=0)
+    plan = gpuvpc.decide(vpc_facts(status=a_vpc_status("Creating", order=order), found=found, known=before))
     assert (plan.status is None) is doubted
     assert plan.pending is doubted
     assert plan.look_after == (NOW if doubted else None)
-
-
-def test_what_no_intent_is_recorded_for_is_judged_from_when_it_was_first_seen():
-    """An intent that was erased says nothing about the VPC that is there now."""
-    assert vpc_facts(memory=replace(OLD, intent_recorded=NOW - 1)).believable_from == OLD.first_seen

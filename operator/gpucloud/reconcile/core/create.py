@@ -43,7 +43,7 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
     One listing will do for a name that only this object can bear and that was never ordered. Where an order may have been
     carried out, or where the name may be anybody's, two in a row must agree, since one may be partial.
     """
-    if not isinstance(f.found, Absent) or f.state in orders.OUTSTANDING:
+    if not isinstance(f.found, Absent) or not orders.may_be_recorded(f.state):
         return False
     if f.standing.doubtful or f.chosen_name:
         return f.found.confirmed is not None and f.found.confirmed >= free_from(f)
@@ -68,6 +68,8 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from and is_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
+    if isinstance(f.found, Absent) and orders.was_seen(f.order):  # adopted once, which the spec forbids by now
+        needed = max(needed, f.found.since + f.limits.grace)
     if isinstance(f.found, Absent) and f.found.as_of >= needed:
         needed = f.now.mono  # the second of two
     attempt = f.attempt(f.subject.create)

@@ -61,8 +61,8 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
-    if not f.ours and f.seen:
-        return let_go(f, Reason.GONE, f"The {noun} of this object is gone from the cloud; nothing is destroyed.")
+    if f.owner is None and f.seen and not f.ours:
+        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud; nothing is destroyed.")
     if not f.ours:  # a second claimant, or a name that was taken before we came
         return let_go(f, Reason.RETAINED, f"The {noun} {name!r} was never this object's: nothing is destroyed.")
     return None
@@ -175,8 +175,9 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     if f.state is OrderState.LOST:
         return let_go(f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted.")
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
-    if f.standing.destroyed_at is not None:
-        certain_from = f.standing.destroyed_at
+    if f.state is OrderState.DESTROYING:
+        answered = f.standing.destroyed_at
+        certain_from = f.standing.since + f.limits.grace if answered is None else answered
     return report(f, deleting(f), look_after=max(certain_from, f.now.mono))
 
 

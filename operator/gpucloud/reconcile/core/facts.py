@@ -152,7 +152,7 @@ class CloudFacts(Generic[P, S, R]):
         order = self.order
         if order is None or not orders.was_seen(order):
             return False
-        return order.origin is Origin.CREATED or self.adoption is not Adoption.NEVER
+        return order.origin is Origin.CREATED or self.adoption is not Adoption.NEVER or not self.chosen_name
 
     @property
     def asked(self) -> Asked:

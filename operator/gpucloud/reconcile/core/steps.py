@@ -196,7 +196,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """It was seen, and a later listing lacks it: destroyed from outside, or a listing that was not whole. Never made again."""
     if not isinstance(f.found, Absent) or not f.seen:
         return None
-    if f.state is not OrderState.LOST:
+    if f.state not in {OrderState.LOST, OrderState.GONE}:  # gone, of one that is not deleted: its status is a restored one
         missing = working(
             f.subject.lost,
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
