@@ -199,6 +199,9 @@ async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     await it.until(lambda: it.ready == "True/Running")
     await asyncio.sleep(60)
     await it.start()
+    it.change(spec={"powerState": "Stopped"})
+    await asyncio.sleep(60)
+    assert it.cloud.asked("StopServer") == []
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked")
     assert "Destroy it by hand, or set spec.deletion.policy: Retain" in it.words
