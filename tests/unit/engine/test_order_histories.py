@@ -45,6 +45,8 @@ class MakingCloud(FakeCloud):
         if operation == "DestroyServer":
             here[operation] = {"status": "accepted"}
             self.vms.pop(request.url.params["Id"], None)
+        if operation == "GetServers" and request.url.params.get("Cluster") not in {None, "Msc1"}:
+            return failed(400, "unknown cluster")
         if operation != "CreateServer":
             return await super().handle_async_request(request)
         ordered = json.loads(await request.aread())
