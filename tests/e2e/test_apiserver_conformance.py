@@ -16,7 +16,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 
-from simulation.apiserver import ApiServer
+from simulation.apiserver.server import ApiServer
 from simulation.conformance.playing import Ask, InMemory, Player
 from simulation.conformance.scripts import SCRIPTS
 from simulation.conformance.sequences import SEQUENCES

@@ -12,7 +12,8 @@ from gpucloud.kinds import crd
 from gpucloud.kinds.definitions import DEFINITIONS
 from simulation import links, scenario
 from simulation.actors import Actors
-from simulation.apiserver import ApiServer, NamespaceController
+from simulation.apiserver.namespaces import NamespaceController
+from simulation.apiserver.server import ApiServer
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
 from simulation.judge import Judge

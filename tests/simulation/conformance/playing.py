@@ -11,7 +11,7 @@ from simulation.apiserver.patches import merged
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from simulation.apiserver import ApiServer
+    from simulation.apiserver.server import ApiServer
 
 ROOTS = {
     **dict.fromkeys(("gpuvms", "gpuvpcs", "gpusnapshots", "gpucloudaccounts"), "/apis/gpucloud.dev/v1alpha1"),

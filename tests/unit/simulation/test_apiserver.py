@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from simulation.apiserver import ApiServer, NamespaceController
+from simulation.apiserver.namespaces import NamespaceController
+from simulation.apiserver.server import ApiServer
 from simulation.conformance.playing import Ask, InMemory, Player
 from simulation.conformance.scripts import SCRIPTS
 
