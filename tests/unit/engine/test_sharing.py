@@ -7,7 +7,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, Present, Readiness
 from gpucloud.reconcile.naming import Identity
-from support.builders import an_intent
+from support.builders import an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -21,8 +21,8 @@ HERE = Identity("Msc1", "acme", "acme")
 
 def made(name, field, **more):
     """The status of something that was ordered under this name with the operator's own account, and has been seen."""
-    intent = an_intent(name, vpc="acme").model_dump(mode="json", by_alias=True)
-    return {"account": OWN, "intent": intent, field: name} | more
+    intent = an_order(name, vpc="acme").model_dump(mode="json", by_alias=True)
+    return {"account": OWN, "order": intent, field: name} | more
 
 
 def lost(reason):
@@ -153,10 +153,10 @@ async def test_one_that_is_not_there_is_created_and_is_ours(isolated):
     isolated.clock.now += 8
     isolated.session.vpcs.seen[HERE] = Absent(NOW + 8, NOW, NOW + 4)
     assert (await decided(isolated, spec=spec)).record_intent
-    intent = an_intent("acme", vpc="acme").model_dump(mode="json", by_alias=True)
+    intent = an_order("acme", vpc="acme").model_dump(mode="json", by_alias=True)
     isolated.clock.now += 100
     isolated.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme"), isolated.clock.now)
-    plan = await decided(isolated, spec=spec, status={"intent": intent, "vpcId": "7", "account": OWN})
+    plan = await decided(isolated, spec=spec, status={"order": intent, "vpcId": "7", "account": OWN})
     assert find(plan.status.conditions, "Ready").reason == Reason.AVAILABLE
 
 
