@@ -226,6 +226,8 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
     """
     if recorded is None or (known is not None and recorded.id in known_ids):
+        if known is not None and recorded is not None and _is_withdrawn(known, recorded):
+            return _moved(known, Event.REFUSED, now)
         return Standing(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING | {OrderState.OVERDUE}:
         order = known.order.model_copy(update={"id": recorded.id})
@@ -233,6 +235,19 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     doubtful = recorded.state is not OrderState.NOT_ORDERED
     foreign = Standing(recorded, now, taken_over=recorded.state is OrderState.INTENDED, doubtful=doubtful)
     return _moved(foreign, Event.TAKEN_OVER, now)
+
+
+def withdrawn(standing: Standing) -> Order | None:
+    """The record of an order that this process has not sent, and does not send now; None of any other order."""
+    if standing.state is not OrderState.INTENDED or not standing.own or standing.order is None:
+        return None
+    return standing.order.model_copy(update={"state": OrderState.REFUSED})
+
+
+def _is_withdrawn(known: Standing, recorded: Order) -> bool:
+    """Whether the status shows that this process withdrew the order that it had recorded."""
+    own = withdrawn(known)
+    return own is not None and (recorded.id, recorded.state) == (own.id, own.state)
 
 
 def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
