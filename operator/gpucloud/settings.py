@@ -31,7 +31,11 @@ NOT_NEGATIVE = (
     "orphan_age_seconds",
     *("max_vms_per_namespace", "max_price_per_hour_per_account", "max_price_per_hour_per_namespace"),
 )
-CHOICES = {"log_level": ("debug", "info", "warning", "error"), "log_format": ("json", "text")}
+CHOICES = {
+    "log_level": ("debug", "info", "warning", "error"),
+    "log_format": ("json", "text"),
+    "own_account_sharing": ("Isolated", "Shared"),
+}
 # Scheme, host, port, path; letters beyond ASCII (xn-- says them), spaces, user names and queries have no place in it.
 _BASE_URL = re.compile(r"(?i:https?)://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
@@ -79,6 +83,10 @@ class Settings:
     own_account_namespace: tuple[str, ...] = _setting(
         (), "namespace that may use the operator's own account, repeatable; all when absent"
     )
+    own_account_sharing: str = _setting(
+        "Isolated",
+        "Isolated: a namespace names, by its cloud name, only what an object of its own stands for; Shared: anything",
+    )
     no_secret_finalizer: bool = _setting(False, "do not hold the Secrets of accounts in use by a finalizer")
     brake_vms: int = _setting(0, "VMs that may enter deletion within the window before destruction pauses; 0: any number")
     brake_price_per_hour: float = _setting(0.0, "dollars an hour of the VMs that may do so; 0: any price")
@@ -117,6 +125,11 @@ class Settings:
     def own_endpoint(self) -> str:
         """Base URL of the endpoint that the operator's own account uses: the first declared."""
         return next(iter(self.endpoints.values()))
+
+    @property
+    def shares_own_account(self) -> bool:
+        """Whether what the operator's own account shows may be named from any namespace that it serves."""
+        return self.own_account_sharing == "Shared" or 1 in (len(self.own_account_namespace), len(self.namespace))
 
     @property
     def looks_for_orphans(self) -> bool:

@@ -19,7 +19,8 @@ from gpucloud.cloud.models import Listing
 from gpucloud.engine.clock import reading
 from gpucloud.engine.inventory import Intervals, Inventory
 from gpucloud.engine.listings import vm_identity
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Memory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide
 from support import builders
@@ -90,26 +91,18 @@ def objects():
     there = partial(builders.a_status, "Running", "True", None, account=OWN_ACCOUNT, tenancy="acme")
     ordered = partial(builders.a_status, "Creating", account=OWN_ACCOUNT)
     situations = {
-        "stands": (there, OLD, False),
-        "was ordered, and the answer lost": (
-            ordered,
-            tried(Verb.CREATE, ago=45, memory=replace(OLD, unclear=True), **LOST),
-            False,
-        ),
-        "was ordered by another process": (
-            ordered,
-            Memory(NOW - 90, stranger_id="ours", stranger_seen=NOW - 60, unclear=True),
-            False,
-        ),
-        "was told to go": (there, tried(Verb.DESTROY, ago=5), True),
+        "stands": (there, OrderState.SEEN, OLD, False),
+        "was ordered, and the answer lost": (ordered, OrderState.INTENDED, tried(Verb.CREATE, ago=45, **LOST), False),
+        "was ordered by another process": (ordered, OrderState.INTENDED, Memory(NOW - 60), False),
+        "was told to go": (there, OrderState.DESTROYING, tried(Verb.DESTROY, ago=5), True),
     }
     made = {}
     for number in range(12):
-        name, (status, memory, deleting) = list(situations.items())[number % 4]
+        name, (status, state, memory, deleting) = list(situations.items())[number % 4]
         meta = an_object(uid=f"11111111-2222-3333-4444-{number:012d}", name=f"vm-{number}", deleting=deleting)
         here = builders.our_name(meta=meta)
         seen = {"vm_id": here} if status is there else {}
-        facts = builders.facts(meta=meta, status=status(intent=builders.an_intent(here), **seen), memory=memory)
+        facts = builders.facts(meta=meta, status=status(order=builders.an_order(here, state), **seen), memory=memory)
         made[f"{number}, which {name}"] = facts
     return made
 
@@ -122,13 +115,16 @@ async def test_nothing_is_lost_by_ten_thousand_odd_listings(campaign):
     inventory.expected = lambda _cluster: [facts.identity for who, facts in all_of_them.items() if "stands" in who]
     for uid, facts in all_of_them.items():
         inventory.watch(uid, facts.identity)
+    known = {who: facts.standing for who, facts in all_of_them.items()}
     wrong, saw = [], Counter()
     for _ in range(scans):
         await asyncio.sleep(EVERY)
         for who, facts in all_of_them.items():
             found = inventory.observe(facts.identity)
             saw[type(found)] += 1
-            plan = decide(replace(facts, now=reading(LoopClock()), found=found))
+            now = reading(LoopClock())
+            known[who] = orders.observed(known[who], found, builders.proofs(facts), now.mono, facts.memory.first_seen)
+            plan = decide(replace(facts, now=now, found=found, standing=known[who]))
             told_again = plan.action is Verb.DESTROY and facts.meta.deleting  # its owner wants it gone
             if (plan.action is not None and not told_again) or plan.record_intent or plan.release is not None:
                 wrong.append(f"{who}: {plan.action or plan.release or 'a new order'} upon {found}")

@@ -4,8 +4,8 @@ The operator is shown it on the watch, so no schema stands in between: emptied, 
 somebody else. Whatever it makes of that: nothing of anybody else is touched, and nothing of ours goes unless its own object
 is being deleted. A lie may cost the proof that a thing is ours; then it is let go and kept, and an Event says so.
 
-The one forgery that no reader can tell from the truth, a whole intent for a name that the owner chose, is no corruption of one
-field; docs/adr/0002 says who may write a status.
+The one forgery that no reader can tell from the truth, a whole record of an order for a name that the owner chose, is no
+corruption of one field; docs/adr/0002 says who may write a status.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from support.waiting import eventually
 
 ROUNDS = 20  # corruptions in one run
 ANNOTATIONS = ("paused", "accept-absence", "buy-anyway", "restart-requested-at", "reconcile-requested-at", "adopt", "x")
-TELLING = ("intent", "account", "tenancy", "ordered")  # and ids: what says whose a thing is; most lies are about these
+TELLING = ("order", "account", "tenancy")  # and ids: what says whose a thing is; most lies are about these
 PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots"}
 
 
@@ -141,11 +141,11 @@ def worst(trial):
     """The lies that would do most harm, told of an object in the moment of its deletion: its name or id is a stranger's."""
     vpc = next(one["id"] for one in trial.sim.control("world")["vpcs"] if one["name"] == f"acme-{trial.tag}-lab2")
     return (
-        ("GpuVM/p0", ("intent", "name"), "builder-zzzzz-2234567abc"),
+        ("GpuVM/p0", ("order", "name"), "builder-zzzzz-2234567abc"),
         ("GpuVM/train", ("vmId",), "builder-zzzzz-2234567abc"),
         ("GpuVpc/lab", ("vpcId",), vpc),
-        ("GpuVpc/lab", ("intent", "name"), f"acme-{trial.tag}-lab2"),
-        ("GpuSnapshot/before", ("intent", "name"), "golden-zzzzz-9234567abc"),
+        ("GpuVpc/lab", ("order", "name"), f"acme-{trial.tag}-lab2"),
+        ("GpuSnapshot/before", ("order", "name"), "golden-zzzzz-9234567abc"),
         ("GpuSnapshot/before", ("snapshotId",), "golden-zzzzz-9234567abc"),
     )
 

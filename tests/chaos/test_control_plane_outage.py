@@ -30,8 +30,8 @@ RECEIVED, ANSWERED = Phase.RECEIVED, Phase.ANSWERED
 PHASES = {
     "before the finalizer is on": Point(KUBE, "patch gpuvms", 1, RECEIVED),
     "the finalizer is on, unheard": Point(KUBE, "patch gpuvms", 1, ANSWERED),
-    "before the intent is recorded": Point(KUBE, "update gpuvms/status", 1, RECEIVED),
-    "the intent is recorded, unheard": Point(KUBE, "update gpuvms/status", 1, ANSWERED),
+    "before the order is recorded": Point(KUBE, "update gpuvms/status", 1, RECEIVED),
+    "the order is recorded, unheard": Point(KUBE, "update gpuvms/status", 1, ANSWERED),
     "the order is under way": Point(CLOUD, "CreateServer", 1, RECEIVED),
     "the order is carried out": Point(CLOUD, "CreateServer", 1, ANSWERED),
     "before Ready is written": Point(KUBE, "update gpuvms/status", 2, RECEIVED),

@@ -235,7 +235,7 @@ def called(link, word, body, *, at, status=200, resource="", verb=""):
 
 
 def saving(at, status=SAVED):
-    body = {"status": {"intent": {"name": VM}}}
+    body = {"status": {"order": {"name": VM}}}
     return called(KUBE, "update gpuvms/status", body, at=at, status=status, resource="gpuvms/status", verb="update")
 
 

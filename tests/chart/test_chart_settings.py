@@ -15,6 +15,7 @@ SPECIAL = {
     "install_tag": "prod1",
     "log_level": "debug",
     "log_format": "text",
+    "own_account_sharing": "Shared",
     "proxy": "http://proxy.example:3128",
     "bind_address": "::",
 }

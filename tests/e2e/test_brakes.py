@@ -165,7 +165,7 @@ def test_ten_applied_at_once_stop_exactly_at_the_limit(here, sim, operator, limi
     items = {item["metadata"]["name"]: ready(item) for item in here.list("gpuvm")}
     refused = [name for name, state in items.items() if state == "False/LimitReached"]
     eventually(lambda: setting in condition(here.get("gpuvm", refused[0]), "Stalled")["message"], what=setting)
-    assert "intent" not in here.get("gpuvm", refused[0])["status"]
+    assert here.get("gpuvm", refused[0])["status"]["order"]["state"] == "NotOrdered"
 
     here.delete("gpuvm", next(name for name, state in items.items() if state == "True/Running"))
     eventually(lambda: len(sim.calls("CreateServer")) == room + 1, 60, "one more to be bought")

@@ -31,7 +31,7 @@ def test_the_writes_and_calls_of_a_life(kubectl, namespace, sim, operator, audit
     vms.wait("gpuvm", "train", "condition=Ready")
     eventually(lambda: len(writes(audit, namespace)) >= 3, what="the audit log to tell of the last write")
     born = Counter((one.verb, one.subresource) for one in writes(audit, namespace))
-    assert born == {("patch", ""): 1, ("update", "status"): 2}, "finalizer; intent with Creating; Ready"
+    assert born == {("patch", ""): 1, ("update", "status"): 2}, "finalizer; record with Creating; Ready"
     events = [one for one in audit.requests(user=USER, namespace=namespace, reads=False) if one.is_event]
     assert len(events) <= 3
     assert len(sim.calls("CreateServer")) == 1

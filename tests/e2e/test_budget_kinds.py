@@ -52,7 +52,7 @@ def test_the_writes_and_calls_of_a_life(kind, here, sim, operator, audit, figure
     reach(here, kind, name, wanted)
     eventually(lambda: writes(audit, namespace).total() >= 3, what="the audit log to tell of the last write")
     born = writes(audit, namespace)
-    assert born == {("patch", ""): 1, ("update", "status"): 2}, "finalizer; intent with Creating; Ready"
+    assert born == {("patch", ""): 1, ("update", "status"): 2}, "finalizer; record with Creating; Ready"
     eventually(lambda: told(here, audit, wanted.split("/")[1]), what="the last event")
     events = [one for one in audit.requests(user=USER, namespace=namespace, reads=False) if one.is_event]
     assert len(events) <= 3

@@ -149,7 +149,7 @@ def test_a_status_edited_to_name_anothers_vm_changes_nothing(vms, sim, operator)
     reach(vms, "True/Running")
     forged = {
         "vmId": "theirs",
-        "intent": {"name": "theirs", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"},
+        "order": {"state": "Seen", "name": "theirs", "cloudId": "theirs", "cluster": "Msc1", "vpc": "acme"},
     }
     vms.patch("gpuvm", "train", {"status": forged}, subresource="status")
     vms.delete("gpuvm", "train")

@@ -267,12 +267,12 @@ def whole_life(here, sim, lives):
             assert len(mine) == 1, f"{kind.name}, {POINTS[number].why}: one create in the whole life"
 
 
-def test_intent_recorded_create_not_sent(kubectl, namespace, sim, operator):
+def test_order_recorded_and_not_sent(kubectl, namespace, sim, operator):
     """The budget of calls is used up by the listing, so the order waits inside the operator when it is killed."""
     vms = kubectl.in_namespace(namespace)
     process = operator(**{**FLAGS, "cloud_qps": 0.2, "cloud_burst": 2})
     vms.apply(gpuvm())
-    eventually(lambda: (item := vms.get("gpuvm", "train")) and ready(item) == "False/Creating", 60, "the intent")
+    eventually(lambda: (item := vms.get("gpuvm", "train")) and ready(item) == "False/Creating", 60, "the record")
     sent = len(sim.calls("CreateServer"))
     process.kill9()
     operator(**FLAGS)

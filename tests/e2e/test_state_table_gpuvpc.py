@@ -157,7 +157,7 @@ def test_while_it_is_deleted(here, sim, operator):
 
 
 def test_what_somebody_makes_after_a_refusal_is_theirs(here, sim, operator):
-    """The intent of the refused order proves nothing, to this process or to the next."""
+    """The record of the refused order proves nothing, to this process or to the next."""
     sim.fault(operation="CreateVpc", kind="status", status=403, nth=1)
     process = operator(**POLLS)
     here.apply(gpuvpc())

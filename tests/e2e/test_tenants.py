@@ -89,19 +89,74 @@ def test_a_second_claim_from_another_namespace_learns_nothing_of_the_first(here,
     assert not {"DestroyServer", "DestroyVpc"} & set(sim.mutations())
 
 
-THEIRS = {"name": "theirs", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
+def test_namespaces_that_share_the_operators_account_name_only_what_is_theirs(here, there, sim, operator):
+    """The histories: one boots a copy of the other's disk by spec.vm; one adopts the VPC of all, deletes its object, and
+    so blocks all.
+    """
+    sim.turn(snapshot_seconds=0.3, snapshot_delete_seconds=0.3, destroy_seconds=0.3)
+    operator(**FLAGS, own_account_sharing="Isolated")
+    here.apply([gpuvm("prod", vmName="prod"), gpusnapshot("nightly", vmRef={"name": "prod"}, snapshotName="golden")])
+    reach(here, "gpuvm", "prod", "True/Running")
+    reach(here, "gpusnapshot", "nightly", "True/Completed")
+
+    place = {"cluster": "Msc1", "vpc": "acme", "name": "prod"}
+    copies = [gpusnapshot("copy", vmRef=None, vm=place), gpuvm("spy", image={"snapshot": "golden"})]
+    adopted = gpuvpc("all", name="acme", adoption="IfExists", deletion={"policy": "Delete"})
+    there.apply([*copies, adopted, gpuvm("claim", vmName="prod")])
+    for kind, name in (("gpusnapshot", "copy"), ("gpuvm", "spy"), ("gpuvpc", "all")):
+        reach(there, kind, name, "False/InvalidReference", says="--own-account-sharing=Shared")
+    reach(there, "gpuvm", "claim", "False/Conflict")
+    here.apply(copies)  # the same manifests where the things are
+    reach(here, "gpusnapshot", "copy", "True/Completed")
+    reach(here, "gpuvm", "spy", "True/Running")
+
+    there.delete("gpuvpc", "all")
+    there.apply(gpuvm("plain"))
+    reach(there, "gpuvm", "plain", "True/Running")
+    there.ok("delete", "gpuvm,gpusnapshot", "--all", "--wait=false")
+    gone(there, "gpuvm", "spy", "claim", "plain")
+    gone(there, "gpusnapshot", "copy")
+    assert {"prod", "golden"} <= {*sim.vms(), *sim.snapshots()}
+    assert "DestroyVpc" not in sim.mutations()
+
+
+def test_where_the_administrator_shares_the_account_any_name_will_do(here, there, sim, operator):
+    """And a VPC that one namespace adopted, and is deleting for good, keeps nobody else from creating in it."""
+    sim.turn(snapshot_seconds=0.3, destroy_seconds=0.3)
+    operator(**FLAGS, own_account_sharing="Shared")
+    here.apply(gpuvm("prod", vmName="prod"))
+    reach(here, "gpuvm", "prod", "True/Running")
+    there.apply(gpusnapshot("copy", vmRef=None, vm={"cluster": "Msc1", "vpc": "acme", "name": "prod"}))
+    reach(there, "gpusnapshot", "copy", "True/Completed")
+    there.apply(gpuvpc("all", name="acme", adoption="IfExists", deletion={"policy": "Delete"}))
+    reach(there, "gpuvpc", "all", "True/Adopted")
+    there.delete("gpuvpc", "all", wait=False)
+    reach(there, "gpuvpc", "all", "False/DeletionBlocked")
+    here.apply(gpuvm("next"))
+    reach(here, "gpuvm", "next", "True/Running")
+    assert "DestroyVpc" not in sim.mutations()
+
+
+THEIRS = {
+    "state": "Seen",
+    "name": "theirs",
+    "cloudId": "theirs",
+    "cluster": "Msc1",
+    "vpc": "acme",
+    "recordedAt": "2026-01-01T00:00:00Z",
+}
 SOMEBODY = {
     "the operator's own account": {"account": "(operator)"},
     "an account that is not there": {"account": "somebody-elses"},
     "the other tenant": {"tenancy": "acme"},
 }
-NOTHING = {"intent": None, "account": None, "tenancy": None, "conditions": []}
+NOTHING = {"order": None, "account": None, "tenancy": None, "conditions": []}
 ELSEWHERE = {"account": "(operator)", "tenancy": "acme"}
 LIES = {
     "gpuvm": {
         **SOMEBODY,
-        "the other's VM": {"vmId": "theirs", "intent": THEIRS},
-        "everything of the other's": {"vmId": "theirs", "intent": THEIRS, **ELSEWHERE},
+        "the other's VM": {"vmId": "theirs", "order": THEIRS},
+        "everything of the other's": {"vmId": "theirs", "order": THEIRS, **ELSEWHERE},
         "nothing at all": {"vmId": None, **NOTHING},
     },
     "gpuvpc": {
@@ -111,8 +166,8 @@ LIES = {
     },
     "gpusnapshot": {
         **SOMEBODY,
-        "the other's snapshot": {"snapshotId": "theirs", "intent": THEIRS},
-        "everything of the other's": {"snapshotId": "theirs", "intent": THEIRS, **ELSEWHERE},
+        "the other's snapshot": {"snapshotId": "theirs", "order": THEIRS},
+        "everything of the other's": {"snapshotId": "theirs", "order": THEIRS, **ELSEWHERE},
         "nothing at all": {"snapshotId": None, **NOTHING},
     },
 }

@@ -21,6 +21,7 @@ LABELS = {
     "namespace",  # of objects: bounded by what administrators let people make
     "operation",  # of the specification
     "outcome",  # of a listing
+    "task",  # a background task of the operator, of a fixed list
     "ready",  # True, False, Unknown
     "reason",  # of a condition
     "result",  # of a pass or a write

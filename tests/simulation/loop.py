@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
+_ODD, _MASK = 0x9E3779B97F4A7C15, 0xFFFF0000  # shuffles the order of timers that ring at one time
 HOT_CALLBACKS = 1_000  # at one instant: a loop that never comes to rest
 
 
@@ -37,18 +38,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
     that of a paused one is kept until the process goes on.
     """
 
-    def __init__(self, tie: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self._now = 0.0
-        self._tie = tie
-        self._timers: list[tuple[float, float, int, asyncio.TimerHandle]] = []
+        self._mix = seed * _ODD
+        self._timers: list[tuple[float, int, int, asyncio.TimerHandle]] = []
         self._sequence = 0
         self.current = Process("world")
         self.world = self.current
         self.callbacks = 0
         self.hottest = 0
         self._instant = 0
-        self.on_callback: Callable[[Process], None] | None = None
+        self.on_death: Callable[[Process, str], None] | None = None
         self.failures: list[dict[str, Any]] = []
         self.set_exception_handler(lambda _loop, context: self.failures.append(context))
 
@@ -66,7 +67,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Run it at that time, or now if it has passed."""
         timer = events.TimerHandle(when, callback, args, self, self._own(context))
         self._sequence += 1
-        heapq.heappush(self._timers, (when, self._tie(), self._sequence, timer))
+        heapq.heappush(self._timers, (when, (self._sequence * _ODD ^ self._mix) & _MASK, self._sequence, timer))
         return timer
 
     def call_later(self, delay: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
@@ -106,8 +107,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self.hottest = self._instant
                 raise Hot(f"{self._instant} callbacks at {self._now:.3f} s; the last one is {handle!r} of {process.name}")
             handle._run()
-            if self.on_callback is not None:
-                self.on_callback(process)
+            if process.callbacks == process.dies_at and self.on_death is not None:
+                self.on_death(process, f"at its callback {process.callbacks}")
             if self._stopping:
                 break
         self.current = self.world
@@ -136,6 +137,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _timer_handle_cancelled(self, handle: Any) -> None:
         """A cancelled timer is skipped when its turn comes."""
+
+    def _asyncgen_finalizer_hook(self, _agen: Any) -> None:
+        """What a killed process left half-way stays so."""
 
     def _write_to_self(self) -> None:
         """Nothing waits in a system call that would have to be woken."""

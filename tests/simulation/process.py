@@ -24,6 +24,7 @@ class Process:
     alive: bool = True
     asleep: bool = False
     callbacks: int = 0
+    dies_at: int = 0  # at which callback it is killed; 0 for none
     held: list[asyncio.Handle] = field(default_factory=list)
     graveyard: list[Any] = field(default_factory=list)
 

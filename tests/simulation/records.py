@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Line(NamedTuple):
@@ -26,11 +29,11 @@ class Trace:
         self._keep = keep
         self._hash = blake2b(digest_size=8)
 
-    def add(self, at: float, who: str, what: str, answer: str = "") -> None:
-        """Something happened."""
+    def add(self, at: float, who: str, what: str, answer: str = "", note: Callable[[], str] | None = None) -> None:
+        """Something happened. ``note`` tells more of it, to people only."""
         self._hash.update(f"{at:.9f} {who} {what} {answer}\n".encode("utf-8", "surrogatepass"))
         if self._keep:
-            self.lines.append(Line(at, who, what, answer))
+            self.lines.append(Line(at, who, what, answer + (f"  {note()}" if note else "")))
 
     def digest(self) -> str:
         """Of everything so far."""

@@ -68,7 +68,9 @@ class OperatorProcess:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GPUCLOUD_")}
         account = {} if api_key_file is None else {"GPUCLOUD_API_KEY_FILE": str(api_key_file)}
         env = {**inherited, "KUBECONFIG": str(kubeconfig), **account, **(env or {})}
-        flags = {"endpoint": f"default={url}", "metrics_port": 0, "health_port": 0, "log_format": "json", **flags}
+        # Each test is alone in its cloud; those of the flag itself set it.
+        mine = {"own_account_sharing": "Shared", "metrics_port": 0, "health_port": 0, "log_format": "json"}
+        flags = {"endpoint": f"default={url}", **mine, **flags}
         command = [*product.command("operator"), *as_flags(flags)]
         self.process = ChildProcess(command, env=env, name="gpucloud-operator", start=warm)
 

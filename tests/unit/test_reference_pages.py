@@ -27,7 +27,8 @@ HARMLESS = {
 
 def setting_row(item):
     flag = f"--{item.name.replace('_', '-')}"
-    default = {"": "none", (): "none"}.get(item.default, str(item.default).lower())
+    plain = str(item.default).lower() if isinstance(item.default, bool) else str(item.default)
+    default = {"": "none", (): "none"}.get(item.default, plain)
     return f"| `{flag}` | `{ENV_PREFIX}{item.name.upper()}` | {default} | {item.metadata['help']} |"
 
 

@@ -192,6 +192,27 @@ def test_which_namespaces_the_operators_own_account_serves(arguments, environ, s
 
 
 @pytest.mark.parametrize(
+    ("arguments", "shares"),
+    [
+        ((), False),
+        (("--own-account-sharing", "Isolated"), False),
+        (("--own-account-sharing", "Shared"), True),
+        (("--own-account-namespace", "a"), True),
+        (("--own-account-namespace", "a", "--own-account-namespace", "b"), False),
+        (("--namespace", "a"), True),
+        (("--namespace", "a", "--namespace", "b"), False),
+    ],
+)
+def test_who_shares_the_own_account_names_what_is_its_own_unless_told_or_alone(arguments, shares):
+    assert settings(*arguments).shares_own_account is shares
+
+
+def test_sharing_is_one_of_two_words():
+    with pytest.raises(SettingsError, match="--own-account-sharing: one of Isolated, Shared"):
+        settings("--own-account-sharing", "shared")
+
+
+@pytest.mark.parametrize(
     ("arguments", "environ", "switched"),
     [((), {}, False), (("--no-secret-finalizer",), {}, True), ((), {"NO_SECRET_FINALIZER": "true"}, True)],
 )

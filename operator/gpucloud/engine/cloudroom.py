@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine import dependencies, meant
+from gpucloud.engine import belief, dependencies, meant
 from gpucloud.engine.claims import Claim, Claims
 from gpucloud.engine.clock import reading
 from gpucloud.engine.events import Happening
@@ -19,17 +19,16 @@ from gpucloud.engine.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.memories import DESTROYS, Memories
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import Target
+from gpucloud.engine.watching import Watching
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
-from gpucloud.reconcile.facts import CREATES, Absent, Attempt, Blindness, Refusal, Unknown, Verb
+from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Placed, Proofs
-from gpucloud.reconcile.tenancy import believed
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         self._tools = tools
         self._memories = Memories(tools.clock)
         self._claims = Claims(self._rank, self._tenants)
-        self._watching: dict[str, dict[tuple[Session, str], Identity]] = {}
+        self._watching = Watching()
         self._looked: dict[str, Session | None] = {}  # through which the facts of the pass under way were seen
 
     @abstractmethod
@@ -150,12 +149,12 @@ class CloudRoom(ABC, Generic[P, S, F]):
         uid, session = stored.meta.uid, self._seat(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
-            self._watch(uid, {})
+            self._watching.put(uid, {})
             return
         for other in sorted(self._claims.put(uid, Claim(session.url, here))):
             self._tools.wake(other)  # its Conflict may be over
         wanted = {(session, self.holds): here}
-        self._watch(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
+        self._watching.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: Stored[P, S]) -> F | Unreadable[S]:
         """Everything that the decision needs; reads from the apiserver only when something may be created.
@@ -214,7 +213,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         uid = facts.meta.uid
         self._memories.called(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
-            final_for = facts.meta.generation if _is_final(facts, verb, refusal) else None
+            final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
             self._memories.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
             self._memories.destroying(uid, answered=refusal is None)
@@ -231,7 +230,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
-        inventories = [session.inventories[name] for session, name in self._watching.get(uid, {})]
+        inventories = self._watching.inventories(uid)
         for inventory in inventories:
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
@@ -266,7 +265,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         self._looked.pop(key.uid, None)
         for other in sorted(self._claims.drop(key.uid)):
             self._tools.wake(other)  # its Conflict may be over
-        self._watch(key.uid, {})
+        self._watching.put(key.uid, {})
         self._stir(key)
         self._tools.references.drop(key)
         for vpc in self._tools.objects.vpcs:
@@ -275,7 +274,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def users_of(self, session: Session) -> list[str]:
         """UIDs of the objects that are watched through this session."""
-        return [uid for uid, watched in self._watching.items() if any(where is session for where, _ in watched)]
+        return self._watching.users_of(session)
 
     def attach(self, session: Session) -> None:
         """A new session: its inventory asks this room what it should see."""
@@ -324,25 +323,10 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return Unknown(now, Blindness.UNPLACED)
         wanted, order = self.wanted(stored, spec), standing.order
         if wanted is not None and order is not None and orders.moved(order, wanted):
-            return Unknown(now, Blindness.MOVED, _moved_words(self.subject, order, wanted))
+            return Unknown(now, Blindness.MOVED, orders.moved_words(self.subject.noun, order, wanted))
         if seat.session is None:
             return seat.blind or Unknown(now, Blindness.NO_ACCOUNT)
-        return self._listed(stored, seat, seat.session, here)
-
-    def _listed(self, stored: Stored[P, S], seat: Seat, session: Session, here: Identity) -> Observation[Any]:
-        """What the listings of its account show, as far as they may be believed for this object."""
-        now = reading(self._tools.clock)
-        accepted = acceptance(stored.meta.annotations, now).of_credential(seat.since)
-        inventory: Inventory[Any] = session.inventories[self.holds]
-        found = inventory.observe(here, accepted.until)
-        believable = believed(found, stored.status.tenancy, seat.facts, seat.since)
-        if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
-            session.prove()
-            if session.proving:
-                return Unknown(now.mono, Blindness.UNREACHABLE, "it is being found out whose the credential is")
-            way_out = command(self.kind, stored.meta.namespace, stored.meta.name)
-            believable = believed(found, stored.status.tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
-        return accepted.worded(believable)
+        return belief.observe(seat.session, (self.kind, self.holds), stored, seat, here, self._tools.clock)
 
     def _seat(self, stored: Stored[P, S], spec: P) -> Seat:
         return self._tools.accounts.seat(stored.meta, spec, stored.status)
@@ -354,20 +338,6 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def _key(self, stored: Stored[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)
-
-    def _watch(self, uid: str, wanted: dict[tuple[Session, str], Identity]) -> None:
-        """Watch these, and nothing else that was watched for this object before."""
-        standing = self._watching.get(uid, {})
-        for (session, name), here in wanted.items():
-            if standing.get((session, name)) != here:
-                session.inventories[name].watch(uid, here)
-        for session, name in standing:
-            if (session, name) not in wanted:
-                session.inventories[name].unwatch(uid)
-        if wanted:
-            self._watching[uid] = wanted
-        else:
-            self._watching.pop(uid, None)
 
     def _stir(self, key: Key) -> None:
         """Wake those who depend on this object, and those being deleted that wait for it."""
@@ -407,28 +377,13 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def _expected(self, session: Session, cluster: str) -> set[Identity]:
         """What a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""
         known = (
-            self._watching.get(stored.meta.uid, {}).get((session, self.holds))
-            for stored in self.store
-            if self._should_show(stored)
+            self._watching.of(stored.meta.uid).get((session, self.holds)) for stored in self.store if self._should_show(stored)
         )
         return {here for here in known if here is not None and here.cluster == cluster}
 
     def _should_show(self, stored: Stored[P, S]) -> bool:
         order = self.order_of(stored)
         return order is not None and order.state is OrderState.SEEN
-
-
-def _is_final(facts: CloudFacts[Any, Any, Any], verb: Verb, refusal: Refusal | None) -> bool:
-    """Whether the refusal holds for as long as the spec stays as it is."""
-    return refusal is not None and retry.policy(Attempt(verb, facts.now.mono, facts.asked, refusal)).base is None
-
-
-def _moved_words(subject: Subject, order: Order, wanted: Identity) -> str:
-    return (
-        f"The {subject.noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec "
-        f"names {wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to "
-        f"give the {subject.noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
-    )
 
 
 def _is_ready(status: CloudStatus) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.engine import sharing
 from gpucloud.engine.references import Target
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
@@ -47,6 +48,7 @@ class Objects:
     accounts: ObjectStore[GpuCloudAccountSpec, GpuCloudAccountStatus]
     tag: str
     endpoint_of: Callable[[Stored[Any, Any]], str | None] = lambda _stored: None  # behind which it lives, if that is known
+    shares_own: bool = False  # any namespace may name what the operator's own account shows
 
     def find(self, target: Target) -> Stored[Any, Any] | None:
         """The object that a reference leads to, if it is one of these."""
@@ -111,6 +113,7 @@ class Objects:
             snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
             called = f"GpuSnapshot {name!r}"
             yield self._abroad(vm, snapshot, called) or _need(called, snapshot, _cluster(snapshot), spec.cluster, seat)
+        yield from sharing.snapshot_by_name(self, vm, spec, seat)
 
     def needs_of_vpc(self, seat: Seat) -> Iterator[Dependency]:
         """What must be there before a VPC is created."""
@@ -119,6 +122,8 @@ class Objects:
     def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, seat: Seat) -> Iterator[Dependency]:
         """What must be there before this snapshot is taken."""
         yield from _account_serves(seat)
+        if spec.vm is not None:
+            yield from sharing.vm_by_name(self, snapshot, spec.vm, seat)
         if spec.vm_ref is None:
             return
         vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
@@ -185,14 +190,19 @@ class Objects:
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
             place, order = self.snapshot_identity(snapshot, spec), snapshot.status.order
-            if place is not None and orders.may_exist(order):
+            if place is not None and orders.may_exist(order) and not orders.moved(order, place):
                 yield place.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
-        """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it."""
+        """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it.
+
+        One that another namespace adopted bars nobody: it waits until the VPC is empty, and that may be never.
+        """
         for vpc in self.vpcs:
             wanted = vpc.spec
             if wanted is None or not vpc.meta.deleting or not vpc.meta.guarded or vpc.status.vpc_id is None:
+                continue
+            if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
                 continue
             here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
             if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):

@@ -9,26 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from gpucloud.engine.accounts import Account, Accounts, Sessions
+from gpucloud.engine.accounts import Accounts, Sessions
 from gpucloud.engine.brake import Brake, rule_of
 from gpucloud.engine.cloudroom import CloudRoom, Tools
-from gpucloud.engine.configuration import budget, client_options, credential, intervals, limits
+from gpucloud.engine.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.console import Known
 from gpucloud.engine.departed import Departed
 from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.events import EventRecorder, Happening
+from gpucloud.engine.firstlist import shown_by_the_watch
 from gpucloud.engine.gauges import Gauges
 from gpucloud.engine.gpucloudaccount import AccountTools, GpuCloudAccountRoom
 from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
 from gpucloud.engine.gpuvm import GpuVMRoom
 from gpucloud.engine.gpuvpc import GpuVpcRoom
-from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.kube import KubeClient
 from gpucloud.engine.lease import elector
 from gpucloud.engine.loop import Loop, stop, work
 from gpucloud.engine.metrics import Metrics
 from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
+from gpucloud.engine.ownaccount import OwnAccount
 from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
 from gpucloud.engine.ports import Ports
@@ -49,7 +51,6 @@ from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import installation_tag
 from gpucloud.reconcile.orphans import Rules
-from gpucloud.settings import Credentials, SettingsError, read_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,9 +66,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.engine")
 
 FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
-SYNC_CHECK_SECONDS = 0.2
-SYNC_RELIST_SECONDS = 10.0
-CREDENTIALS_SECONDS = 30.0  # between two looks at the operator's own credential
 
 
 class Engine:
@@ -113,15 +111,17 @@ class Engine:
         for room in self._rooms.values():
             await persist(partial(self.kube.uids, room.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
-        self._use_own(self._settings.credentials)
+        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
+        own.use(self._settings.credentials)
         Gauges(self._rooms, self._loops, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
         self.metrics.export_held(brake.census)
         self.metrics.export_watch_age(self.lag.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
         sync = self.tasks.spawn("sync", self._sync, may_end=True)
-        self._tasks = [sync, self.tasks.spawn("own-account", self._follow_own)]
-        self._tasks.append(self.tasks.spawn("roll-call", partial(self._call_roll, sync)))
+        self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
+        if self._roll is not None:
+            self._tasks.append(self.tasks.spawn("roll-call", partial(self._roll.run, sync)))
         self.election.on_lead, self.election.on_loss = partial(self._lead, brake, sync), self._lose
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.leads)
@@ -156,9 +156,8 @@ class Engine:
             task.cancel()
         self._break()
 
-    def die(self, task: str) -> None:
+    def die(self, _task: str) -> None:
         """A task has died without which this process is of no use: it ends, and finishes nothing."""
-        log.critical("ending, as a task has died that nothing works without", task=task)
         self._lose()
 
     def leads(self) -> bool:
@@ -179,6 +178,7 @@ class Engine:
             accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=tag,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+            shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
         bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
@@ -313,7 +313,6 @@ class Engine:
             self._account_room.check(namespace, name)
 
     def _queue(self, key: Key) -> None:
-        """Something that this object depends on has changed."""
         if self.leading:
             self._loops[key.kind].pace.caused(key.uid)
             self.queue.add(key, Lane.PEOPLE)
@@ -374,56 +373,15 @@ class Engine:
             for uid in room.users_of(session):
                 self._wake(uid)
 
-    def _use_own(self, credentials: Credentials) -> None:
-        """The operator's own account, or none."""
-        found = credential(credentials)
-        before = self.accounts.own
-        if found is None:
-            return
-        session = self.sessions.open(self._settings.own_endpoint, found, OWN_ACCOUNT)
-        if before is not None and before.session is session:
-            return
-        self.accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono())
-        if before is not None and before.session is not None:
-            self.sessions.leave(before.session, OWN_ACCOUNT)
-            log.info("the operator's own credential has changed")
+    def _wake_all(self) -> None:
         for room in self._cloud_rooms:
             for stored in room.store:
                 self._wake(stored.meta.uid)
 
-    async def _follow_own(self) -> None:
-        """Take up the operator's own credential when its files change: a mounted Secret is rotated without a restart."""
-        known = self._settings.credentials
-        while True:
-            await asyncio.sleep(CREDENTIALS_SECONDS)
-            try:
-                found = read_credentials()
-                if found not in (known, Credentials()):
-                    self._use_own(found)
-                    known = found
-            except SettingsError as error:
-                log.warning("the operator's own credential cannot be used; the last one stays in use", error=str(error))
-
-    async def _call_roll(self, sync: asyncio.Task[None]) -> None:
-        await asyncio.wait([sync])
-        if self._roll is not None:
-            await self._roll.run()
-
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
-        while not self.synced:
-            try:
-                missing = {
-                    kind: await self.kube.uids(room.plural, self._settings.namespace) for kind, room in self._rooms.items()
-                }
-            except KubeError as error:
-                log.warning("the first list failed", error=str(error))
-                await asyncio.sleep(1.0)
-                continue
-            deadline = self._clock.mono() + SYNC_RELIST_SECONDS  # an object may vanish in between: list again
-            while self._clock.mono() < deadline and not self.synced:
-                self.synced = all(self._rooms[kind].store.has_all(uids) for kind, uids in missing.items())
-                await asyncio.sleep(0 if self.synced else SYNC_CHECK_SECONDS)
+        await shown_by_the_watch(self.kube, self._rooms.values(), self._settings.namespace, self._clock)
+        self.synced = True
         log.info("synced", objects={kind: len(room.store) for kind, room in self._rooms.items()})
         for room in self._rooms.values():
             for stored in room.store:

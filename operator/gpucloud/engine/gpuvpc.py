@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine import sharing
 from gpucloud.engine.clock import reading
 from gpucloud.engine.cloudroom import CloudRoom
 from gpucloud.engine.inventory import EVERYTHING
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import adoption
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Placed
+    from gpucloud.reconcile.order import Placed, Proofs
     from gpucloud.reconcile.plan import Plan
 
     GpuVpc = Stored[GpuVpcSpec, GpuVpcStatus]
@@ -64,12 +66,20 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: Seat, common: dict[str, Any]) -> VpcFacts:
         """The VPC's facts."""
         deleting = stored.meta.deleting
-        return VpcFacts(
+        facts = VpcFacts(
             **common,
             needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
             dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
             occupants=self._occupants(stored, spec, seat),
         )
+        barred = sharing.adoption(self._tools.objects, spec, seat)
+        return facts if barred is None else adoption.without(facts, barred)
+
+    def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity) -> Proofs:
+        """As for every kind; nothing is adopted where the administrator keeps namespaces apart."""
+        proofs = super().proofs(stored, spec, here)
+        barred = sharing.adoption(self._tools.objects, spec, self._seat(stored, spec)) is not None
+        return replace(proofs, adoptable=False) if barred else proofs
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: Seat) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Whether the namespace stays."""
@@ -77,8 +87,8 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
 
     def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
-        """The GpuVpc's chain."""
-        return decide(facts)
+        """The GpuVpc's chain; first, that it must not adopt what is there."""
+        return adoption.refused(facts) or decide(facts)
 
     async def send(self, session: Session, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:  # noqa: ARG002
         """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""

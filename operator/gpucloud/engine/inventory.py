@@ -10,15 +10,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.queue import EARLY_SECONDS
 from gpucloud.engine.supervisor import Supervisor, being_cancelled
+from gpucloud.engine.view import ListingMeter, View
 from gpucloud.reconcile.facts import Absent, Blindness, Observation, Present, Unknown
 from gpucloud.reconcile.naming import Identity
 
@@ -48,47 +49,12 @@ _CAUSES = {
 }
 
 
-class ListingMeter(Protocol):
-    """What the inventory tells about itself; the metrics implement it."""
-
-    def listed(self, cluster: str, *, plausible: bool) -> None:
-        """A listing came."""
-
-    def failed(self, cluster: str, kind: str) -> None:
-        """A listing failed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """Seconds between listings."""
 
     pending: float
     steady: float
-
-
-@dataclass(slots=True)
-class _View(Generic[R]):
-    """One cluster, as last seen. Times are mono seconds at which a listing began."""
-
-    opened: float  # since when somebody needs it
-    records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
-    as_of: float | None = None
-    blind: Unknown | None = None
-    missing_since: dict[Identity, float] = field(default_factory=dict)
-    before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
-    before_as_of: float | None = None
-    believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
-    doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
-    waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
-    served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
-    kick: asyncio.Event = field(default_factory=asyncio.Event)
-    failures: int = 0
-    took: float = 0.0
-
-    @property
-    def rejected(self) -> bool:
-        """Whether the cloud knows no such cluster, and never did."""
-        return self.as_of is None and self.blind is not None and self.blind.cause is Blindness.REJECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +93,7 @@ class Inventory(Generic[R]):
         self._clock = clock
         self._intervals = intervals
         self._meter = meter
-        self._views: dict[str, _View[R]] = {}
+        self._views: dict[str, View[R]] = {}
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
@@ -144,7 +110,7 @@ class Inventory(Generic[R]):
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
         if identity.cluster not in self._pollers:
-            view: _View[R] = _View(self._clock.mono())
+            view: View[R] = View(self._clock.mono())
             poll = partial(self._poll, identity.cluster, view)
             self._views[identity.cluster] = view
             self._pollers[identity.cluster] = self._tasks.spawn("poll", poll, cluster=identity.cluster)
@@ -266,7 +232,7 @@ class Inventory(Generic[R]):
         """Each cluster in use, for metrics; but not what a spec only calls a cluster, or anybody could raise an alarm."""
         return {cluster: self._sight(view) for cluster, view in self._views.items() if not view.rejected}
 
-    def _sight(self, view: _View[R]) -> Sight:
+    def _sight(self, view: View[R]) -> Sight:
         now, doubted = self._clock.mono(), view.doubted_since is not None
         if view.as_of is None:
             return Sight(now - view.opened, None, doubted)
@@ -281,7 +247,7 @@ class Inventory(Generic[R]):
     def _is_pending(self, cluster: str) -> bool:
         return any(self._watched[uid].cluster == cluster for uid in self._pending)
 
-    async def _poll(self, cluster: str, view: _View[R]) -> None:
+    async def _poll(self, cluster: str, view: View[R]) -> None:
         """List until cancelled. What kills the poller leaves nothing believed until its next listing has come."""
         while True:
             began = self._clock.mono()
@@ -298,7 +264,7 @@ class Inventory(Generic[R]):
                 self._wake_all(view, self._go_blind(cluster, view, began, CloudError(ErrorKind.MALFORMED, words)))
                 raise
 
-    def _wake_all(self, view: _View[R], changed: Iterable[str]) -> None:
+    def _wake_all(self, view: View[R], changed: Iterable[str]) -> None:
         """Wake those whose observation changed, and those whom this listing served, whatever happens with another.
 
         Raises:
@@ -315,7 +281,7 @@ class Inventory(Generic[R]):
         if failure is not None:
             raise failure
 
-    async def _rest(self, cluster: str, view: _View[R], began: float) -> None:
+    async def _rest(self, cluster: str, view: View[R], began: float) -> None:
         """Until the next listing is due, or somebody needs a look; never less than the least spacing."""
         # A slow cloud is not asked all the time; but a listing that took long may also be one during which we were asleep.
         await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(view.took, LONGEST_BACKOFF_SECONDS)))
@@ -329,13 +295,13 @@ class Inventory(Generic[R]):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(view.kick.wait(), remaining)
 
-    def _interval(self, cluster: str, view: _View[R]) -> float:
+    def _interval(self, cluster: str, view: View[R]) -> float:
         if view.failures:
             longest = REJECTED_BACKOFF_SECONDS if view.rejected else LONGEST_BACKOFF_SECONDS
             return min(self._intervals.pending * 2.0 ** min(view.failures, 10), longest)
         return self._intervals.pending if self._is_pending(cluster) or view.waiting else self._intervals.steady
 
-    async def _list(self, cluster: str, view: _View[R], began: float) -> Iterable[str]:
+    async def _list(self, cluster: str, view: View[R], began: float) -> Iterable[str]:
         """One listing; answers whom to wake."""
         try:
             listing = await self._fetch(cluster)
@@ -353,14 +319,14 @@ class Inventory(Generic[R]):
             return self._go_blind(cluster, view, began, unreadable)
         return self._accept(cluster, view, began, listing.items)
 
-    def _go_blind(self, cluster: str, view: _View[R], began: float, error: CloudError) -> Iterable[str]:
+    def _go_blind(self, cluster: str, view: View[R], began: float, error: CloudError) -> Iterable[str]:
         view.failures += 1
         cause = _CAUSES.get(error.kind, Blindness.UNREACHABLE)
         since = view.blind.since if view.blind is not None else view.as_of if view.as_of is not None else began
         before, view.blind = view.blind, Unknown(since, cause, error.message)
         return self._in(cluster) if before is None or before.cause is not cause else ()
 
-    def _accept(self, cluster: str, view: _View[R], began: float, items: Iterable[R]) -> Iterable[str]:
+    def _accept(self, cluster: str, view: View[R], began: float, items: Iterable[R]) -> Iterable[str]:
         records = self._by_identity(items, cluster)
         was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
         vanished, expected = self._vanished(view, cluster, records)
@@ -404,7 +370,7 @@ class Inventory(Generic[R]):
         return None if view.as_of is None else Listed(view.records, view.as_of)
 
     def _vanished(
-        self, view: _View[R], cluster: str, records: dict[Identity, tuple[R, ...]]
+        self, view: View[R], cluster: str, records: dict[Identity, tuple[R, ...]]
     ) -> tuple[set[Identity], set[Identity]]:
         """What these records lack of what was expected, and all that was expected."""
         expected = set(self.expected(cluster)) - view.believed_gone

@@ -21,9 +21,10 @@ from gpucloud.engine.metrics import Passed, Wrote
 from gpucloud.engine.pace import Pace
 from gpucloud.engine.pacing import WritePacer
 from gpucloud.engine.queue import Key, Lane, WorkQueue
+from gpucloud.engine.urgency import urgent
+from gpucloud.kinds.common import Status
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.order import is_urgent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,23 +37,13 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan, Release
 
 P = TypeVar("P", bound=Model)
-S = TypeVar("S", bound=Model)
+S = TypeVar("S", bound=Status)
 F = TypeVar("F", bound="Facts")
 log = structlog.get_logger("gpucloud.loop")
 
 LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
-BEFORE_FIRST_READY = frozenset({Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY})
-# Fields of a status that are records or answers, not information: written at once.
-RECORDS = (
-    "observed_generation",
-    "tenant",
-    "held_secret",
-    "last_handled_restart_at",
-    "last_handled_reconcile_at",
-    "deletion_held_at",
-)
-OUR_CONDITIONS = frozenset(map(str, ConditionType))
+BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 LONGEST_SPACING_SECONDS = 60.0  # of reconciles that nothing outside causes
 
@@ -133,8 +124,7 @@ class Loop(Generic[P, S, F]):
         entropy: Entropy,
     ) -> None:
         self.pace = Pace(clock, LONGEST_SPACING_SECONDS)
-        self._room = room
-        self._entropy = entropy
+        self._room, self._entropy = room, entropy
         self._queue = queue
         self._kube = kube
         self._events = events
@@ -248,7 +238,7 @@ class Loop(Generic[P, S, F]):
             self._differs_since.pop(uid, None)
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
-        first = stored.amended or _urgent(stored.status, plan.status, plan.action is not None)
+        first = stored.amended or urgent(stored.status, plan.status, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
 
@@ -293,7 +283,7 @@ class Loop(Generic[P, S, F]):
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
     def _report(self, key: Key, stored: Stored[P, S], status: S) -> None:
-        before, after = _conditions(stored.status), _conditions(status)
+        before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
         for happening in status_changes(before, after):
             self._events.tell(key.kind, stored.meta, happening)
@@ -342,7 +332,7 @@ class Loop(Generic[P, S, F]):
             return Did.NOTHING
         if not self.may_act():  # the Lease is lost, and this process about to end
             return Did.NOTHING
-        reason = find(_conditions(plan.status or stored.status), ConditionType.READY)
+        reason = find((plan.status or stored.status).conditions, ConditionType.READY)
         asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
         # Before it is sent: after a crash this line is all that tells what was on its way, and why.
         log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
@@ -385,25 +375,6 @@ async def work(queue: WorkQueue, loops: dict[str, Loop[Any, Any, Any]]) -> None:
             raise
         finally:
             queue.done(key)
-
-
-def _urgent(before: Model, after: Model, announces: bool) -> bool:
-    """Whether tools or people wait for this change; the rest only informs, as the removal of conditions of others does."""
-    if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
-        return True
-    if is_urgent(getattr(before, "order", None), getattr(after, "order", None)):
-        return True
-    if announces and getattr(before, "operation", None) != getattr(after, "operation", None):
-        return True  # recorded before it is sent
-    was, now = [item for item in _conditions(before) if item.type in OUR_CONDITIONS], _conditions(after)
-    if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
-        return True
-    ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
-    return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason
-
-
-def _conditions(status: Any) -> Any:
-    return status.conditions
 
 
 def _later(time: float | None, now: float) -> float | None:

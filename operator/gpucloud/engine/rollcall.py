@@ -51,8 +51,10 @@ class RollCall:
         """The watch has begun anew."""
         self._relisted.set()
 
-    async def run(self) -> None:
-        """Call the roll until cancelled."""
+    async def run(self, first_list: asyncio.Task[None] | None = None) -> None:
+        """Call the roll until cancelled, from the end of the first list on."""
+        if first_list is not None:
+            await asyncio.wait([first_list])
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(INTERVAL_SECONDS):

@@ -109,7 +109,7 @@ MAY_EXIST = frozenset(
 )
 OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
-URGENT = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
+URGENT = frozenset({OrderState.REFUSED, OrderState.LOST})
 WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
 
 
@@ -193,6 +193,15 @@ def moved(order: Order | None, wanted: Identity) -> bool:
         return False
     elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
+
+
+def moved_words(noun: str, order: Order, wanted: Identity) -> str:
+    """What to say when it is moved."""
+    return (
+        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
+        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "
+        f"the {noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
+    )
 
 
 def is_urgent(before: Order | None, after: Order | None) -> bool:

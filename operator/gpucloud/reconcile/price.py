@@ -10,7 +10,7 @@ ABSURD_PRICE = Decimal(10**9)  # no price, and more digits than a status has roo
 # The cloud bills a VM in PENDING_READINESS and ONLINE; of one that is OFFLINE the root disk only (field notes).
 NOT_BILLED = frozenset({"NA", "PLANNED", "PENDING", "PENDING_RESOURCES", "OFFLINE", "CREATE_FAILED", "FAILED", "ADMIN_WAIT"})
 OFF = "OFFLINE"
-ORDERS_WITHOUT_VM = frozenset({"Intended", "Refused", "Lost", "Gone"})  # states of the order record
+ORDERS_WITHOUT_VM = frozenset({"NotOrdered", "Intended", "Refused", "Lost", "Gone"})  # states of the order record
 
 
 def in_cloud(status: object) -> bool:

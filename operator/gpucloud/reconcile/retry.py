@@ -14,7 +14,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import CREATES
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.facts import Attempt, Refusal, Verb
 
 PATIENCE = 5  # failures in a row of an unclear kind before a person is called
 LONGEST_DELAY = 300.0  # seconds
@@ -84,6 +84,12 @@ def policy(attempt: Attempt) -> Policy:
     if found is _UNCLEAR and attempt.failures >= PATIENCE:
         return _HOPELESS
     return found
+
+
+def is_final(verb: Verb, refusal: Refusal | None) -> bool:
+    """Whether a refusal holds for as long as the spec stays as it is."""
+    found = None if refusal is None else _POLICIES.get(refusal.kind)
+    return found is not None and found.base is None and verb in CREATES
 
 
 def again_at(attempt: Attempt, spread: float) -> float | None:

@@ -117,7 +117,8 @@ def as_json(data: Any) -> bytes:
 
 
 def _status_in(choice: str) -> int:
-    return int(choice.rpartition("_")[2])  # "refuse_409"
+    word, _, digits = choice.rpartition("_")  # "refuse_409"
+    return int(digits) if word else 409  # of what is not refused, no status is ever sent
 
 
 def _abp(message: str, details: str, members: list[dict[str, Any]] | None, *, unauthorized: bool) -> dict[str, Any]:

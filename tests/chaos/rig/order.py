@@ -1,4 +1,4 @@
-"""In what order things were done: an order leaves when its intent is saved, an object is let go when its thing has gone.
+"""In what order things were done: an order leaves when its record is saved, an object is let go when its thing has gone.
 
 Invariants 3 and 5 of the design. What stands at the end shows neither: the cloud would be just as empty a moment later.
 """
@@ -41,8 +41,8 @@ def _unannounced(trial: Trial) -> Iterator[str]:
     saved: list[tuple[float, str]] = []
     for seen in trial.kube.seen:
         if seen.call.resource in _STATUSES and seen.call.verb == "update" and seen.status == 200 and seen.answered is not None:
-            intent = json.loads(seen.call.body)["status"].get("intent") or {}
-            saved += [(seen.answered, intent["name"])] if "name" in intent else []
+            order = json.loads(seen.call.body)["status"].get("order") or {}
+            saved += [(seen.answered, order["name"])] if "name" in order else []
     for seen in trial.cloud.seen:
         if seen.call.word in CREATES and seen.forwarded is not None:
             text = f"{seen.call.query} {seen.call.body.decode(errors='replace')}"

@@ -99,5 +99,5 @@ def _reason(written: dict[str, Any]) -> str:
 
 
 def _is_about(written: dict[str, Any], sent: Seen) -> bool:
-    name = (written["status"].get("intent") or {}).get("name", "?")
+    name = (written["status"].get("order") or {}).get("name", "?")
     return name in sent.call.body.decode() or name in sent.call.query

@@ -31,8 +31,37 @@ def ownable(body: dict[str, Any], subresource: str, *, has_status: bool) -> dict
     return rest | ({"metadata": owned} if owned else {})
 
 
-def updated(owners: Owners, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Owners:
-    """Who owns what after a write that is no apply."""
+class Claims:
+    """Who owns what of a stored object; worked out only when an apply asks, since most objects see none."""
+
+    __slots__ = ("_earlier", "_owners", "_write")
+
+    def __init__(self, owners: Owners) -> None:
+        self._owners: Owners | None = owners
+        self._earlier: Claims | None = None
+        self._write: tuple[Manager, dict[str, Any], dict[str, Any], Node] | None = None
+
+    def after(self, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Claims:
+        """Who owns what after a write that is no apply; the objects are what ``ownable`` left of them."""
+        later = Claims({})
+        later._owners, later._earlier, later._write = None, self, (me, old, new, node)
+        return later
+
+    def owners(self) -> Owners:
+        """Each manager's fields."""
+        open_, claims = [], self
+        while claims._owners is None and claims._earlier is not None:
+            open_.append(claims)
+            claims = claims._earlier
+        owners = claims._owners or {}
+        for claims in reversed(open_):
+            assert claims._write is not None
+            claims._owners = owners = _updated(owners, *claims._write)
+            claims._earlier = claims._write = None
+        return owners
+
+
+def _updated(owners: Owners, me: Manager, old: dict[str, Any], new: dict[str, Any], node: Node) -> Owners:
     changed: set[Path] = set()
     removed: set[Path] = set()
     _compare(old, new, node, (), changed, removed)
@@ -48,7 +77,7 @@ def apply(
     mine = frozenset(_paths(config, node, (), structs=False))
     last = owners.get(me, frozenset())
     kept = mine.union(*(paths for manager, paths in owners.items() if manager != me))
-    new = _pruned(merge(live, config, node), node, (), last - mine, kept)
+    new = _pruned(merge(live, config, node), node, (), last - mine, kept) or {}
     changed: set[Path] = set()
     removed: set[Path] = set()
     _compare(live, new, node, (), changed, removed)
@@ -69,11 +98,29 @@ def merge(live: Any, config: Any, node: Node) -> Any:
     if isinstance(live, dict) and isinstance(config, dict):
         return live | {name: merge(live.get(name), value, _child(node, name)) for name, value in config.items()}
     if isinstance(live, list) and isinstance(config, list) and node.list_type != "atomic":
-        wanted = dict(_items(config, node))
-        item = node.items or ANYTHING
-        there = {step: merge(old, wanted[step], item) if step in wanted else old for step, old in _items(live, node)}
-        return list((there | {step: new for step, new in wanted.items() if step not in there}).values())
+        there, wanted = dict(_items(live, node)), dict(_items(config, node))
+        both = there | {step: merge(there.get(step), new, node.items or ANYTHING) for step, new in wanted.items()}
+        return [both[step] for step in _order(list(there), list(wanted))]
     return config
+
+
+def _order(live: list[Step], config: list[Step]) -> list[Step]:
+    """The steps of both lists: what they share as the configuration orders it, the others where they stood."""
+    made: list[Step] = []
+    shared = [step for step in config if step in live]
+    left, right = 0, 0
+    while left < len(live) or right < len(config):
+        mine = live[left] if left < len(live) else None
+        if mine is not None and (mine in made or (mine in config and right < len(config) and shared and shared[0] != mine)):
+            left += 1
+        elif mine is not None and mine not in config:
+            made.append(mine)
+            left += 1
+        else:
+            made.append(config[right])
+            shared = shared[1:] if shared and shared[0] == config[right] else shared
+            right += 1
+    return made
 
 
 def problem(value: Any, node: Node, path: str = "") -> str:
@@ -153,19 +200,21 @@ def _entries(value: list[Any], node: Node) -> dict[Step, tuple[Any, Node]]:
 
 
 def _pruned(value: Any, node: Node, path: Path, gone: frozenset[Path], kept: frozenset[Path]) -> Any:
-    """The value without what its manager applied before, applies no more, and nobody else owns."""
+    """The value without what its manager applied before, applies no more, and nobody else owns; None when that was all."""
     if not gone:
         return value
     if isinstance(value, dict):
         made = {}
-        for name, child in value.items():
-            here = (*path, ("f", name))
-            if not _goes(here, gone, kept):
-                made[name] = _pruned(child, _child(node, name), here, gone, kept)
-        return made
+        for step, (child, inner) in _fields(value, node).items():
+            left = None if _goes((*path, step), gone, kept) else _pruned(child, inner, (*path, step), gone, kept)
+            if left is not None or child is None:
+                made[step[1]] = left
+        return made if made or not value else None
     if isinstance(value, list) and node.list_type != "atomic":
-        items = [((*path, step), item) for step, item in _items(value, node)]
-        return [_pruned(item, node.items or ANYTHING, here, gone, kept) for here, item in items if not _goes(here, gone, kept)]
+        entries = [((*path, step), item) for step, item in _items(value, node)]
+        inner = node.items or ANYTHING
+        found = [_pruned(item, inner, here, gone, kept) for here, item in entries if not _goes(here, gone, kept)]
+        return found if found or not value else None
     return value
 
 

@@ -172,6 +172,8 @@ LEASE = {
 }
 EVENT = {
     **fields(("eventTime", "reportingController", "reportingInstance", "action", "reason", "note", "type"), {"type": "string"}),
+    **fields(("deprecatedFirstTimestamp", "deprecatedLastTimestamp"), {"type": "string", "nullable": True}),
+    "deprecatedSource": {"type": "object"},
     "regarding": REFERENCE,
     "related": REFERENCE,
     "series": {"type": "object", "properties": {"count": {"type": "integer"}, "lastObservedTime": {"type": "string"}}},
@@ -230,22 +232,21 @@ def _lease_rules(body: Mapping[str, Any]) -> list[Cause]:
 
 def _event(body: dict[str, Any]) -> dict[str, Any]:
     _micro_time("Event", body, ("eventTime",))
-    return {"deprecatedSource": {}, **body}
+    return {"deprecatedSource": {}, "deprecatedFirstTimestamp": None, "deprecatedLastTimestamp": None, **body}
 
 
 def _event_rules(body: Mapping[str, Any]) -> list[Cause]:
     """An Event without a time is judged by the older rules of core/v1."""
     found = []
-    where = body.get("regarding", {}).get("namespace", "")
-    if where != body["metadata"]["namespace"] and (where or body["metadata"]["namespace"] != "default"):
-        found.append(
-            Cause("FieldValueInvalid", "involvedObject.namespace", 'Invalid value: "": does not match event.namespace')
-        )
-    if "eventTime" not in body:
-        found.append(Cause("FieldValueRequired", "eventTime", "Required value"))
-    else:
+    if "eventTime" in body:
         names = ("reportingController", "reportingInstance", "action", "reason")
         found += [Cause("FieldValueRequired", name, "Required value") for name in names if not body.get(name)]
+    else:
+        found.append(Cause("FieldValueRequired", "eventTime", "Required value"))
+        if body.get("regarding", {}).get("namespace") != body["metadata"]["namespace"]:
+            found.append(
+                Cause("FieldValueInvalid", "involvedObject.namespace", 'Invalid value: "": does not match event.namespace')
+            )
     if body.get("type") not in {"Normal", "Warning"}:
         found.append(Cause("FieldValueInvalid", "type", 'Invalid value: "": has invalid value'))
     if len(body.get("note", "").encode()) > 1024:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ABSENT: Any = object()
 DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 BITS = {"int32": 31, "int64": 63}
-TYPES: dict[str, type | tuple[type, ...]] = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
+TYPES: dict[str, type] = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}
 BLOCKING = {"FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid", "FieldValueNotSupported"}
 UNCHECKED = "Invalid value: null: some validation rules were not checked because the object was invalid; "
 NOT_CHECKED = Cause("FieldValueInvalid", "<nil>", UNCHECKED + "correct the existing errors to complete validation")
@@ -65,32 +65,34 @@ class Node:
 LIMITS = ("enum", "format", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum")
 
 
-def shaped(value: Any, node: Node) -> Any:
-    """The value without unknown fields and stray nulls, with defaults. Never changes ``value``; itself when nothing changes."""
+def shaped(value: Any, node: Node, *, nulls: bool = False, like: Any = None) -> Any:
+    """The value without unknown fields, with defaults, and without stray nulls unless ``nulls``.
+
+    Never changes ``value``; answers itself when nothing changes. What is the very same in ``like`` is taken as it is.
+    """
     if isinstance(value, dict):
-        return _shaped_object(value, node) if node.properties or node.values else value
+        known = like if isinstance(like, dict) else {}
+        return _shaped_object(value, node, known, nulls=nulls) if node.properties or node.values else value
     if isinstance(value, list) and node.items is not None:
-        items = [shaped(item, node.items) for item in value]
+        items = [shaped(item, node.items, nulls=nulls) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 
 
-def _shaped_object(value: dict[str, Any], node: Node) -> dict[str, Any]:
+def _shaped_object(value: dict[str, Any], node: Node, known: dict[str, Any], *, nulls: bool) -> dict[str, Any]:
     made: dict[str, Any] = {}
     changed = False
     for name, old in value.items():
         child = node.properties.get(name, node.values)
-        if child is None:
-            if node.open:
-                made[name] = old
-            else:
-                changed = True
-            continue
-        if old is None and not child.nullable:
-            changed = True  # a default takes its place, if there is one
-            continue
-        made[name] = new = shaped(old, child)
-        changed = changed or new is not old
+        if child is None and node.open:
+            made[name] = old
+        elif child is None or (old is None and not child.nullable and (name in node.defaulted or not nulls)):
+            changed = True  # a default takes the place of a null, if there is one
+        elif not isinstance(old, (dict, list)) or old is known.get(name):
+            made[name] = old
+        else:
+            made[name] = new = shaped(old, child, nulls=nulls, like=known.get(name))
+            changed = changed or new is not old
     for name, default in node.defaulted.items():
         if name not in made:
             made[name] = shaped(default, node.properties[name])
@@ -105,10 +107,15 @@ def causes(new: Any, old: Any, node: Node, path: Path) -> list[Cause]:
     return found
 
 
+def fits(value: Any, kind: str) -> bool:
+    """Whether a value is of a JSON type."""
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
 def _check(new: Any, old: Any, node: Node, path: Path, found: list[Cause]) -> None:
     if new is old or not node.type or (new is None and node.nullable):
         return
-    if not isinstance(new, TYPES[node.type]) or (isinstance(new, bool) and node.type != "boolean"):
+    if not fits(new, node.type):
         wanted = node.rules.get("format", node.type)
         message = f'Invalid value: "{type_of(new)}": {dotted(path)} in body must be of type {wanted}: "{type_of(new)}"'
         found.append(Cause("FieldValueTypeInvalid", dotted(path), message))

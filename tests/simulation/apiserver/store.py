@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simulation.apiserver.ownership import Owners
+    from simulation.apiserver.ownership import Claims
     from simulation.apiserver.resources import Resource
 
 FIRST_VERSION = 990  # soon the digits grow by one: versions must not be compared as text
@@ -21,7 +21,7 @@ class Stored:
 
     raw: dict[str, Any]
     seen: dict[str, Any]
-    owners: Owners
+    claims: Claims
     version: int
     _text: str | None = field(default=None, repr=False)
 
@@ -91,8 +91,9 @@ class Store:
         if len(self._changes) > 2 * self._history:
             self._changes = self._changes[-self._history :]
             self.compacted = self._changes[0].version - 1
-        seen = (before and before.seen, stored and stored.seen)
-        self.commits.append(Commit(self.version, *who, *seen, resource.plural))
+        user, verb = who
+        old, new = (None if item is None else item.seen for item in (before, stored))
+        self.commits.append(Commit(self.version, user, verb, old, new, resource.plural))
         for callback in self.on_commit:
             callback()
 
@@ -126,6 +127,9 @@ class Store:
         self.restored += 1
 
 
+_compact = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+
+
 def dumped(value: Any) -> str:
     """Compact JSON."""
-    return json.dumps(value, separators=(",", ":"))
+    return _compact.encode(value)

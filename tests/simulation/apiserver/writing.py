@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulation.apiserver import metadata, ownership, patches, reading, refusals, schema
+from simulation.apiserver import decoding, metadata, ownership, patches, reading, refusals, schema
+from simulation.apiserver.ownership import Claims
 from simulation.apiserver.refusals import Cause, Refusal, bad_request
 from simulation.apiserver.store import Stored
 
@@ -59,7 +60,7 @@ class Writer:
     def create(self, request: Request, body: Any) -> tuple[int, Any]:
         """POST."""
         resource = request.target.resource
-        body = self._decoded(request, body)
+        body = decoding.decoded(request.target, body)
         meta = body["metadata"]
         if meta.get("resourceVersion"):
             raise Refusal(500, "", "resourceVersion should not be set on objects to be created")
@@ -67,16 +68,14 @@ class Writer:
             self._generated += 1
             meta = {**meta, "name": f"{meta['generateName']}{self._generated:05d}"}
         raw = {**body, "metadata": meta}
-        if resource.custom and resource.status:
-            raw.pop("status", None)
-        owned = ownership.updated({}, request.manager("Update"), {}, self._ownable(request, raw), resource.node)
-        return self._created(request, raw, owned)
+        claims = Claims({}).after(request.manager("Update"), {}, self._ownable(request, raw), resource.node)
+        return self._created(request, raw, claims)
 
     def replace(self, request: Request, body: Any) -> tuple[int, Any]:
         """PUT."""
         target = request.target
         resource = target.resource
-        body = self._decoded(request, body)
+        body = decoding.decoded(request.target, body)
         meta = body["metadata"]
         if meta.get("name", target.name) != target.name:
             raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({target.name})")
@@ -110,7 +109,7 @@ class Writer:
             raise refusals.not_found(target.resource, target.name)
         change = reading.json_of(request.body)
         body = patches.merged(live.seen, change) if kind == MERGE else patches.patched(live.seen, change)
-        return self._updated(request, live, self._patched(request, live, body))
+        return self._updated(request, live, decoding.patched(target, live.seen, body))
 
     def delete(self, request: Request, options: Any) -> tuple[int, Any]:
         """DELETE: at once, or when the finalizers are off."""
@@ -145,12 +144,11 @@ class Writer:
             meta["deletionGracePeriodSeconds"] = 0
         if "generation" in meta:
             meta["generation"] += 1
-        return 200, self._put(request, new, live.owners).text
+        return 200, self._put(request, new, live.claims).text
 
     def _apply(self, request: Request) -> tuple[int, Any]:
         target = request.target
         resource = target.resource
-        config = reading.applied(request.body)
         if not request.query.get("fieldManager"):
             cause = {
                 "reason": "FieldValueRequired",
@@ -159,26 +157,31 @@ class Writer:
             }
             details = {"group": "meta.k8s.io", "kind": "PatchOptions", "causes": [cause]}
             raise Refusal(422, "Invalid", 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value', details)
+        live = self._store.get(resource, target.key)
+        if live is None and target.subresource:
+            raise refusals.not_found(resource, target.name)
+        config = reading.applied(request.body)
         if (config.get("kind"), config.get("apiVersion")) != (resource.kind, resource.api_version):
             raise bad_request(f"invalid object type: {config.get('apiVersion')}, Kind={config.get('kind')}")
         meta = config.get("metadata") or {}
         if meta.get("name", target.name) != target.name:
             raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({target.name})")
-        live = self._store.get(resource, target.key)
-        if live is None and target.subresource:
-            raise refusals.not_found(resource, target.name)
         if why := ownership.problem(config, resource.node):
             raise Refusal(500, "", f"failed to create typed patch object: {why}")
         wanted = self._ownable(request, config)
         force = request.query.get("force") in {"true", "1"}
         me = request.manager("Apply")
         if live is None:
+            if meta.get("uid"):
+                why = f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found"
+                raise refusals.conflict(resource, target.name, why)
             new, owners = ownership.apply({}, wanted, resource.node, {}, me, force=force)
             named = {**meta, **new.get("metadata", {}), "name": target.name}
-            raw = self._decoded(request, {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named})
-            return self._created(request, raw, owners)
+            body = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": named}
+            raw = decoding.decoded(target, body, nulls=True)
+            return self._created(request, raw, Claims(owners))
         now = self._ownable(request, live.seen)
-        new, owners = ownership.apply(now, wanted, resource.node, live.owners, me, force=force)
+        new, owners = ownership.apply(now, wanted, resource.node, live.claims.owners(), me, force=force)
         rest = {name: value for name, value in live.seen.items() if name not in now}
         named = {name: meta[name] for name in ("uid", "resourceVersion") if name in meta}
         left = {name: value for name, value in live.seen["metadata"].items() if name not in ownership.OWNED_METADATA}
@@ -189,7 +192,7 @@ class Writer:
         """Put ``body`` in the place of ``live``; ``owners``: as an apply has left them."""
         target = request.target
         resource = target.resource
-        old, sent = live.seen, body["metadata"]
+        old, sent = live.seen, metadata.tidy(body["metadata"])
         if sent.get("resourceVersion", str(live.version)) != str(live.version):
             raise refusals.conflict(resource, target.name)
         if target.subresource:
@@ -200,22 +203,23 @@ class Writer:
             if resource.custom and resource.status:
                 new["status"] = old["status"]
             wrong = metadata.changes(sent, old["metadata"])
-        new = schema.shaped(new, resource.node)
+        new = schema.shaped(new, resource.node, nulls=owners is not None, like=old)  # an apply is not decoded again
         self._check(request, new, old, wrong)
         meta = new["metadata"]
         if resource.custom and not target.subresource and _outside_metadata(new) != _outside_metadata(old):
             meta["generation"] += 1
-        if owners is None:
-            before, after = self._ownable(request, old), self._ownable(request, new)
-            owners = ownership.updated(live.owners, request.manager("Update"), before, after, resource.node)
         if "deletionTimestamp" in meta and not meta.get("finalizers") and resource is not self._namespaces:
             self._store.put(request.who, resource, target.key, None)
             return 200, new
-        if new == live.raw and owners == live.owners:
+        if new == live.raw and (owners is None or owners == live.claims.owners()):
             return 200, live.text
-        return 200, self._put(request, new, owners).text
+        if owners is not None:
+            return 200, self._put(request, new, Claims(owners)).text
+        before, after = self._ownable(request, old), self._ownable(request, new)
+        claims = live.claims.after(request.manager("Update"), before, after, resource.node)
+        return 200, self._put(request, new, claims).text
 
-    def _created(self, request: Request, raw: dict[str, Any], owners: Owners) -> tuple[int, Any]:
+    def _created(self, request: Request, raw: dict[str, Any], claims: Claims) -> tuple[int, Any]:
         target = request.target
         resource = target.resource
         sent = {name: value for name, value in raw["metadata"].items() if name not in metadata.SYSTEM}
@@ -225,64 +229,27 @@ class Writer:
             self._check_namespace(target, name)
         set_here = {"uid": self._new_uid(), "creationTimestamp": self._stamp()} | ({"generation": 1} if resource.custom else {})
         raw = {**raw, "metadata": metadata.tidy(sent | set_here)}
+        if resource.custom and resource.status:
+            raw.pop("status", None)  # so its defaults are seen, and stored by the first update only
         self._check(request, raw, {}, [])
         target = target._replace(name=name)
         if self._store.get(resource, target.key) is not None:
             raise refusals.exists(resource, name)
-        return 201, self._put(request._replace(target=target), raw, owners).text
+        return 201, self._put(request._replace(target=target), raw, claims, schema.shaped(raw, resource.node)).text
 
-    def _put(self, request: Request, raw: dict[str, Any], owners: Owners) -> Stored:
-        target = request.target
-        raw["metadata"] = {**raw["metadata"], "resourceVersion": str(self._store.version + 1)}
-        stored = Stored(raw, schema.shaped(raw, target.resource.node), owners, self._store.version + 1)
+    def _put(self, request: Request, raw: dict[str, Any], claims: Claims, seen: dict[str, Any] | None = None) -> Stored:
+        """Store an object under the next version; ``seen``: with its defaults, when ``raw`` has not all of them."""
+        target, version = request.target, self._store.version + 1
+        meta = {**raw["metadata"], "resourceVersion": str(version)}
+        raw = {**raw, "metadata": meta}
+        stored = Stored(raw, raw if seen is None else {**seen, "metadata": meta}, claims, version)
         self._store.put(request.who, target.resource, target.key, stored)
         return stored
-
-    def _decoded(self, request: Request, body: Any) -> dict[str, Any]:
-        """A body of a client as the kind's own object: shaped and, for built-in kinds, completed."""
-        target = request.target
-        resource = target.resource
-        if not isinstance(body, dict):
-            raise bad_request("the object provided is unrecognized: json parse error")
-        if resource.custom and not body.get("kind"):
-            raise bad_request("the object provided is unrecognized: Object 'Kind' is missing")
-        kind, version = body.get("kind") or resource.kind, body.get("apiVersion") or resource.api_version
-        if version != resource.api_version:
-            raise bad_request(f"the API version in the data ({version}) does not match the expected ({resource.api_version})")
-        if kind != resource.kind:
-            raise bad_request(f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}')
-        meta = body.get("metadata") or {}
-        if meta.get("namespace", target.namespace) != target.namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-        shaped = schema.shaped({**body, "kind": kind, "apiVersion": version, "metadata": meta}, resource.node)
-        return self._completed(resource, {**shaped, "metadata": metadata.tidy(shaped["metadata"])})
-
-    def _patched(self, request: Request, live: Stored, body: Any) -> dict[str, Any]:
-        """What a patch has made of an object, read again as an object."""
-        resource, name = request.target.resource, request.target.name
-        meta = body.get("metadata") if isinstance(body, dict) else None
-        if not isinstance(meta, dict):
-            raise refusals.unprocessable()
-        if meta.get("name", name) != name:
-            raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({name})")
-        if found := schema.causes(meta, live.seen["metadata"], resource.node.properties["metadata"], ("metadata",)):
-            raise refusals.invalid(resource, name, [Cause("FieldValueInvalid", "patch", found[0].message)])
-        return self._completed(resource, body)
-
-    @staticmethod
-    def _completed(resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-        if resource.custom:
-            return body
-        if schema.causes(body, {}, resource.node, ()):
-            raise bad_request(f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}')
-        return resource.read(body)
 
     def _check(self, request: Request, new: dict[str, Any], old: dict[str, Any], wrong: list[Cause]) -> None:
         resource = request.target.resource
         meta = new["metadata"]
-        if wrong:
-            raise refusals.invalid(resource, request.target.name, wrong)
-        found = [] if request.target.subresource else metadata.causes(meta)
+        found = wrong if request.target.subresource else wrong + metadata.causes(meta)
         found += schema.causes({**new, "metadata": None}, {**old, "metadata": None}, resource.node, ())
         found += resource.rules(new)
         if not found:

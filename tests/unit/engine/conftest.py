@@ -5,7 +5,7 @@ from structlog.testing import capture_logs
 
 from gpucloud.cloud import client as client_module
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.models import VpcRecord
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine import meant
 from gpucloud.engine.accounts import Account, Accounts
@@ -88,7 +88,7 @@ class FakeClient:
 
     def __init__(self):
         self.calls, self.fails = [], []
-        self.answers = {"create_vpc": VpcRecord(id="7")}
+        self.answers = {"create_vpc": VpcRecord(id="7"), "create_server": VmRecord(), "create_snapshot": SnapshotRecord()}
 
     def __getattr__(self, name):
         async def call(*body, **where):
@@ -131,7 +131,7 @@ class FakeSession:
 class Rooms:
     """The three rooms with real accounts, claims and references round fakes of cloud and apiserver."""
 
-    def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS):
+    def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS, shares_own=True):
         self.clock, self.kube = HandClock(NOW), FakeKube()
         self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
         self.objects = Objects(
@@ -141,6 +141,7 @@ class Rooms:
             accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=TAG,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+            shares_own=shares_own,
         )
         self.woken, self.queued, self.version = [], [], 0
         self.tools = Tools(
@@ -213,6 +214,12 @@ class Rooms:
 @pytest.fixture
 def rooms():
     return Rooms()
+
+
+@pytest.fixture
+def isolated():
+    """The same where the administrator keeps apart the namespaces that share the operator's own account."""
+    return Rooms(shares_own=False)
 
 
 @pytest.fixture

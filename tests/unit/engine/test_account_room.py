@@ -10,6 +10,7 @@ from gpucloud.engine.accounts import Sessions
 from gpucloud.engine.gpucloudaccount import AccountTools, GpuCloudAccountRoom
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.queue import Key
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.facts import Limits, Readiness, Verb
@@ -28,7 +29,7 @@ class Rig:
 
     def __init__(self, rooms, around):
         self.rooms, self.kube, self.told, self.version, self.synced = rooms, rooms.kube, [], 0, True
-        self.ordering = set()
+        self.known_orders = {}  # by UID, as the room of the kind knows them ahead of the status
         self.sessions = Sessions(around, rooms.attached)
         self.room = GpuCloudAccountRoom(
             AccountTools(
@@ -43,7 +44,7 @@ class Rig:
                 budget=RequestBudget(requests_per_second="10", burst=20),
                 hold_secrets=True,
                 synced=lambda: self.synced,
-                ordering=lambda uid: uid in self.ordering,
+                order_of=lambda _kind, stored: self.known_orders.get(stored.meta.uid, stored.status.order),
                 queue=rooms.queued.append,
                 tell=lambda meta, happening: self.told.append((meta.name, happening)),
             )
@@ -257,7 +258,7 @@ async def test_a_secret_is_shared_by_accounts_of_one_namespace(rig, other, share
     assert (await rig.facts()).shared is shared
 
 
-INTENT = {"name": "train", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
+ORDER = {"state": "Unclear", "name": "train", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
 DYING = {"meta": GOING | {"finalizers": [SECRET_FINALIZER]}}
 
 
@@ -265,12 +266,12 @@ DYING = {"meta": GOING | {"finalizers": [SECRET_FINALIZER]}}
     ("vm", "holds", "why"),
     [
         ({}, False, "it only waits"),
-        ({"status": {"account": "default", "ordered": False}}, False, "nothing was ever asked for"),
-        ({"status": {"intent": INTENT}}, True, "an order may be on its way"),
+        ({"status": {"account": "default", "order": {"state": "NotOrdered"}}}, False, "nothing was ever asked for"),
+        ({"status": {"order": ORDER}}, True, "an order may be on its way"),
         ({"status": {"vmId": "train"}}, True, "it has been seen"),
-        ({"status": {"intent": INTENT}, "meta": GOING}, True, "it is destroyed with this credential"),
-        ({"status": {"intent": INTENT}, "meta": {"finalizers": []}}, False, "it is ours no more"),
-        ({"status": {"intent": INTENT}, "spec": {"accountRef": {"name": "another"}}}, False, "another account's"),
+        ({"status": {"order": ORDER}, "meta": GOING}, True, "it is destroyed with this credential"),
+        ({"status": {"order": ORDER}, "meta": {"finalizers": []}}, False, "it is ours no more"),
+        ({"status": {"order": ORDER}, "spec": {"accountRef": {"name": "another"}}}, False, "another account's"),
     ],
 )
 async def test_who_holds_the_secret(rig, vm, holds, why):
@@ -284,7 +285,7 @@ async def test_who_holds_the_secret(rig, vm, holds, why):
 async def test_an_object_whose_order_is_being_written_holds_the_secret(rig):
     rig.put().holds("a", **DYING)
     rig.rooms.put("GpuVM")
-    rig.ordering.add("u-train")
+    rig.known_orders["u-train"] = Order(state=OrderState.INTENDED, name="train", cluster="Msc1", vpc="acme")
     assert rig.room.decide(await rig.facts()).action is None
 
 

@@ -17,7 +17,7 @@ from gpucloud.reconcile.brake import Rule
 from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import DOWN
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,8 +36,8 @@ def bought(name, price="2.05", reason="Running"):
         "message": "M.",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    intent = an_intent(ours(name)).model_dump(mode="json", by_alias=True)
-    found = {"intent": intent, "vmId": ours(name), "conditions": [condition], "observedGeneration": 1}
+    order = an_order(ours(name)).model_dump(mode="json", by_alias=True)
+    found = {"order": order, "vmId": ours(name), "conditions": [condition], "observedGeneration": 1}
     return found | ({"pricePerHour": price} if price else {})
 
 

@@ -5,10 +5,11 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.inventory import EVERYTHING, LEAST_SPACING_SECONDS
+from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -18,8 +19,8 @@ SHARED = Identity("Msc1", "acme", "shared")
 
 def bought(name, *, vpc="acme", tenancy=None, **more):
     """The status of something that was ordered under this name."""
-    intent = an_intent(name, vpc=vpc).model_dump(mode="json", by_alias=True)
-    return {"intent": intent, "observedGeneration": 1} | ({"tenancy": tenancy} if tenancy else {}) | more
+    order = an_order(name, vpc=vpc).model_dump(mode="json", by_alias=True)
+    return {"order": order, "observedGeneration": 1} | ({"tenancy": tenancy} if tenancy else {}) | more
 
 
 def ours(name="train"):
@@ -109,18 +110,18 @@ async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_
     assert [need.readiness for need in (await rooms.facts("GpuVM")).needs] == [Readiness.LEAVING]
 
 
-async def test_an_order_is_known_from_the_moment_its_intent_is_written_to_the_next_pass(rooms):
+async def test_an_order_is_known_from_the_moment_its_record_is_written(rooms):
     """Until the apiserver's answer, the store does not show it; whoever frees a Secret must know it."""
-    rooms.put("GpuVM")
+    stored = rooms.put("GpuVM")
     facts = await rooms.facts("GpuVM")
-    assert not rooms.vms.orders("u-train")
-    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
-    assert rooms.vms.orders("u-train")
+    assert rooms.vms.order_of(stored) is None
+    order = an_order(ours().name, OrderState.INTENDED)
+    rooms.vms.intends("u-train", facts.status.model_copy(update={"order": order}))
+    assert rooms.vms.order_of(stored) == order
     await rooms.facts("GpuVM")
-    assert not rooms.vms.orders("u-train")
-    rooms.vms.intends("u-train", facts.status.model_copy(update={"intent": an_intent(ours().name)}), NOW)
+    assert rooms.vms.order_of(stored) == order, "though the watch shows the status without it"
     rooms.drop("GpuVM")
-    assert not rooms.vms.orders("u-train")
+    assert rooms.vms.order_of(stored) is None
 
 
 async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(rooms):

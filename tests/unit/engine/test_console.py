@@ -15,13 +15,13 @@ from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.session import Learned
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import external_name
-from support.builders import KEY, TAG, UID
+from support.builders import KEY, TAG, UID, an_order
 from support.fakes import FakeCloud
 from support.pluginworld import a_body
 
@@ -81,7 +81,9 @@ class Rig:
 
     def vm(self, reason="Running", vm_id=NAME, **spec):
         how = "Stalled" if reason == "Conflict" else "Ready"
-        status = {"vmId": vm_id} if vm_id else {}
+        state = OrderState.REFUSED if reason == "Conflict" else OrderState.SEEN
+        order = an_order(vm_id, state).model_dump(mode="json", by_alias=True) if vm_id else None
+        status = {"vmId": vm_id, "order": order} if vm_id else {}
         self.objects.vms.put(a_body("GpuVM", "train", how, reason, uid=UID, spec=SPEC | spec, status=status))
 
     async def get(self, path, token="made-up-token", **query):

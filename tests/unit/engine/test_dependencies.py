@@ -3,24 +3,29 @@
 import pytest
 
 from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.reconcile.facts import Blindness, Present, Readiness, Unknown
 from gpucloud.reconcile.naming import Identity, external_name
-from support.builders import TAG, a_status, an_intent
+from support.builders import TAG, a_status, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
 BY_REF = {"vpc": None, "vpcRef": {"name": "net"}}
+PAUSED = {"annotations": {"gpucloud.dev/paused": "true"}}
+REFUSED = an_order("x", OrderState.REFUSED)
 FROM_SNAPSHOT = {"image": {"snapshotRef": {"name": "golden"}}}
 
 
-def status(reason=None, ready="False", progress="Reconciling", *, generation=1, intent=None, **fields):
-    """A status as it stands in the apiserver; ``intent`` is a name, or a name with its VPC."""
+def status(reason=None, ready="False", progress="Reconciling", *, generation=1, order=None, **fields):
+    """A status as it stands in the apiserver; ``order`` is a name, a name with its VPC, or a whole record of an order."""
     document = a_status(reason, ready, progress, generation=generation).model_dump(
         mode="json", by_alias=True, exclude_none=True
     )
-    if intent is not None:
-        name, vpc = intent if isinstance(intent, tuple) else (intent, "acme")
-        document["intent"] = an_intent(name, vpc=vpc).model_dump(mode="json", by_alias=True)
+    if order is not None:
+        if not isinstance(order, Order):
+            name, vpc = order if isinstance(order, tuple) else (order, "acme")
+            order = an_order(name, vpc=vpc)
+        document["order"] = order.model_dump(mode="json", by_alias=True)
     return document | fields
 
 
@@ -48,6 +53,7 @@ async def need(rooms, kind="GpuVM"):
         ({"status": READY, "meta": {"generation": 2}}, Readiness.PENDING, "Ready speaks of an older generation"),
         ({"status": READY, "meta": GOING}, Readiness.LEAVING, "nothing is put into what goes"),
         ({"status": READY, "spec": {"cluster": "Hou1"}}, Readiness.ELSEWHERE, "another cluster"),
+        ({"status": READY, "spec": {"cluster": "msc1"}}, Readiness.READY, "the same cluster in another spelling"),
         ({"status": READY | {"tenancy": "other"}}, Readiness.ELSEWHERE, "another tenant"),
         ({"status": READY | {"tenancy": "acme"}}, Readiness.READY, "the same tenant"),
         ({"status": READY}, Readiness.READY, ""),
@@ -73,7 +79,7 @@ async def test_a_vpc_behind_another_endpoint_is_elsewhere(rooms, a_session):
 async def test_a_vpc_that_stands_for_another_than_the_vm_was_ordered_in_is_elsewhere(rooms):
     rooms.put("GpuVpc", "net", status=READY)
     name = external_name("train", "u-train", TAG)
-    rooms.put("GpuVM", spec=BY_REF, status=status("Creating", intent=(name, "acme-older")))
+    rooms.put("GpuVM", spec=BY_REF, status=status("Creating", order=(name, "acme-older")))
     assert await need(rooms) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
 
 
@@ -163,10 +169,11 @@ async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(rooms, a_
     [
         (None, [Readiness.MISSING], ""),
         ({}, [Readiness.PENDING], "never seen"),
-        ({"meta": GOING, "status": {"vmId": "x"}}, [Readiness.LEAVING], ""),
-        ({"status": status("VMLost", progress="Stalled", vmId="x")}, [Readiness.PENDING], "it is gone"),
-        ({"status": status("PoweredOff", "True", None, vmId="x")}, [], "it need not be on"),
-        ({"status": status("ApiUnavailable", "Unknown", vmId="x")}, [], "its present trouble is no matter"),
+        ({"status": {"vmId": "x"}}, [Readiness.PENDING], "an id without the record of an order"),
+        ({"meta": GOING, "status": status(order="x")}, [Readiness.LEAVING], ""),
+        ({"status": status("VMLost", progress="Stalled", order=an_order("x", OrderState.LOST))}, [Readiness.PENDING], "gone"),
+        ({"status": status("PoweredOff", "True", None, order="x")}, [], "it need not be on"),
+        ({"status": status("ApiUnavailable", "Unknown", order="x")}, [], "its present trouble is no matter"),
     ],
 )
 async def test_the_vm_that_a_snapshot_is_taken_of(rooms, vm, needs, why):
@@ -188,12 +195,10 @@ async def test_a_snapshot_of_a_vm_by_name_needs_no_object(rooms):
 
 
 def a_vpc(rooms, **more):
-    return rooms.put(
-        "GpuVpc", "net", **{"status": status(intent=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more
-    )
+    return rooms.put("GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more)
 
 
-IN_IT = status("Running", "True", None, intent=("x", "acme-train"))
+IN_IT = status("Running", "True", None, order=("x", "acme-train"))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +217,7 @@ IN_IT = status("Running", "True", None, intent=("x", "acme-train"))
             "a GpuVM in another namespace",
             "it is not named to those who may not see it",
         ),
-        ("GpuVM", {"status": status(intent=("x", "acme"))}, None, "ordered elsewhere"),
+        ("GpuVM", {"status": status(order=("x", "acme"))}, None, "ordered elsewhere"),
         (
             "GpuVM",
             {"spec": {"vpc": "acme-train"}, "status": IN_IT | {"tenancy": "b"}},
@@ -224,7 +229,7 @@ IN_IT = status("Running", "True", None, intent=("x", "acme-train"))
     ],
 )
 async def test_who_needs_a_vpc(rooms, kind, other, named, why):
-    a_vpc(rooms, status=status(intent=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
+    a_vpc(rooms, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
     rooms.put(kind, "other", **other)
     assert (await rooms.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
 
@@ -250,14 +255,16 @@ async def test_a_vpc_that_stays_asks_for_nobody(rooms):
 @pytest.mark.parametrize(
     ("copy", "waits", "why"),
     [
-        ({"status": status("Creating", intent="x")}, True, "it is being taken"),
+        ({"status": status("Creating", order="x")}, True, "it is being taken"),
         ({"status": status("Creating")}, False, "nothing was ordered"),
-        ({"status": status("Completed", "True", None, intent="x")}, False, "it is taken"),
-        ({"status": status("DependencyNotReady", intent="x")}, False, "it waits itself: no deadlock"),
-        ({"status": status("Creating", intent="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
-        ({"status": status("Creating", intent="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
-        ({"status": status("Creating", intent="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
-        ({"status": status("Creating", intent="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+        ({"status": status("Completed", "True", None, order="x", readyToUse=True)}, False, "it is taken"),
+        ({"status": status("Stalled", order="x")}, True, "it is being taken, and a person is needed"),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True, "it is being taken, and paused"),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False, "it waits itself: no deadlock"),
+        ({"status": status("Creating", order="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
+        ({"status": status("Creating", order="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
+        ({"status": status("Creating", order="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
+        ({"status": status("Creating", order="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
     ],
 )
 async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
@@ -274,14 +281,14 @@ async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
         ({"cluster": "Msc2"}, {}, None, "a VM of that name elsewhere"),
         ({"vpc": "lab"}, {}, None, "a VM of that name in another VPC"),
         ({"name": "another"}, {}, None, "another VM"),
-        ({}, {"status": status("Completed", "True", None, intent="x")}, None, "it is taken"),
-        ({}, {"status": status("Creating", intent="x", tenancy="else")}, None, "of another tenant's VM"),
+        ({}, {"status": status("Completed", "True", None, order="x", readyToUse=True)}, None, "it is taken"),
+        ({}, {"status": status("Creating", order="x", tenancy="else")}, None, "of another tenant's VM"),
     ],
 )
 async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place, more, named, why):
-    vm = rooms.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, intent="x", tenancy="acme"))
+    vm = rooms.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, order="x", tenancy="acme"))
     here = {"cluster": "Msc1", "vpc": "acme", "name": rooms.vms.identity(vm, vm.spec).name}
-    given = {"status": status("Creating", intent="x")} | more
+    given = {"status": status("Creating", order="x")} | more
     rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": here | place}, **given)
     assert (await rooms.facts("GpuVM", "train")).dependents == (() if named is None else (named,)), why
 
@@ -289,12 +296,15 @@ async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place
 @pytest.mark.parametrize(
     ("vm", "waits"),
     [
-        ({"status": status("Creating", intent="x")}, True),
-        ({"status": status("WaitingForCapacity", intent="x")}, True),
-        ({"status": status("Running", "True", None, intent="x")}, False),
-        ({"status": status("DependencyNotReady", intent="x")}, False),
-        ({"status": status("Creating", intent="x"), "meta": GOING}, False),
-        ({"status": status("Creating", intent="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
+        ({"status": status("Creating", order="x")}, True),
+        ({"status": status("WaitingForCapacity", order="x")}, True),
+        ({"status": status("ProgressDeadlineExceeded", progress="Stalled", order="x")}, True),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True),
+        ({"status": status("Running", "True", None, order="x", settledGeneration=1)}, False),
+        ({"status": status("CreateFailed", progress="Stalled", order="x", state="CREATE_FAILED")}, False),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False),
+        ({"status": status("Creating", order="x"), "meta": GOING}, False),
+        ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
     ],
 )
 async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(rooms, vm, waits):
@@ -315,11 +325,11 @@ TAKEN = external_name("copy", "u-copy", TAG)
         ({"spec": {"deletion": {"policy": "Retain"}}}, False, "its owner keeps it"),
         ({"meta": {"namespace": "others"}}, False, "another namespace's"),
         ({"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}, False, "a person said: hands off"),
-        ({"status": status(intent=TAKEN)}, False, "never seen"),
+        ({"status": status(order=TAKEN)}, False, "never seen"),
         ({"spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
-        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no intent: the name proves nothing"),
+        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no order: the name proves nothing"),
         (
-            {"spec": {"snapshotName": "chosen"}, "status": status(intent="elsewhere", snapshotId="chosen")},
+            {"spec": {"snapshotName": "chosen"}, "status": status(order="elsewhere", snapshotId="chosen")},
             False,
             "nor this one",
         ),
@@ -327,7 +337,7 @@ TAKEN = external_name("copy", "u-copy", TAG)
 )
 async def test_which_snapshots_may_go_with_their_vm(rooms, copy, goes, why):
     vm = rooms.put("GpuVM", "train", meta=GOING)
-    rooms.put("GpuSnapshot", "copy", **{"status": status(intent=TAKEN, snapshotId=TAKEN)} | copy)
+    rooms.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
     here = rooms.objects.vm_identity(vm, vm.spec)
     assert list(rooms.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why
 
@@ -359,14 +369,14 @@ async def test_a_chosen_name_is_looked_for_nowhere_before_its_vpc_is_known(rooms
 @pytest.mark.parametrize("more", [{}, {"vmName": "chosen"}])
 async def test_a_vm_outlives_the_object_that_named_its_vpc(rooms, more):
     name = more.get("vmName", OURS)
-    rooms.put("GpuVM", spec=BY_REF | more, status=status(intent=(name, "acme-train"), vmId=name))
+    rooms.put("GpuVM", spec=BY_REF | more, status=status(order=(name, "acme-train"), vmId=name))
     assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name)
     rooms.put("GpuVpc", "net", spec={"name": "acme-other"})
     assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name), "a namesake moves no VM"
 
 
 async def test_a_snapshot_outlives_its_vm(rooms):
-    rooms.put("GpuSnapshot", "copy", status=status(intent=(TAKEN, "acme-train"), snapshotId=TAKEN))
+    rooms.put("GpuSnapshot", "copy", status=status(order=(TAKEN, "acme-train"), snapshotId=TAKEN))
     assert (await rooms.facts("GpuSnapshot", "copy")).identity == Identity("Msc1", "acme-train", TAKEN)
 
 

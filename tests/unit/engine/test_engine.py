@@ -5,13 +5,14 @@ import asyncio
 import pytest
 
 from gpucloud.engine.configuration import credential
-from gpucloud.engine.engine import CREDENTIALS_SECONDS, Engine
+from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.ownaccount import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.session import EVIDENCE_SECONDS
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings, SettingsError
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING, SECRET_WORDS, FakeKube, LoopClock, a_resource, a_secret
 
 pytestmark = pytest.mark.looptime
@@ -200,7 +201,7 @@ async def test_what_is_gone_is_not_brought_back_by_a_late_event(rig, later, know
 async def test_one_eye_that_is_slow_makes_no_object_run_in_circles(rig):
     """The VMs of the cluster have been listed, its snapshots not yet: each pass used to wake the object again at once."""
     it = await rig()
-    source = {"vmId": OURS, "intent": an_intent(OURS).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
+    source = {"vmId": OURS, "order": an_order(OURS).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
     it.cloud.worlds[OWN]["GetServers"] = [vm(OURS)]
     it.show("GpuVM", status=source)
     await asyncio.sleep(5)
@@ -212,10 +213,10 @@ async def test_one_eye_that_is_slow_makes_no_object_run_in_circles(rig):
 
 async def test_a_vpc_that_goes_takes_few_passes_whatever_its_eyes_do(rig):
     it = await rig()
-    intent = an_intent("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True)
+    order = an_order("acme-train", vpc="acme-train", cloud_id="9").model_dump(mode="json", by_alias=True)
     it.cloud.worlds[OWN]["GetVpcs"] = [{"id": "9", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}]
     it.cloud.takes["GetSnapshots"] = 5.0
-    it.show("GpuVpc", "net", status={"vpcId": "9", "intent": intent, "account": OWN_ACCOUNT}, meta=GOING)
+    it.show("GpuVpc", "net", status={"vpcId": "9", "order": order, "account": OWN_ACCOUNT}, meta=GOING)
     await asyncio.sleep(20)
     ((_, _, where),) = it.cloud.asked("DestroyVpc")
     assert where == {"Id": "9", "Cluster": "Msc1"}
@@ -322,7 +323,7 @@ async def test_a_rotated_secret_moves_its_objects(rig):
     it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
     it.show("GpuCloudAccount", "default")
     it.cloud.worlds[KEY]["GetServers"] = it.cloud.worlds["second"]["GetServers"] = [vm(OURS)]
-    it.show("GpuVM", status={"vmId": OURS, "intent": an_intent(OURS).model_dump(mode="json", by_alias=True)})
+    it.show("GpuVM", status={"vmId": OURS, "order": an_order(OURS).model_dump(mode="json", by_alias=True)})
     await asyncio.sleep(10)
     assert it.ready() == "Running"
     it.kube.secrets["team", "key"] = a_secret(apikey="second", version="2")
@@ -343,7 +344,7 @@ async def test_another_tenants_valid_key_destroys_creates_and_forgets_nothing(ri
     it.cloud.worlds[KEY]["GetServers"] = [vm(OURS), vm(external_name("going", "u-going", TAG))]
     for name in ("train", "going"):
         known = external_name(name, f"u-{name}", TAG)
-        it.show("GpuVM", name, status={"vmId": known, "intent": an_intent(known).model_dump(mode="json", by_alias=True)})
+        it.show("GpuVM", name, status={"vmId": known, "order": an_order(known).model_dump(mode="json", by_alias=True)})
     await asyncio.sleep(10)
     it.kube.secrets["team", "key"] = a_secret(apikey="theirs", version="2")
     await asyncio.sleep(60)
@@ -363,7 +364,7 @@ async def test_a_deletion_ends_though_the_cloud_was_down_when_the_operator_began
         it.cloud.refuse(operation, 503)
     it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
     it.show("GpuCloudAccount", "default")
-    known = {"vmId": OURS, "intent": an_intent(OURS).model_dump(mode="json", by_alias=True), "tenancy": "acme"}
+    known = {"vmId": OURS, "order": an_order(OURS).model_dump(mode="json", by_alias=True), "tenancy": "acme"}
     it.show("GpuVM", status=known | {"account": "default"}, meta=GOING)
     await asyncio.sleep(20)
     it.cloud.heal()
@@ -379,7 +380,7 @@ async def test_two_accounts_of_one_credential_share_its_listings(rig):
     for space, name in names.items():
         it.kube.secrets[space, "key"] = a_secret(apikey=KEY)
         it.show("GpuCloudAccount", "shared", uid=f"u-{space}", meta={"namespace": space})
-        known = {"vmId": name, "intent": an_intent(name).model_dump(mode="json", by_alias=True)}
+        known = {"vmId": name, "order": an_order(name).model_dump(mode="json", by_alias=True)}
         it.show("GpuVM", f"vm-{space}", spec={"accountRef": {"name": "shared"}}, status=known, meta={"namespace": space})
     await asyncio.sleep(60)
     assert [it.ready(f"vm-{space}") for space in names] == ["Running", "Running"]

@@ -5,12 +5,13 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
 from gpucloud.engine.inventory import EVERYTHING
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -45,8 +46,8 @@ def ours(name="train", uid="u1"):
     return Identity("Msc1", "acme", external_name(name, uid, TAG))
 
 
-def bought(name, vm_id=None):
-    found = {"intent": an_intent(name).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
+def bought(name, vm_id=None, state=OrderState.SEEN):
+    found = {"order": an_order(name, state).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
     return found | ({"vmId": vm_id} if vm_id else {})
 
 
@@ -135,13 +136,13 @@ async def test_two_spellings_of_a_cluster_are_one_claim(rig):
     assert (await rig.facts("u1")).owner is None
 
 
-async def test_the_one_with_the_recorded_intent_owns_before_the_older(rig):
+async def test_the_one_with_the_recorded_order_owns_before_the_older(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("shared"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
     assert await owners(rig) == {"u1": None, "u2": "'young'"}
 
 
-async def test_an_intent_for_another_name_gives_no_claim(rig):
+async def test_an_order_for_another_name_gives_no_claim(rig):
     rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("elsewhere"))
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
     assert await owners(rig) == {"u1": "'old'", "u2": None}
@@ -194,7 +195,7 @@ async def test_a_claimed_vm_is_no_lookalike(rig):
 
 
 @pytest.mark.parametrize("more", [{"spec": named()}, {"status": bought(ours().name)}])
-async def test_no_lookalikes_for_a_chosen_name_or_a_recorded_intent(rig, more):
+async def test_no_lookalikes_for_a_chosen_name_or_a_recorded_order(rig, more):
     rig.put(**more)
     rig.inventory.listed = [(("Msc1", "acme"), external_name("train", "older", TAG))]
     assert (await rig.facts()).lookalikes == ()
@@ -207,9 +208,8 @@ def test_what_a_listing_should_show(rig):
     rig.put("never", "never")
     for uid in ("seen", "lost", "going"):
         name = external_name(uid, uid, TAG)
-        reason = {"lost": "VMLost", "going": "Deleting"}.get(uid, "Running")
-        condition = {"type": "Ready", "status": "False", "reason": reason, "message": "M.", "lastTransitionTime": FIRST}
-        rig.put(uid, uid, status=bought(name, name) | {"conditions": [condition]})
+        state = {"lost": OrderState.LOST, "going": OrderState.DESTROYING}.get(uid, OrderState.SEEN)
+        rig.put(uid, uid, status=bought(name, name, state))
     rig.put("elsewhere", "elsewhere", spec={"cluster": "Hou1"}, status=bought("x", "x"))
     assert rig.inventory.expected("Msc1") == {ours("seen", "seen")}
 
@@ -294,33 +294,33 @@ async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
     assert rig.inventory.watched == {}
     rig.put()
     memory = (await rig.facts()).memory
-    assert (memory.first_seen, memory.intent_recorded, dict(memory.attempts)) == (NOW + 50, None, {})
+    assert (memory.first_seen, dict(memory.attempts)) == (NOW + 50, {})
 
 
-async def test_an_intent_that_this_process_did_not_write_is_a_strangers_from_when_it_is_seen(rig):
+async def test_a_record_that_another_process_wrote_may_have_been_acted_on_until_it_is_seen(rig):
     rig.put()
     rig.clock.now += 100
-    rig.put(status=bought(ours().name))
-    facts = await rig.facts()
-    assert facts.by_stranger
-    assert (facts.memory.stranger_seen, facts.memory.unclear) == (NOW + 100, True)
+    rig.put(status=bought(ours().name, state=OrderState.INTENDED))
+    standing = (await rig.facts()).standing
+    assert (standing.state, standing.own, standing.taken_over, standing.since) == (OrderState.UNCLEAR, False, True, NOW + 100)
     rig.clock.now += 5
-    rig.put(status=bought(ours().name), meta={"annotations": {"gpucloud.dev/paused": "true"}})
-    assert (await rig.facts()).memory.stranger_seen == NOW + 100, "seen again is not seen anew"
+    rig.put(status=bought(ours().name, state=OrderState.INTENDED), meta={"annotations": {"gpucloud.dev/paused": "true"}})
+    assert (await rig.facts()).standing.since == NOW + 100, "seen again is not seen anew"
 
 
-async def test_an_intent_of_our_own_is_no_strangers(rig):
+async def test_a_record_of_our_own_is_no_other_processs(rig):
     stored = rig.put()
-    intent = an_intent(ours().name).model_copy(update={"id": "mine"})
-    status = stored.status.model_copy(update={"intent": intent})
-    rig.room.intends("u1", status, NOW)
+    await rig.facts()
+    order = an_order(ours().name, OrderState.INTENDED, id="mine")
+    status = stored.status.model_copy(update={"order": order})
+    rig.room.intends("u1", status)
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
-    assert not facts.by_stranger
-    assert (facts.memory.intent_recorded, facts.memory.unclear) == (NOW, False)
+    assert (facts.standing.state, facts.standing.recorded) == (OrderState.INTENDED, NOW)
+    assert facts.unsent
 
 
-async def test_every_gathering_offers_an_intent_of_its_own(rig):
+async def test_every_gathering_offers_an_order_of_its_own(rig):
     rig.put()
     assert (await rig.facts()).nonce != (await rig.facts()).nonce
 
@@ -337,7 +337,7 @@ def test_the_inventory_is_told_what_a_plan_waits_for(rig):
 # --- snapshots that go with the VM
 
 GOES = {"meta": GOING, "spec": {"deletion": {"snapshots": "Delete"}}}
-WITH_INTENT = {"status": bought(ours().name, ours().name)}
+WITH_ORDER = {"status": bought(ours().name, ours().name)}
 INSIDE = Identity("Msc1", "acme", EVERYTHING)
 
 
@@ -354,7 +354,7 @@ def test_snapshots_are_watched_only_for_a_deletion_that_takes_them(rig):
 
 
 async def test_which_snapshots_are_the_vms_and_which_of_them_may_go(rig):
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     name = external_name("mine", "u-mine", TAG)
     rig.rooms.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
     records = (
@@ -370,7 +370,7 @@ async def test_which_snapshots_are_the_vms_and_which_of_them_may_go(rig):
 
 
 async def test_snapshots_that_cannot_be_listed_are_unknown(rig):
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     unseen = Unknown(NOW, Blindness.FORBIDDEN)
     rig.rooms.session.snapshots.inside = {("Msc1", "acme"): unseen}
     assert (await rig.facts()).snapshots == unseen
@@ -385,7 +385,7 @@ def two_snapshots(rig, **more):
 
 
 async def test_every_snapshot_is_told_to_go_though_one_has_gone_already(rig):
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig)
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
     happening = await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names))
@@ -395,7 +395,7 @@ async def test_every_snapshot_is_told_to_go_though_one_has_gone_already(rig):
 
 
 async def test_a_snapshot_that_is_refused_ends_the_call_as_a_failure(rig):
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig)
     rig.client.fails = [CloudError(ErrorKind.FORBIDDEN, "no permission")]
     assert (await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names))).warning
@@ -407,14 +407,14 @@ async def test_a_snapshot_that_is_refused_ends_the_call_as_a_failure(rig):
 )
 async def test_a_snapshot_whose_owner_keeps_it_meanwhile_stays(rig, said):
     """Between the decision and its turn, which the others before it may delay for minutes."""
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig, **said)
     assert await rig.act(Verb.DELETE_SNAPSHOT, targets=tuple(names)) is None
     assert [where["id"] for _, where in rig.client.calls] == names[:1]
 
 
 async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(rig):
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig)
     records = tuple(SnapshotRecord(id=name, source_name=ours().name) for name in names)
     rig.rooms.session.snapshots.inside = {("Msc1", "acme"): (records, NOW)}
@@ -427,7 +427,7 @@ async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(ri
 async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
     name = external_name("mine", "u-mine", TAG)
     rig.rooms.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
-    rig.put(**GOES, **WITH_INTENT)
+    rig.put(**GOES, **WITH_ORDER)
     place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
     rig.rooms.session.snapshots.inside = {place: (tuple(listed), NOW)}
     await rig.act(Verb.DESTROY)

@@ -5,15 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine.loop import LASTING_SECONDS, RECORDS, stop
+from gpucloud.engine.loop import LASTING_SECONDS, stop
 from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.urgency import RECORDS
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpuvm import Intent
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan, Release
-from support.builders import START, a_status
+from support.builders import a_status, an_order
 from support.fakes import CONFLICT, DOWN, GONE, UID, a_resource
 from support.looprig import KEY, Rig
 
@@ -106,14 +107,13 @@ async def test_no_exception_ends_a_worker(rig):
     assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 3
 
 
-async def test_an_intent_is_remembered_before_each_write_of_it(rig):
-    wanted = CREATING.model_copy(update={"intent": Intent(name="x", cluster="c", vpc="v", recorded_at=START)})
+async def test_an_order_is_remembered_before_each_write_of_it(rig):
+    wanted = CREATING.model_copy(update={"order": an_order("x", OrderState.INTENDED)})
     it = rig(lambda facts: Plan(status=wanted, record_intent=facts.status != wanted))
     it.put()
     it.kube.fails = [CONFLICT]
     await it.live(5)
-    assert [(uid, name) for uid, name, _ in it.room.intents] == [(UID, "x")] * 2, "the watch may show it before the answer"
-    assert it.room.intents[-1][2] < it.kube.answered_at
+    assert it.room.intents == [(UID, "x")] * 2, "the watch may show it before the answer"
     assert len(it.kube.statuses) == 1
 
 
@@ -147,7 +147,7 @@ async def test_what_came_and_went_is_not_written(rig):
         a_status("Drifted"),  # Ready flips
         RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
         RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
-        RUNNING.model_copy(update={"restarting": "t"}),
+        RUNNING.model_copy(update={"order": an_order("x")}),  # a new process must know of it
     ],
 )
 async def test_a_verdict_is_written_at_once(rig, after):

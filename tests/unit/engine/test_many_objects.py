@@ -16,16 +16,16 @@ KEY, MANY, WRITES_EACH = "own-made-up-key", 5000, 3
 
 
 class SlowKube(FakeKube):
-    """Each answer takes so long that one turn of all objects takes longer than an intent may be used."""
+    """Each answer takes so long that one turn of all objects takes longer than an order's record may be acted upon."""
 
     def __init__(self):
         super().__init__()
         self.written = Counter()
 
-    async def apply_status(self, plural, kind, owner, status):
+    async def replace_status(self, plural, kind, owner, status):
         await asyncio.sleep(0.14)
         self.written[owner["uid"]] += 1
-        return await super().apply_status(plural, kind, owner, status)
+        return await super().replace_status(plural, kind, owner, status)
 
 
 async def test_every_one_of_five_thousand_is_ordered_once_with_few_writes(cloud):

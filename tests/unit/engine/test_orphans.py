@@ -19,7 +19,7 @@ from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.orphans import Rules
 from gpucloud.settings import Credentials, Settings
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import DOWN, GOING, FakeKube, LoopClock, a_resource
 
 pytestmark = pytest.mark.looptime
@@ -263,8 +263,8 @@ class Whole:
 
     def show(self, name, event="ADDED", meta=None, **spec):
         self.kube.version += 1
-        intent = an_intent(self.thing(name)).model_dump(mode="json", by_alias=True)
-        status = {"vmId": self.thing(name), "intent": intent, "observedGeneration": 1, "tenancy": "acme"}
+        order = an_order(self.thing(name)).model_dump(mode="json", by_alias=True)
+        status = {"vmId": self.thing(name), "order": order, "observedGeneration": 1, "tenancy": "acme"}
         body = a_resource("GpuVM", name, uid=f"u-{name}", version=self.kube.version, status=status, meta=meta or {}, spec=spec)
         self.kube.bodies[f"u-{name}"] = body
         self.engine.observe("GpuVM", event, body)

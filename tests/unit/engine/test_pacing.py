@@ -1,6 +1,7 @@
 """Status writes that do not stand, or that come without end, are made ever more slowly; all others at once."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -51,6 +52,15 @@ async def test_a_condition_that_another_manager_adds_is_removed_and_holds_nothin
     assert it.kube.statuses == [dump(RUNNING)]
 
 
+async def test_a_condition_that_cannot_be_removed_holds_nothing_up(rig):
+    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.room.acted else Verb.STOP))
+    it.kube.keeps = with_foreign
+    it.room.store.put(a_body(status=with_foreign(dump(RUNNING))))
+    await it.live(30)
+    assert [verb for verb, _ in it.room.acted] == [Verb.STOP]
+    assert len(it.kube.statuses) <= 6
+
+
 async def test_a_manager_that_adds_its_condition_again_after_each_write_meets_bounded_writes(rig):
     it = rig(lambda _facts: Plan(status=RUNNING))
     it.put(RUNNING)
@@ -75,7 +85,7 @@ async def test_a_manager_that_changes_ready_meets_bounded_writes(rig):
     times = iter(range(10**6))
 
     def plan(_facts):
-        ready = RUNNING.conditions[0].model_copy(update={"last_transition_time": START.replace(microsecond=next(times))})
+        ready = RUNNING.conditions[0].model_copy(update={"last_transition_time": START + timedelta(seconds=next(times))})
         return Plan(status=RUNNING.model_copy(update={"conditions": (ready,)}))
 
     it = rig(plan)
@@ -112,7 +122,7 @@ async def test_a_status_that_never_comes_to_rest_is_written_at_a_bounded_rate(ri
 
 
 def test_a_write_that_stands_ends_the_backoff():
-    pacer = WritePacer()
+    pacer = WritePacer(lambda: 0.5)
     for _ in range(12):
         pacer.spend(UID, 1, 0.0)
         pacer.judge(UID, {"vmId": "a"}, False, 0.0)
@@ -123,7 +133,7 @@ def test_a_write_that_stands_ends_the_backoff():
 
 
 def test_an_edit_renews_the_budget():
-    pacer = WritePacer()
+    pacer = WritePacer(lambda: 0.5)
     for number in range(BURST):
         assert pacer.not_before(UID, 1) <= 0, number
         pacer.spend(UID, 1, 0.0)
@@ -132,7 +142,7 @@ def test_an_edit_renews_the_budget():
 
 
 def test_what_was_undone_long_ago_is_forgotten():
-    pacer = WritePacer()
+    pacer = WritePacer(lambda: 0.5)
     for at in (0.0, 1.0, 5000.0):
         pacer.spend(UID, 1, at)
         undone = pacer.judge(UID, {"vmId": "a"}, True, at)

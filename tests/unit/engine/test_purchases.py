@@ -10,29 +10,21 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.purchases import Purchase, Purchases
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.quota import Quota
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 
 PER_ACCOUNT, PER_NAMESPACE = Quota("account"), Quota("namespace")
 THREE = (Quota("account", vms=3), PER_NAMESPACE)
 SIX_DOLLARS = (PER_ACCOUNT, Quota("namespace", price=Decimal("6.20")))
 
 
-def intended(name, **more):
-    intent = an_intent(external_name(name, f"u-{name}", TAG)).model_dump(mode="json", by_alias=True)
-    return {"intent": intent, "account": OWN_ACCOUNT} | more
-
-
-def lost(name, progress):
-    conditions = [
-        {"type": kind, "status": "True", "reason": "VMLost", "message": "M.", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-        for kind in ("Ready", progress)
-    ]
-    return intended(name, conditions=conditions)
+def intended(name, state=OrderState.UNCLEAR, **more):
+    order = an_order(external_name(name, f"u-{name}", TAG), state).model_dump(mode="json", by_alias=True)
+    return {"order": order, "account": OWN_ACCOUNT} | more
 
 
 async def decided(rooms, name):
@@ -46,10 +38,10 @@ async def refused(rooms, name):
 
 
 async def intend(rooms, name):
-    """A pass that gets as far as the write of the intent."""
+    """A pass that gets as far as the write of the order's record."""
     plan = await decided(rooms, name)
     if plan.record_intent:
-        rooms.vms.intends(f"u-{name}", plan.status, rooms.clock.mono())
+        rooms.vms.intends(f"u-{name}", plan.status)
     return plan.record_intent
 
 
@@ -79,12 +71,12 @@ async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_rooms, quotas, m
         return went
 
     assert sum(await asyncio.gather(*[one(name) for name in names])) == most
-    again = [name for name in names if rooms.objects.vms.get(f"u-{name}").status.intent is None]
+    again = [name for name in names if rooms.objects.vms.get(f"u-{name}").status.order is None]
     went = sum(await asyncio.gather(*map(one, again)))
     assert went + len(names) - len(again) == most, "tried again, whoever had a place keeps it, and no other gets one"
 
 
-async def test_whose_intent_was_not_written_keeps_its_place(make_rooms):
+async def test_whose_record_was_not_written_keeps_its_place(make_rooms):
     rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     rooms.put("GpuVM", "first")
     rooms.put("GpuVM", "second")
@@ -110,8 +102,8 @@ async def test_room_is_made_by_one_that_goes(make_rooms):
     [
         ("intended", intended("a"), True),
         ("seen", intended("a", vmId="a"), True),
-        ("missing from a listing, not believed yet", lost("a", "Reconciling"), True),
-        ("lost", lost("a", "Stalled"), False),
+        ("missing from a listing, not believed yet", intended("a", OrderState.SEEN), True),
+        ("lost", intended("a", OrderState.LOST), False),
         ("new", {}, False),
     ],
 )
@@ -137,11 +129,11 @@ async def test_namespaces_and_accounts_are_counted_apart(make_rooms):
 
 
 async def test_a_name_that_was_taken_gives_its_place_back(make_rooms):
-    """A chosen name that is another's: the intent is erased, and nothing can be there."""
+    """A chosen name that is another's: the order is refused, and nothing can be there."""
     rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     rooms.put("GpuVM", "a", spec={"vmName": "theirs"})
-    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"intent": an_intent("theirs")})
-    rooms.vms.intends("u-a", taken, rooms.clock.mono())
+    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"order": an_order("theirs")})
+    rooms.vms.intends("u-a", taken)
     rooms.session.client.fails = [CloudError(ErrorKind.CONFLICT, "taken")]
     await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))
     rooms.put("GpuVM", "b")

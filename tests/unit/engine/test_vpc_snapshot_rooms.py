@@ -6,17 +6,18 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG, an_intent
+from support.builders import TAG, an_order
 from support.fakes import GOING
 
 NOW = 1000.0
 VPC, PLACE = Identity("Msc1", "acme-train", "acme-train"), ("Msc1", "acme-train")
 RECORD = VpcRecord(id="7", name="acme-train", cluster="Msc1")
-MINE = {"intent": an_intent("acme-train", vpc="acme-train").model_dump(mode="json", by_alias=True), "vpcId": "7"}
+MINE = {"order": an_order("acme-train", vpc="acme-train", cloud_id="7").model_dump(mode="json", by_alias=True), "vpcId": "7"}
 UNSEEN = Unknown(NOW, Blindness.FORBIDDEN)
 
 
@@ -110,11 +111,14 @@ async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(rooms, spec, b
 @pytest.mark.parametrize(("seen", "ours"), [("7", True), ("8", False)])
 async def test_ours_is_the_one_whose_id_the_cloud_answered(rooms, seen, ours):
     """One that a stranger makes of that name, before a listing has shown ours, has another."""
-    rooms.put("GpuVpc", "net", status={"intent": MINE["intent"]})
+    rooms.put("GpuVpc", "net")
+    order = an_order("acme-train", OrderState.INTENDED, vpc="acme-train")
+    facts = await rooms.facts("GpuVpc", "net")
+    rooms.vpcs.intends("u-net", facts.status.model_copy(update={"order": order}))
     rooms.session.client.answers["create_vpc"] = VpcRecord(id="7")
     await rooms.vpcs.act(await rooms.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
     rooms.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
-    assert (await rooms.facts("GpuVpc", "net")).created is ours
+    assert (await rooms.facts("GpuVpc", "net")).ours is ours
 
 
 async def test_a_vpc_that_is_not_there_any_more_was_destroyed_well(rooms):
@@ -144,8 +148,8 @@ async def test_a_snapshot_of_a_vm_by_name(rooms):
 
 
 async def test_a_snapshot_is_deleted_by_its_own_place(rooms):
-    intent = an_intent(NAME, vpc="acme-older").model_dump(mode="json", by_alias=True)
-    rooms.put("GpuSnapshot", "copy", meta=GOING, status={"intent": intent, "snapshotId": NAME})
+    order = an_order(NAME, vpc="acme-older").model_dump(mode="json", by_alias=True)
+    rooms.put("GpuSnapshot", "copy", meta=GOING, status={"order": order, "snapshotId": NAME})
     await rooms.snapshots.act(await rooms.facts("GpuSnapshot", "copy"), Plan(action=Verb.DELETE_SNAPSHOT))
     assert rooms.session.client.calls == [("delete_snapshot", {"id": NAME, "namespace": "acme-older", "cluster": "Msc1"})]
 
@@ -160,7 +164,7 @@ async def test_a_snapshot_is_deleted_by_its_own_place(rooms):
     ],
 )
 async def test_a_snapshot_is_taken_only_of_a_vm_that_is_seen(rooms, seen, orders):
-    rooms.put("GpuVM", "train", status={"vmId": "x"})
+    rooms.put("GpuVM", "train", status={"vmId": "x", "order": an_order("x").model_dump(mode="json", by_alias=True)})
     rooms.put("GpuSnapshot", "copy")
     if seen is not None:
         rooms.session.vms.seen[Identity("Msc1", "acme", external_name("train", "u-train", TAG))] = seen

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from gpucloud.kinds import common, gpuvm
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT, Intent, Reference
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT, Order, OrderState, Reference
 from gpucloud.kinds.meta import FINALIZER, SECRET_FINALIZER, Condition
 from gpucloud.kinds.schema import structural
 
@@ -26,9 +26,8 @@ def test_a_secret_is_held_by_a_finalizer_of_its_own_so_that_the_two_are_never_mi
     assert SECRET_FINALIZER.startswith("gpucloud.dev/"), "the apiserver warns about a name without a domain"
 
 
-@pytest.mark.parametrize("name", ["DeletionPolicy", "Intent"])
-def test_what_moved_is_the_same_under_its_old_name(name):
-    assert getattr(gpuvm, name) is getattr(common, name)
+def test_what_moved_is_the_same_under_its_old_name():
+    assert gpuvm.DeletionPolicy is common.DeletionPolicy
 
 
 @pytest.mark.parametrize(
@@ -40,13 +39,13 @@ def test_what_moved_is_the_same_under_its_old_name(name):
     ],
 )
 def test_times_are_written_as_kubernetes_writes_them(moment):
-    intent = Intent(name="n", cluster="c", vpc="v", recorded_at=moment)
-    assert intent.model_dump(mode="json", by_alias=True)["recordedAt"] == "2026-01-02T03:04:05Z"
+    order = Order(state=OrderState.INTENDED, name="n", cluster="c", vpc="v", recorded_at=moment)
+    assert order.model_dump(mode="json", by_alias=True)["recordedAt"] == "2026-01-02T03:04:05Z"
 
 
 def test_a_time_without_a_zone_is_refused():
     with pytest.raises(ValidationError, match="timezone"):
-        Intent(name="n", cluster="c", vpc="v", recorded_at=datetime(2026, 1, 2))  # noqa: DTZ001 - the point
+        Order(state=OrderState.INTENDED, recorded_at=datetime(2026, 1, 2))  # noqa: DTZ001 - the point
 
 
 @pytest.mark.parametrize("reason", ["has-hyphen", "1st", "trailing:", "two words", ""])

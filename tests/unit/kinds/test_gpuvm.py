@@ -59,13 +59,19 @@ def test_the_status_of_an_object_in_a_cluster_is_read():
                     "observedGeneration": 3,
                 }
             ],
-            "intent": {"name": "train-a-1", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-02T03:00:00Z"},
+            "order": {
+                "state": "Seen",
+                "name": "train-a-1",
+                "cluster": "Msc1",
+                "vpc": "acme",
+                "recordedAt": "2026-01-02T03:00:00Z",
+            },
             "vmId": "train-a-1",
             "memoryGB": 112,
         }
     )
     assert status.conditions[0].last_transition_time == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert status.intent.recorded_at.tzinfo is not None
+    assert status.order.recorded_at.tzinfo is not None
     assert (status.vm_id, status.memory_gb, status.state) == ("train-a-1", 112, None)
 
 

@@ -117,10 +117,10 @@ def test_every_field_is_described(definition):
 
 
 COLUMNS = [
-    (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VPC Account Price/h Message"),
-    (GPUVPC, "Ready Reason Name Cluster IP-Range Default Age", "VPC-ID Adopted Account Message"),
-    (GPUSNAPSHOT, "Ready Reason Source Cluster Size Age", "Snapshot-ID VPC Account Message"),
-    (GPUCLOUDACCOUNT, "Ready Reason Endpoint Tenant Users Age", "Credential Last-Contact Message"),
+    (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VPC Account Price/h Paused Message"),
+    (GPUVPC, "Ready Reason Name Cluster IP-Range Default Age", "VPC-ID Adopted Account Paused Message"),
+    (GPUSNAPSHOT, "Ready Reason Source Cluster Size Age", "Snapshot-ID VPC Account Paused Message"),
+    (GPUCLOUDACCOUNT, "Ready Reason Endpoint Tenant Users Age", "Credential Last-Contact Paused Message"),
 ]
 
 

@@ -57,7 +57,7 @@ def test_who_is_an_orphan_is_decided_as_the_operator_does(objects, expected, why
             "elsewhere",
         ),
         (
-            [a_body("GpuVM", "x", spec=SPEC, status={"intent": {"cluster": "Msc1", "name": "a-vm"}})],
+            [a_body("GpuVM", "x", spec=SPEC, status={"order": {"state": "Intended", "cluster": "Msc1", "name": "a-vm"}})],
             {"a-snapshot", "acme-lab"},
             "what is being ordered is claimed",
         ),

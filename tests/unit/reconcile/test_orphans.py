@@ -68,6 +68,7 @@ def test_every_name_that_we_give_is_read_again(name, uid):
         (an_owner(kind="GpuSnapshot", place=None), True, "the mark is of a GpuVM's UID; kinds do not mix"),
         (an_owner("other", OTHER, place=HERE), False, "an object has chosen this very name"),
         (an_owner("other", OTHER, place=replace(HERE, cluster="Msc2")), True, "chosen in another cluster"),
+        (an_owner("other", OTHER, place=replace(HERE, cluster=HERE.cluster.upper())), False, "chosen in another spelling"),
         (an_owner("other", OTHER, place=replace(HERE, vpc="elsewhere")), True, "chosen in another VPC"),
     ],
 )

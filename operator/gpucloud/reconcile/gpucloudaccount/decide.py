@@ -61,7 +61,7 @@ def deleting(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
 def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """A new process has not asked the cloud yet: what this very version of the Secret has shown stands for a moment."""
     ready, until = find(f.status.conditions, ConditionType.READY), f.memory.first_seen + UNTRIED_SECONDS
-    connected = ready is not None and ready.reason == Reason.CONNECTED and f.status.observed_generation == f.meta.generation
+    connected = ready is not None and ready.status == "True" and f.status.observed_generation == f.meta.generation
     proven = usable(f.secret) and f.secret.version == f.status.proven_secret
     same = proven and f.endpoint is not None and f.endpoint == f.status.endpoint
     if f.contact != Contact() or not (connected and same) or f.now.mono >= until:

@@ -1,0 +1,37 @@
+"""What the listings of an object's account show of it, as far as they may be believed: tenant, doubts, a person's word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.clock import reading
+from gpucloud.reconcile.acceptance import acceptance, command
+from gpucloud.reconcile.facts import Blindness, Unknown
+from gpucloud.reconcile.tenancy import believed
+
+if TYPE_CHECKING:
+    from gpucloud.engine.accounts import Seat
+    from gpucloud.engine.clock import Clock
+    from gpucloud.engine.inventory import Inventory
+    from gpucloud.engine.objects import Stored
+    from gpucloud.engine.session import Session
+    from gpucloud.reconcile.facts import Observation
+    from gpucloud.reconcile.naming import Identity
+
+
+def observe(
+    session: Session, kind: tuple[str, str], stored: Stored[Any, Any], seat: Seat, here: Identity, clock: Clock
+) -> Observation[Any]:
+    """The last look at an object. ``kind`` is the kind's name, and that of the inventory which shows its things."""
+    (name, holds), meta, tenancy, now = kind, stored.meta, stored.status.tenancy, reading(clock)
+    accepted = acceptance(meta.annotations, now).of_credential(seat.since)
+    inventory: Inventory[Any] = session.inventories[holds]
+    found = inventory.observe(here, accepted.until)
+    believable = believed(found, tenancy, seat.facts, seat.since)
+    if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
+        session.prove()
+        if session.proving:
+            return Unknown(now.mono, Blindness.UNREACHABLE, "it is being found out whose the credential is")
+        way_out = command(name, meta.namespace, meta.name)
+        believable = believed(found, tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
+    return accepted.worded(believable)

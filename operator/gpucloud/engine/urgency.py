@@ -1,0 +1,41 @@
+"""Which changes of a status are written at once, and which only inform and may wait until they have lasted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import ConditionType
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.order import is_urgent
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import Status
+
+# Fields that are records or answers, not information.
+RECORDS = (
+    "observed_generation",
+    "tenant",
+    "held_secret",
+    "last_handled_restart_at",
+    "last_handled_reconcile_at",
+    "deletion_held_at",
+)
+OUR_CONDITIONS = frozenset(map(str, ConditionType))
+
+
+def urgent(before: Status, after: Status, announces: bool) -> bool:
+    """Whether a record changes, or tools or people wait for this. Conditions of other writers, when they go, only inform.
+
+    ``announces``: the status announces a call, which is recorded before it is sent.
+    """
+    if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
+        return True
+    if is_urgent(getattr(before, "order", None), getattr(after, "order", None)):
+        return True
+    if announces and getattr(before, "operation", None) != getattr(after, "operation", None):
+        return True
+    was, now = [item for item in before.conditions if item.type in OUR_CONDITIONS], after.conditions
+    if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
+        return True
+    ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
+    return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason

@@ -1,0 +1,49 @@
+"""What the inventory keeps of one cluster, and what it tells about its listings."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from gpucloud.reconcile.facts import Blindness, Unknown
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.naming import Identity
+
+R = TypeVar("R")
+
+
+class ListingMeter(Protocol):
+    """What the inventory tells about itself; the metrics implement it."""
+
+    def listed(self, cluster: str, *, plausible: bool) -> None:
+        """A listing came."""
+
+    def failed(self, cluster: str, kind: str) -> None:
+        """A listing failed."""
+
+
+@dataclass(slots=True)
+class View(Generic[R]):
+    """One cluster, as last seen. Times are mono seconds at which a listing began."""
+
+    opened: float  # since when somebody needs it
+    records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
+    as_of: float | None = None
+    blind: Unknown | None = None
+    missing_since: dict[Identity, float] = field(default_factory=dict)
+    before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
+    before_as_of: float | None = None
+    believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
+    doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
+    waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
+    served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
+    kick: asyncio.Event = field(default_factory=asyncio.Event)
+    failures: int = 0
+    took: float = 0.0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the cloud knows no such cluster, and never did."""
+        return self.as_of is None and self.blind is not None and self.blind.cause is Blindness.REJECTED

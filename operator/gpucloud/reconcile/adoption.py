@@ -1,0 +1,35 @@
+"""A VPC that must not be taken over: the administrator keeps apart the namespaces that share the operator's own account.
+
+The spec then counts as ``adoption: Never``, in life and in deletion, so nothing is done to a VPC that was there before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import Adoption
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.core.steps import dependent
+from gpucloud.reconcile.facts import Present, Readiness
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvpc import GpuVpcStatus
+    from gpucloud.reconcile.facts import Dependency
+    from gpucloud.reconcile.gpuvpc import VpcFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+def without(f: VpcFacts, refused: Dependency) -> VpcFacts:
+    """The same facts, but nothing is adopted. ``refused`` is what is said where the spec asks for no other."""
+    kept = replace(f, spec=f.spec.model_copy(update={"adoption": Adoption.NEVER}))
+    needed = f.spec.adoption is Adoption.REQUIRED or (isinstance(f.found, Present) and not kept.ours)
+    return replace(kept, needs=(*f.needs, refused)) if needed else kept
+
+
+def refused(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
+    """Said of a VPC that is there, before it is called a conflict: what to do about it is another thing."""
+    acting = f.meta.guarded and not f.meta.deleting and f.meta.annotations.get(Annotation.PAUSED) != "true"
+    theirs = isinstance(f.found, Present) and not f.ours and f.owner is None
+    barred = any(need.readiness is Readiness.ELSEWHERE for need in f.needs)
+    return dependent(f) if acting and theirs and barred else None

@@ -1,1 +1,0 @@
-"""The simulated world: the operator's own code in one process, on virtual time."""

@@ -1,0 +1,31 @@
+"""``python -m simulation``: many histories on all cores, or one history told in full."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from simulation import campaign, telling
+from simulation.weather import Weather
+
+
+def main() -> int:
+    """Exit code 0: no violation."""
+    parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
+    parser.add_argument("--histories", type=int, default=2_000, help="how many (default 2000)")
+    parser.add_argument("--minutes", type=float, default=0.0, help="stop after so many minutes (default: not)")
+    parser.add_argument("--seed", type=int, default=None, help="make this one history again and tell it")
+    parser.add_argument("--first", type=int, default=0, help="first seed of many (default 0)")
+    parser.add_argument("--processes", type=int, default=2, help="worker processes (default 2)")
+    parser.add_argument("--whole", action="store_true", help="with --seed: do not make the history shorter")
+    parser.add_argument("--shrink", type=int, default=5, help="how many of the violations to make shorter (default 5)")
+    parser.add_argument("--without", default="", help="kinds of faults and acts to leave out, with commas between")
+    given = parser.parse_args()
+    Weather.without = frozenset(given.without.split(","))
+    if given.seed is not None:
+        return telling.one(given.seed, shrink=not given.whole)
+    return campaign.run(given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

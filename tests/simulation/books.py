@@ -1,0 +1,151 @@
+"""What the judge keeps of a history: each object's life, each order, what was sent when. No product code."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FINALIZER = "gpucloud.dev/finalizer"
+KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
+TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
+OPERATOR = "operator"
+
+
+@dataclass(slots=True)
+class Life:
+    """One object, from its creation on. ``now`` is None when it is gone."""
+
+    uid: str
+    kind: str
+    now: dict[str, Any] | None
+    last: dict[str, Any]
+    asked_to_go: bool = False
+    released: bool = False  # by the operator
+    retained: bool = False  # and what it stood for was to stay
+    forced: bool = False  # somebody else took the finalizer away, or the object vanished with a restored backup
+    tampered: bool = False  # somebody else wrote its status, or changed what may not change
+    accepted_absence: bool = False
+    touched: bool = False  # a stranger destroyed or powered what was made for it
+    writes: deque[float] = field(default_factory=deque)
+    sends: deque[float] = field(default_factory=deque)
+    lie_since: float | None = None
+    mutations: int = 0  # writes and changing calls of operators
+
+    @property
+    def name(self) -> str:
+        """Kind, namespace and name."""
+        meta = self.last["metadata"]
+        return f"{self.kind} {meta['namespace']}/{meta['name']}"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """As it was last."""
+        return self.last.get("spec") or {}
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """As it was last."""
+        return self.last.get("status") or {}
+
+    @property
+    def chosen(self) -> bool:
+        """Whether its thing bears a name that says nothing of whose it is."""
+        return self.kind == "GpuVpc" or bool(self.spec.get("vmName") or self.spec.get("snapshotName"))
+
+    @property
+    def deleting(self) -> bool:
+        """Whether it is on its way out."""
+        return self.now is not None and "deletionTimestamp" in self.now["metadata"]
+
+    @property
+    def guarded(self) -> bool:
+        """Whether our finalizer is visible."""
+        return self.now is not None and FINALIZER in self.now["metadata"].get("finalizers", ())
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        """One condition, or an empty one."""
+        return next((item for item in self.status.get("conditions") or () if item.get("type") == kind), {})
+
+    @property
+    def ready(self) -> str:
+        """Status and reason of Ready."""
+        found = self.condition("Ready")
+        return f"{found.get('status', '-')}/{found.get('reason', '-')}"
+
+    def keeps(self) -> bool:
+        """Whether its deletion leaves the thing, as the spec says."""
+        policy = (self.spec.get("deletion") or {}).get("policy")
+        adopted = self.kind == "GpuVpc" and bool(self.status.get("adopted"))
+        return policy == "Retain" or (policy is None and adopted)
+
+    def mentions(self, name: str) -> bool:
+        """Whether the status records this name, in whatever form; conditions are words, not records."""
+        return any(text == name for text in _leaves({k: v for k, v in self.status.items() if k != "conditions"}))
+
+
+class Books:
+    """All objects' lives, by UID."""
+
+    def __init__(self) -> None:
+        self.lives: dict[str, Life] = {}
+        self.reported: Counter[str] = Counter()  # notes of Events that tell of an orphan
+
+    def take(self, plural: str, before: Any, after: Any, user: str) -> Life | None:
+        """A change of one object; None when it is none of ours."""
+        kind = KINDS.get(plural)
+        if kind is None:
+            return None
+        item = after or before
+        uid = item["metadata"]["uid"]
+        life = self.lives.get(uid)
+        if life is None:
+            life = self.lives[uid] = Life(uid, kind, after, item)
+        had = before is not None and FINALIZER in before["metadata"].get("finalizers", ())
+        has = after is not None and FINALIZER in after["metadata"].get("finalizers", ())
+        if had and not has:
+            self._let_go(life, user)
+        elif after is None and not life.released:
+            life.forced = life.forced or user != OPERATOR
+        life.now = after
+        if after is not None:
+            life.last = after
+            annotations = after["metadata"].get("annotations") or {}
+            life.accepted_absence |= annotations.get("gpucloud.dev/accept-absence") == "true"
+        life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
+        if user != OPERATOR and before is not None and after is not None:
+            life.tampered |= before.get("status") != after.get("status") or _fixed(before) != _fixed(after)
+        return life
+
+    def _let_go(self, life: Life, user: str) -> None:
+        if user == OPERATOR:
+            life.released, life.retained = True, life.keeps()
+        else:
+            life.forced = True
+
+    def standing(self) -> Iterator[Life]:
+        """Objects that exist."""
+        return (life for life in self.lives.values() if life.now is not None)
+
+    def recording(self, kind: str, name: str) -> list[Life]:
+        """Objects of a kind whose status records this name."""
+        return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
+
+
+def _fixed(item: dict[str, Any]) -> tuple[Any, ...]:
+    spec = item.get("spec") or {}
+    return tuple(spec.get(name) for name in ("cluster", "vmName", "vpc"))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    elif isinstance(value, str):
+        yield value

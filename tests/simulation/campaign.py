@@ -1,0 +1,86 @@
+"""Many histories on all cores, counted."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import time
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from simulation import single, telling
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from simulation.single import Outcome
+
+CHUNK = 25
+AGAIN = 50  # one history in so many is made twice, and must be the same
+SHOWN = 30
+
+
+def _begin() -> None:
+    single.quieten()
+    single.live(0)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
+def _chunk(seeds: range) -> list[Outcome]:
+    found = []
+    for seed in seeds:
+        outcome = single.live(seed)
+        if seed % AGAIN == 0 and single.live(seed).digest != outcome.digest:
+            outcome.sometimes["NOT THE SAME TWICE"] += 1
+        if not outcome.violations:
+            outcome.deviations = {}
+        found.append(outcome)
+    gc.collect()
+    return found
+
+
+def run(given: argparse.Namespace) -> int:
+    """Let them take place; answers the exit code."""
+    began, done = time.monotonic(), 0
+    met: Counter[str] = Counter()
+    sometimes: Counter[str] = Counter()
+    broken: defaultdict[str, list[Outcome]] = defaultdict(list)
+    for outcome in _outcomes(given):
+        done += 1
+        met.update(outcome.met.keys())
+        sometimes.update(outcome.sometimes)
+        if outcome.violations:
+            broken[outcome.oracle].append(outcome)
+        if done % 500 == 0:
+            _progress(done, began, broken)
+        if given.minutes and time.monotonic() - began > 60 * given.minutes:
+            break
+    seconds = time.monotonic() - began
+    print(telling.table(done, seconds, met, sometimes, broken))
+    for outcomes in list(broken.values())[: given.shrink]:
+        print(telling.story(outcomes[0].seed))
+    return 1 if broken or sometimes["NOT THE SAME TWICE"] else 0
+
+
+def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
+    chunks = [
+        range(first, min(first + CHUNK, given.first + given.histories))
+        for first in range(given.first, given.first + given.histories, CHUNK)
+    ]
+    if given.processes == 1:
+        _begin()
+        for chunk in chunks:
+            yield from _chunk(chunk)
+        return
+    with multiprocessing.get_context("fork").Pool(given.processes, _begin) as pool:
+        for outcomes in pool.imap_unordered(_chunk, chunks):
+            yield from outcomes
+
+
+def _progress(done: int, began: float, broken: dict[str, list[Outcome]]) -> None:
+    seconds = time.monotonic() - began
+    found = ", ".join(f"{oracle} {len(outcomes)}" for oracle, outcomes in sorted(broken.items())) or "none"
+    print(f"{done} histories, {done / seconds:.1f}/s; violations: {found}", flush=True)

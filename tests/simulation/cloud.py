@@ -1,0 +1,304 @@
+"""The simulated cloud in the simulated world: the product's own simulator, on virtual time, with faults chosen call by call.
+
+It also keeps the one truth that the operator cannot know: for which object each thing was made, by whom.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from gpucloud.sim.config import SimConfig
+from gpucloud.sim.faults import Fault, FaultKind
+from gpucloud.sim.knobs import Knobs
+from gpucloud.sim.messages import Ending, Request, Response
+from gpucloud.sim.routes import find
+from gpucloud.sim.simulator import Simulator
+from gpucloud.sim.world.identity import LIFETIMES, ApiKey
+from gpucloud.sim.world.refusals import Refused
+from gpucloud.sim.world.snapshots import Snapshot
+from gpucloud.sim.world.vms import Vm, VmOrder
+from gpucloud.sim.world.vpcs import Vpc
+from gpucloud.sim.world.world import ImageChoice
+from simulation.process import EPOCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.process import Process
+    from simulation.world import World
+
+CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
+KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
+STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
+Row = Vm | Snapshot | Vpc
+
+
+@dataclass(slots=True)
+class Order:
+    """One CreateX that an operator sent. ``answer``: accepted, refused or unclear, once there is one."""
+
+    at: float
+    operation: str
+    name: str
+    uid: str
+    answer: str = ""
+    known: float = 0.0
+
+
+class Clock:
+    """The cloud's clock: virtual time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return EPOCH.timestamp() + self._world.loop.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Nothing in the cloud waits: delays are the links'."""
+        raise RuntimeError(f"the cloud is not to wait for {seconds} s")
+
+
+class Cloud:
+    """Carries out requests, with at most one fault each."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        knobs = self._knobs()
+        config = SimConfig(knobs=knobs, api_key=SecretStr(KEYS["good"]))
+        self.sim = Simulator(config, Clock(world))
+        self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
+        self.orders: list[Order] = []
+        self.epoch = EPOCH.timestamp()
+        self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
+        self._renamed = 0
+        self._struck: dict[str, int] = {}
+        self.lag = 0.0
+        self.outsider = ""
+        self._add_key("other", "gil")
+
+    def _knobs(self) -> Knobs:
+        choose = self._world.choices.choose
+        knobs = Knobs(
+            provision_seconds=choose("provision", (5.0, 1.0, 40.0)),
+            destroy_seconds=choose("destroying", (2.0, 0.5, 20.0)),
+            cluster_spelling=choose("spelling", ("any_case", "upper")) if self._world.respelled else "exact",
+        )
+        if not self._world.weather.has("odd-knobs"):
+            return knobs
+        return knobs.model_copy(
+            update={
+                "answers": choose("knob answers", ("plain", "wrapped")),
+                "error_form": choose("knob errors", ("abp", "empty", "html", "text_error", "null_error")),
+                "refusals": choose("knob refusals", ("as_listed", "all_500", "success_false_at_200")),
+                "duplicate_vm": choose("knob twice", ("refuse_409", "refuse_400", "refuse_500", "existing")),
+                "missing_vm_status": choose("knob missing", (404, 400, 500)),
+                "wrong_power_state": choose("knob power", ("accept_202", "refuse_400", "refuse_422", "refuse_500")),
+                "provision_outcome": choose("knob outcome", ("ONLINE", "CREATE_FAILED"), (9, 1)),
+                "total_count": choose("knob total", ("absent", "present")),
+                "created_word": choose("knob word", ("na", "PENDING", "\U0001f4a5 NEW")),
+            }
+        )
+
+    def _add_key(self, which: str, owner: str) -> None:
+        now = self.now()
+        key = ApiKey("", owner, "", which, None, now, now + LIFETIMES["one_year"])
+        self.sim.state.world.identity.add_key(KEYS[which], key)
+
+    def now(self) -> float:
+        """The cloud's time."""
+        return self.sim.state.now()
+
+    @property
+    def world(self) -> Any:
+        """The cloud as it truly is, with all that was due."""
+        return self.sim.state.world
+
+    def operation(self, request: Request) -> str:
+        """What a request asks for."""
+        route = find(request.method, request.path, self.sim.state.knobs)
+        return "unknown" if isinstance(route, int) else route.operation
+
+    def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
+        """Do what a request asks for, and answer, both as the fault has it."""
+        request = self._named_by_cloud(operation, request, fault)
+        armed = self._armed(operation, fault)
+        if armed is not None:
+            self.sim.state.faults.add(armed)
+        response = _now(self.sim.handle(request))
+        self.sim.state.faults.clear()
+        self.notice()
+        response = self._rewritten(operation, response, fault)
+        self._world.judge.answered(process, operation, request, response, fault)
+        return response
+
+    def _armed(self, operation: str, fault: str) -> Fault | None:
+        """The simulator's own fault for one of ours; listings lie at most once in a row, as one listing proves nothing."""
+        world, choose = self._world, self._world.choices.choose
+        lag = self._age(operation)
+        if operation.startswith("Get") and operation.endswith("s") and fault.startswith("list-"):
+            self._struck[operation] = self._struck.get(operation, 0) + 1
+            if self._struck[operation] > 1:
+                self._struck[operation], fault = 0, ""
+        else:
+            self._struck[operation] = 0
+        word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
+        made: dict[str, dict[str, Any]] = {
+            "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
+            "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},
+            "cloud-503": {"kind": FaultKind.STATUS, "status": 503, "message": "Try again later."},
+            "cloud-lost": {"kind": FaultKind.RESET},
+            "cloud-garbage": {"kind": FaultKind.GARBAGE},
+            "cloud-html": {"kind": FaultKind.HTML},
+            "cloud-truncated": {"kind": FaultKind.TRUNCATED},
+            "list-partial": {"kind": FaultKind.PARTIAL},
+            "list-empty": {"kind": FaultKind.EMPTY},
+            "list-twice": {"kind": FaultKind.DUPLICATE},
+            "list-stale": {"kind": FaultKind.STALE, "seconds": 15.0},
+            "word": {"kind": FaultKind.STATUS_WORD, "word": word},
+            "write-unsaid": {"kind": FaultKind.LOST_ANSWER},
+            "write-500": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 502, "message": word},
+            "write-not-found": {
+                "kind": FaultKind.STATUS_AFTER_COMMIT,
+                "status": 500,
+                "message": 'The VPC "acme" was not found',
+            },
+            "write-late": {"kind": FaultKind.LATE_COMMIT, "status": 500, "seconds": round(world.grace * 0.7, 1)},
+            "write-ghost": {"kind": FaultKind.GHOST},
+            "write-garbage": {"kind": FaultKind.GARBAGE},
+        }
+        if fault in made:
+            return Fault(**made[fault])
+        if lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}:
+            return Fault(kind=FaultKind.STALE, seconds=lag)
+        return None
+
+    def _age(self, operation: str) -> float:
+        """How far behind listings are, in this history."""
+        if not self._world.weather.has("lag") or not operation.startswith("Get"):
+            return 0.0
+        self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
+        return self.lag
+
+    def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
+        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace."""
+        if operation != "CreateServer" or fault or not self._world.weather.has("own-id"):
+            return request
+        if not self._world.choices.chance("cloud's own name", 0.5):
+            return request
+        said = json.loads(request.body)
+        self._renamed += 1
+        self._world.cloud_names[f"srv-{self._renamed}"] = said["name"]
+        return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())
+
+    def _rewritten(self, operation: str, response: Response, fault: str) -> Response:
+        if fault not in {"list-foreign", "list-more"} or response.status != 200 or response.ending is not Ending.COMPLETE:
+            return response
+        document = json.loads(response.body)
+        inner = document.get("result") if isinstance(document.get("result"), dict) else document
+        items = inner.get("items")
+        if not isinstance(items, list):
+            return response
+        if fault == "list-more":
+            inner |= {"totalCount": len(items) + 1}
+        elif operation != "GetSnapshots":
+            inner["items"] = [*items, {"id": "elsewhere", "name": "elsewhere", "namespace": "acme", "cluster": "Xyz9"}]
+        return replace(response, body=json.dumps(document).encode())
+
+    def notice(self) -> None:
+        """See what has been made since, and for whom."""
+        for table in self._seen:
+            changes = getattr(self.world, table).table.changes
+            for number in range(self._seen[table], len(changes)):
+                self._changed(table, changes[number])
+            self._seen[table] = len(changes)
+
+    def _changed(self, table: str, change: Any) -> None:
+        row: Row = change.after or change.before
+        key = (table, key_of(row))
+        if change.before is None:
+            self.makers[key] = self._maker(row)
+            self._world.tell("cloud", f"made {table[:-1]} {name_of(row)}", f"for {self.makers[key]}")
+        elif change.after is None:
+            self._world.tell("cloud", f"gone is {table[:-1]} {name_of(row)}")
+        self._world.judge.changed(table, change, self.makers.get(key, "nobody"))
+
+    def _maker(self, row: Row) -> str:
+        if self.outsider or (isinstance(row, Vpc) and row.is_default):
+            return self.outsider or "the tenant"
+        name = self._world.cloud_names.get(name_of(row), name_of(row))
+        found = [order.uid for order in self.orders if order.name == name]
+        return found[-1] if found else "nobody"
+
+    def live(self) -> Iterator[tuple[str, Row, str]]:
+        """Everything that exists: its table, its record, its maker."""
+        for table in self._seen:
+            for row in getattr(self.world, table).table.rows():
+                yield table, row, self.makers.get((table, key_of(row)), "nobody")
+
+    # What others do.
+
+    def make_vm(self, name: str, vpc: str, cluster: str, who: str) -> bool:
+        """Somebody else makes a VM of that name, in our tenant."""
+        order = VmOrder(cluster, vpc, name, "A100_40GB_PCIe_1x", "on-demand", "", "acme", who)
+        return self._outside(lambda: self.world.create_vm(order, ImageChoice(), self.now()), who)
+
+    def make_vpc(self, name: str, cluster: str, who: str) -> bool:
+        """Somebody else makes a VPC."""
+        return self._outside(lambda: self.world.vpcs.create(Vpc("", name, cluster, "acme", "", self.now()), self.now()), who)
+
+    def make_snapshot(self, name: str, source: tuple[str, str, str], who: str) -> bool:
+        """Somebody else takes a snapshot of a VM."""
+        cluster, vpc, vm = source
+        wanted = Snapshot(cluster, vpc, name, vm, "", 0, "acme", who)
+        return self._outside(lambda: self.world.create_snapshot(wanted, self.now()), who)
+
+    def end_vm(self, name: str, vpc: str, cluster: str) -> bool:
+        """Somebody else destroys the VM of that name."""
+        return self._outside(lambda: self.world.destroy_vm(self._vm(name, vpc, cluster), self.now(), delete_snapshots=False))
+
+    def power_vm(self, name: str, vpc: str, cluster: str, *, on: bool) -> bool:
+        """Somebody else starts or stops it."""
+        vms = self.world.vms
+        return self._outside(lambda: (vms.start if on else vms.stop)(self._vm(name, vpc, cluster), self.now()))
+
+    def _vm(self, name: str, vpc: str, cluster: str) -> Vm:
+        vm: Vm = self.world.vms.require((cluster, vpc, name), "acme")
+        return vm
+
+    def _outside(self, deed: Any, who: str = "somebody") -> bool:
+        self.notice()
+        self.outsider = who
+        try:
+            deed()
+        except Refused:
+            return False
+        finally:
+            self.notice()
+            self.outsider = ""
+        return True
+
+
+def name_of(row: Row) -> str:
+    """What a thing is called."""
+    return row.order.name if isinstance(row, Vm) else row.name
+
+
+def key_of(row: Row) -> Any:
+    """What tells it from another of its name."""
+    return row.uid if isinstance(row, Vm) else (row.name, row.created)
+
+
+def _now(coroutine: Any) -> Response:
+    """The result of a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        found: Response = stop.value
+        return found
+    raise RuntimeError("the cloud waited")

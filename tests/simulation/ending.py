@@ -1,0 +1,126 @@
+"""The end of a history: faults are over, keys are good, nobody holds anything. Then the wanted state comes, and it is quiet."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from simulation.books import TABLES
+from simulation.cloud import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.books import Life
+    from simulation.judge import Judge
+    from simulation.world import World
+
+GRACES = 20
+QUIET_POLLS = 3
+SECRET_SECONDS = 35.0  # until a Secret in use is read again
+REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
+
+
+async def judge(world: World, of: Judge) -> None:
+    """Wait for the wanted state, and for quiet; then delete everything, and see what is left."""
+    if not await _wanted(world, of, "liveness"):
+        return
+    settings = world.scenario.settings
+    before = {life.uid: life.mutations for life in of.books.standing() if not _stalled(life)}
+    await asyncio.sleep(QUIET_POLLS * settings.poll_steady_seconds + 5.0)
+    for uid, mutations in before.items():
+        life = of.books.lives[uid]
+        if life.mutations != mutations:
+            of.found("quiet", f"{life.name}: {life.mutations - mutations} writes or calls after the wanted state was reached")
+    for life in of.books.standing():
+        of.weigh(life)
+    if world.choices.draw("delete everything") < 0.5:
+        for item in world.actors.owner.all("GpuSnapshot", "GpuVM", "GpuVpc"):
+            if "deletionTimestamp" not in item["metadata"]:
+                world.actors.owner.delete(item)
+        await _wanted(world, of, "deletion")
+    _leaks(world, of)
+
+
+async def _wanted(world: World, of: Judge, oracle: str) -> bool:
+    world.actors.heal()
+    settings = world.scenario.settings
+    # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
+    patience = GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds
+    settle = 2 * settings.poll_steady_seconds + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
+    settle = settle if oracle == "liveness" else 0.0
+    since = world.loop.time()
+    end = world.loop.time() + patience
+    unmet: list[str] = []
+    while world.loop.time() < end:
+        await asyncio.sleep(max(1.0, world.grace / 2))
+        while world.namespaces.step():
+            pass
+        world.actors.give_keys()
+        unmet = list(_unmet(of))
+        if unmet:
+            since = world.loop.time()
+        elif world.loop.time() - since >= settle:
+            return True
+    of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")
+    return False
+
+
+def _unmet(of: Judge) -> Iterator[str]:
+    """What is not as its owner wants it, and no reason stands for which a person must act."""
+    for life in of.books.standing():
+        if life.deleting:
+            if not _stalled(life) and not _blocked(of, life):
+                yield f"{life.name} is being deleted still: {life.ready}"
+        elif not life.ready.startswith("True/") and not _stalled(life) and not _waits(of, life):
+            yield f"{life.name} is {life.ready}"
+        elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
+            yield f"{life.name} has observed an older generation"
+
+
+def _stalled(life: Life) -> bool:
+    return life.condition("Stalled").get("status") == "True"
+
+
+def _waits(of: Judge, life: Life) -> bool:
+    """It needs another object that is not there, or is not ready itself; or its namespace is going."""
+    reason, meta = life.ready.partition("/")[2], life.last["metadata"]
+    if reason == "NamespaceTerminating":
+        return True
+    if reason == "AccountNotReady":  # its Secret was deleted, and stays for those who have something in the cloud
+        return of.secret_is_going(meta["namespace"])
+    if reason != "DependencyNotReady":
+        return False
+    for field, kind in REFERENCES:
+        named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
+        if named is None:
+            continue
+        found = [one for one in of.books.standing() if (one.kind, one.last["metadata"]["name"]) == (kind, named)]
+        needed = [one for one in found if one.last["metadata"]["namespace"] == meta["namespace"]]
+        if not needed or any(one.deleting or not one.ready.startswith("True/") for one in needed):
+            return True
+    return False
+
+
+def _blocked(of: Judge, life: Life) -> bool:
+    """A VPC waits for what is in it, whosever that is."""
+    return life.kind == "GpuVpc" and life.ready.partition("/")[2] in {"DeletionBlocked", "Deleting"}
+
+
+def _leaks(world: World, of: Judge) -> None:
+    """Everything that we made has an object, was to stay, or is reported.
+
+    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away: the name tells
+    nobody whose it is. VPCs cannot bear a mark. What was just told to go is going.
+    """
+    for table, row, maker in world.cloud.live():
+        life = of.books.lives.get(maker)
+        if life is None or life.now is not None or life.retained or getattr(row, "leaving", False):
+            continue
+        if life.accepted_absence or TABLES[life.kind] != table:
+            continue
+        unmarked = life.chosen or name_of(row) in world.cloud_names
+        if unmarked and (life.forced or life.tampered):
+            continue
+        if not any(name_of(row) in note for note in of.books.reported):
+            of.found("leak", f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it")

@@ -1,0 +1,222 @@
+"""The two links of a process: to the apiserver and to the cloud. Each request takes its time there and back, and may fail.
+
+A request is carried out in the world's own time, whatever becomes of the process that sent it: a killed one's last write may
+still be saved, and an order that its caller gave up may still be carried out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+
+from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
+from gpucloud.sim.messages import Ending, Request, Response
+from simulation.process import PROCESS
+from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from simulation.process import Process
+    from simulation.world import World
+
+USUAL = 0.02
+DEADLINE = 30.0
+LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
+OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
+DEATHS = ("", "sent", "committed", "answered")
+
+
+def latency(world: World, domain: str, *, slow: bool) -> float:
+    """Seconds one way; with ``slow`` some take seconds, and some longer than anybody waits."""
+
+    def make(part: float) -> float:
+        if slow and part > 0.95:
+            return DEADLINE + 10 * (part - 0.95)
+        if slow and part > 0.8:
+            return round(1 + 4 * (part - 0.8) / 0.15, 1)
+        return round(0.005 + 0.045 * (part % 0.2) / 0.2, 3)
+
+    return world.choices.pick(f"latency {domain}", USUAL, make)
+
+
+class Link:
+    """What both links have in common: a journey there, a deed, a journey back, and where on it the sender may die."""
+
+    def __init__(self, world: World, process: Process) -> None:
+        self.world = world
+        self.process = process
+        self.closed = False
+
+    async def travel(self, domain: str, *, slow: bool, deed: Callable[[], Any]) -> Any:
+        """Carry out a deed in the world, and answer what it answers; None: nothing is answered, for ever."""
+        world = self.world
+        waiter: asyncio.Future[Any] = world.loop.create_future()
+        there, back = (latency(world, f"{domain} {way}", slow=slow) for way in ("there", "back"))
+        death = world.death(self.process, domain)
+
+        def arrive() -> None:
+            if death == "sent":
+                world.kill(self.process, f"before {domain} arrived")
+                if world.choices.draw(f"lost with its sender {domain}") < 0.5:
+                    return
+            answer = deed()
+            if death == "committed":
+                world.kill(self.process, f"after {domain} was carried out")
+            if answer is not None:
+                world.later(back, come_back, answer)
+
+        def come_back(answer: Any) -> None:
+            if not waiter.done():
+                waiter.set_result(answer)
+            if death == "answered":
+                world.kill(self.process, f"right after the answer to {domain}")
+
+        world.later(there, arrive)
+        return await waiter
+
+
+class KubeLink(Link):
+    """A ``KubeTransport``: one process's way to the apiserver."""
+
+    def connect(self, connection: Any) -> None:
+        """There is one apiserver."""
+
+    async def aclose(self) -> None:
+        """Nothing is kept open."""
+
+    async def request(self, method: str, path: str, *, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
+        """Send one request.
+
+        Raises:
+            NoAnswer: no whole answer came.
+        """
+        world = self.world
+        domain = f"kube {method} {_resource(path)}"
+        fault = world.weather.strikes(KUBE, domain)
+        if world.kube_is_down():
+            fault = "kube-lost"
+        slow = fault == "kube-slow"
+
+        def deed() -> KubeAnswer | NoAnswer | None:
+            if fault in _KUBE_REFUSALS:
+                return self._told(method, path, body, KubeAnswer(*_KUBE_REFUSALS[fault]))
+            if fault == "kube-lost":
+                return self._told(method, path, body, NoAnswer("ConnectionReset"))
+            if fault == "kube-late" and method != "GET":
+                seconds = world.choices.choose(f"late {domain}", (1.0, 5.0, 29.0, 60.0))
+                world.later(seconds, self._carry_out, method, path, body, headers)
+                return self._told(method, path, body, NoAnswer("ConnectionReset"))
+            if fault == "kube-409":
+                world.actors.overtake(urlsplit(path).path)
+            answer = self._carry_out(method, path, body, headers)
+            return NoAnswer("ConnectionReset") if fault == "kube-unsaid" else answer
+
+        answer = await self.travel(domain, slow=slow, deed=deed)
+        if isinstance(answer, NoAnswer):
+            raise answer
+        return answer  # type: ignore[no-any-return]
+
+    def _carry_out(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
+        world = self.world
+        answer = world.api.request("operator", method, path, headers=headers, body=body)
+        return self._told(method, path, body, KubeAnswer(answer.status, answer.headers, answer.text))
+
+    def _told(self, method: str, path: str, body: str | None, answer: Any) -> Any:
+        if method != "GET":
+            if "leases" not in path:
+                self.world.judge.show(body or "")
+            said = answer.reason if isinstance(answer, NoAnswer) else f"{answer.status}"
+            if not isinstance(answer, NoAnswer) and answer.status >= 400:
+                said += f" {answer.text[:300]}"
+            self.world.tell(self.process.name, f"{method} {urlsplit(path).path}", said, lambda: _verdict(body))
+        return answer
+
+
+class CloudLink(httpx.AsyncBaseTransport, Link):
+    """What carries a cloud client's requests to the simulated cloud."""
+
+    def __init__(self, world: World, process: Process) -> None:
+        Link.__init__(self, world, process)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer, or raise what a network raises."""
+        world = self.world
+        plain = await _plain(request)
+        operation = world.cloud.operation(plain)
+        changes = plain.method != "GET" and operation not in {"Authenticate", "RefreshToken"}
+        kinds = CLOUD_WRITE if changes else CLOUD_READ if operation in LISTINGS else _READS
+        domain = f"cloud {operation}"
+        fault = world.weather.strikes(kinds, domain)
+        if world.cloud_is_down():
+            fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
+        if changes:
+            world.judge.sent(PROCESS.get() or self.process, operation, plain)
+        response: Response = await self.travel(
+            domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
+        )
+        if response.ending is Ending.RESET:
+            raise httpx.ReadError("the simulated cloud reset the connection", request=request)
+        return httpx.Response(response.status, headers=_headers(response), stream=_Body(response, request), request=request)
+
+    async def aclose(self) -> None:
+        """Nothing is kept open."""
+
+
+_READS = tuple(kind for kind in CLOUD_READ if kind not in OF_LISTINGS)
+_FAILED = '{"kind":"Status","status":"Failure","reason":"%s","message":"%s","code":%d}'
+_KUBE_REFUSALS: dict[str, tuple[int, dict[str, str], str]] = {
+    "kube-401": (401, {}, _FAILED % ("Unauthorized", "Unauthorized", 401)),
+    "kube-429": (429, {"Retry-After": "2"}, _FAILED % ("TooManyRequests", "too many requests", 429)),
+    "kube-500": (500, {}, _FAILED % ("InternalError", "etcdserver: leader changed", 500)),
+    "kube-503": (503, {}, _FAILED % ("ServiceUnavailable", "apiserver is shutting down", 503)),
+}
+
+
+def _verdict(body: str | None) -> str:
+    """What a status that is written says, for people."""
+    status = json.loads(body).get("status") if body and body.startswith("{") else None
+    ready = [one for one in (status or {}).get("conditions") or () if one["type"] == "Ready"]
+    return "".join(f"Ready={one['status']}/{one['reason']}: {one['message']}"[:200] for one in ready)
+
+
+def _resource(path: str) -> str:
+    """The resource of a path, with its subresource: ``gpuvms/status``."""
+    parts = urlsplit(path).path.strip("/").split("/")
+    parts = parts[2:] if parts[0] == "api" else parts[3:]
+    if parts[:1] == ["namespaces"] and len(parts) > 2:
+        parts = parts[2:]
+    return "/".join((parts[0], *parts[2:]))
+
+
+async def _plain(request: httpx.Request) -> Request:
+    return Request(
+        method=request.method,
+        path=request.url.path,
+        query=tuple(parse_qsl(request.url.query.decode("ascii"), keep_blank_values=True)),
+        headers=tuple((name.lower(), value) for name, value in request.headers.multi_items()),
+        body=await request.aread(),
+    )
+
+
+def _headers(response: Response) -> list[tuple[str, str]]:
+    return [*response.headers, ("content-length", str(len(response.body))), ("content-type", response.content_type)]
+
+
+class _Body(httpx.AsyncByteStream):
+    """A body that comes whole, or breaks off half-way."""
+
+    def __init__(self, response: Response, request: httpx.Request) -> None:
+        self._response = response
+        self._request = request
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        body = self._response.body
+        if self._response.ending is Ending.CUT_BODY:
+            yield body[: len(body) // 2]
+            raise httpx.RemoteProtocolError("peer closed connection without sending complete body", request=self._request)
+        yield body

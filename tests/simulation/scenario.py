@@ -1,0 +1,59 @@
+"""What a history begins with, beside its faults: how the operator is set up, and how long it all lasts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gpucloud.settings import Credentials, Settings
+from simulation.cloud import KEYS
+
+if TYPE_CHECKING:
+    from simulation.choices import Choices
+
+ENDPOINT = "https://cloud.invalid"
+SCALED = {
+    "poll_pending_seconds": 0.5,
+    "poll_steady_seconds": 6.0,
+    "create_grace_seconds": 3.0,
+    "blind_after_seconds": 18.0,
+    "orphan_scan_seconds": 30.0,
+    "lease_duration_seconds": 6.0,
+    "lease_renew_deadline_seconds": 4.0,
+    "lease_retry_period_seconds": 1.5,
+    "workers": 8,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """``stormy``: for how many seconds faults and people go on."""
+
+    settings: Settings
+    replicas: int
+    own_account: bool
+    stormy: float
+    slots: int  # acts of people and strangers
+
+    @property
+    def grace(self) -> float:
+        """The grace after an unclear answer."""
+        return self.settings.create_grace_seconds
+
+
+def draw(choices: Choices) -> Scenario:
+    """One scenario. What is drawn here without a deviation stays the same when a history is made shorter."""
+    own = choices.draw("own account") < 0.5
+    replicas = 2 if choices.draw("replicas") < 0.15 else 1
+    elects = replicas == 2 or choices.draw("elects") < 0.05
+    scaled = choices.draw("scaled") < 0.5
+    settings = Settings(
+        endpoint=(f"default={ENDPOINT}",),
+        credentials=Credentials(api_key=KEYS["good"]) if own else Credentials(),
+        leader_elect=elects,
+        lease_namespace="kube-system" if elects else "",
+        workers=8,
+    )
+    settings = replace(settings, **SCALED) if scaled else settings
+    stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy"))
+    return Scenario(settings, replicas, own, stormy, int(3 + 9 * choices.draw("slots")))

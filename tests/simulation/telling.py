@@ -1,0 +1,53 @@
+"""Histories and results as people read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulation import shrinking, single
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from simulation.single import Outcome
+
+OUT = Path("out/simulate")
+
+
+def one(seed: int, *, shrink: bool) -> int:
+    """Tell one history; answers the exit code."""
+    single.quieten()
+    print(story(seed, shrink=shrink))
+    return 0
+
+
+def story(seed: int, *, shrink: bool = True) -> str:
+    """One history, made shorter, line by line; also written to ``out/simulate``."""
+    outcome = single.live(seed, keep=True)
+    runs = 0
+    if shrink and outcome.violations:
+        outcome, runs = shrinking.shrink(outcome)
+    head = f"seed {seed}: {outcome.oracle or 'no violation'}, {len(outcome.deviations)} deviations" + (
+        f" after {runs} runs" if runs else ""
+    )
+    deviations = [f"  {domain} [{number}] = {value!r}" for (domain, number), value in outcome.deviations.items()]
+    text = "\n".join([head, *deviations, *map(str, outcome.lines), *map(str, outcome.violations), ""])
+    if outcome.violations:
+        OUT.mkdir(parents=True, exist_ok=True)
+        (OUT / f"{seed}-{outcome.oracle.replace(' ', '-')}.txt").write_text(text, errors="backslashreplace")
+    return text
+
+
+def table(done: int, seconds: float, met: Counter[str], sometimes: Counter[str], broken: dict[str, list[Outcome]]) -> str:
+    """What a campaign has shown."""
+    lines = [f"{done} histories in {seconds:.0f} s: {done / seconds:.1f} a second"]
+    lines += ["faults met, by number of histories:"]
+    lines += [f"  {kind:<20} {count}" for kind, count in met.most_common()]
+    lines += ["states reached, by number of times:"]
+    lines += [f"  {state:<30} {count}" for state, count in sometimes.most_common()]
+    lines += [f"violations: {sum(map(len, broken.values()))}"]
+    for oracle, outcomes in sorted(broken.items(), key=lambda item: -len(item[1])):
+        seeds = ", ".join(str(outcome.seed) for outcome in outcomes[:8])
+        lines.append(f"  {oracle:<16} {len(outcomes):>5}  seeds {seeds}")
+    return "\n".join(lines)

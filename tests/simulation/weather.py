@@ -1,0 +1,66 @@
+"""The faults of a history: which kinds it knows, how often each strikes, and until when.
+
+Swarm: a tenth of all histories has none; in the others each kind is on with a probability of a quarter, at a rate of its own.
+All at once would keep each other from showing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from simulation.choices import Choices
+
+KUBE = ("kube-401", "kube-409", "kube-429", "kube-500", "kube-503", "kube-lost", "kube-unsaid", "kube-late", "kube-slow")
+WATCH = ("watch-cut", "watch-410", "watch-slow", "list-broken")
+CLOUD_READ = (
+    *("cloud-429", "cloud-500", "cloud-503", "cloud-lost", "cloud-garbage", "cloud-html", "cloud-truncated", "cloud-slow"),
+    *("list-partial", "list-empty", "list-twice", "list-stale", "list-foreign", "list-more", "word"),
+)
+CLOUD_WRITE = (
+    *("cloud-429", "cloud-500", "cloud-503", "cloud-lost", "cloud-slow"),
+    *("write-unsaid", "write-500", "write-not-found", "write-late", "write-ghost", "write-garbage"),
+)
+PROCESS = ("crash", "crash-at-call", "pause")
+STATES = ("lag", "spelling", "own-id", "odd-knobs", "no-capacity", "cloud-outage", "kube-outage")
+KINDS = tuple(dict.fromkeys((*KUBE, *WATCH, *CLOUD_READ, *CLOUD_WRITE, *PROCESS, *STATES)))
+ON = 0.25
+CALM = 0.1
+RATES = (0.02, 0.05, 0.1, 0.3)
+
+
+class Weather:
+    """Which faults there are. ``over`` ends them all. ``without``: kinds of faults and acts that are left out."""
+
+    without: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self.over = False
+        self.met: Counter[str] = Counter()
+        self.rates: dict[str, float] = {}
+        calm = choices.draw("calm") < CALM
+        for kind in KINDS:
+            rate = choices.choose(f"weather {kind}", (0.0, *RATES), ((1 - ON) / ON * len(RATES), *(1.0 for _ in RATES)))
+            if rate and not calm and kind not in self.without:
+                self.rates[kind] = rate
+
+        if "own-id" in self.rates:  # who dies before the answer came can never learn what the cloud has called its VM
+            for kind in PROCESS:
+                self.rates.pop(kind, None)
+
+    def has(self, kind: str) -> bool:
+        """Whether this kind belongs to this history, and faults are not over."""
+        return not self.over and kind in self.rates
+
+    def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
+        """Which of these kinds strikes this call; empty for none."""
+        here = [kind for kind in kinds if kind in self.rates]
+        if self.over or not here:
+            return ""
+        rates = [self.rates[kind] for kind in here]
+        found = self._choices.choose(f"fault {domain}", ("", *here), (max(0.3, 1.0 - sum(rates)), *rates))
+        if found:
+            self.met[found] += 1
+        return found

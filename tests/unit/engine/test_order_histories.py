@@ -1,0 +1,286 @@
+"""Histories of one VM's order, with the whole engine, a cloud that makes and destroys VMs, and the default grace."""
+
+import asyncio
+import copy
+import json
+
+import httpx
+import pytest
+
+from gpucloud.cloud import client as client_module
+from gpucloud.engine.engine import Engine
+from gpucloud.engine.events import EventRecorder
+from gpucloud.reconcile.naming import external_name
+from gpucloud.settings import Credentials, Settings
+from support.builders import TAG
+from support.fakes import GOING, FakeCloud, FakeKube, LoopClock, a_resource
+
+pytestmark = pytest.mark.looptime
+KEY, GRACE = "own-made-up-key", 30.0
+OURS = external_name("train", "u-train", TAG)
+CHOSEN = {"vmName": "prod"}
+VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
+
+
+class MakingCloud(FakeCloud):
+    """What is ordered stands until it is destroyed. ``odd`` and ``answer`` change the next order's record and answer."""
+
+    def __init__(self):
+        super().__init__()
+        self.vms = {}  # by id, in the order in which they came
+        self.odd, self.answer, self.makes = {}, None, True
+        self.lag = 0.0  # seconds until a listing shows a new VM
+        self.world(KEY, GetVpcs=[VPC])
+
+    def add(self, name, **more):
+        """A VM that comes to be now."""
+        record = {"id": name, "namespace": "acme", "cluster": "Msc1", "tenancy_name": "acme", "status": "ONLINE"} | more
+        self.vms[record["id"]] = (asyncio.get_running_loop().time() + self.lag, record)
+        return record
+
+    async def handle_async_request(self, request):
+        operation, now = request.url.path.rsplit("/", 1)[1], asyncio.get_running_loop().time()
+        here = self.worlds[KEY]
+        here["GetServers"] = [record for shown, record in self.vms.values() if shown <= now]
+        if operation == "DestroyServer":
+            here[operation] = {"status": "accepted"}
+            self.vms.pop(request.url.params["Id"], None)
+        if operation != "CreateServer":
+            return await super().handle_async_request(request)
+        ordered = json.loads(await request.aread())
+        record = {"id": ordered["name"], **self.odd}
+        here[operation] = self.add(record.pop("id"), **record) if self.makes else record
+        answer = await super().handle_async_request(request)
+        return answer if self.answer is None else self.answer
+
+
+class History:
+    """One operator after another over the same objects."""
+
+    def __init__(self, cloud):
+        self.cloud, self.engine, self.bodies = cloud, None, {}
+
+    async def start(self):
+        """A new process: it knows what the statuses say."""
+        if self.engine is not None:
+            self.bodies = copy.deepcopy(self.kube.bodies)  # what a dying process still writes does not count
+            await self.engine.stop(0.0)
+        self.kube = FakeKube()
+        self.kube.version, self.kube.release = 1000, self.release
+        self.kube.known = {f"gpu{kind}": set() for kind in ("vpcs", "snapshots", "cloudaccounts")} | {
+            "gpuvms": set(self.bodies)
+        }
+        given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 4}
+        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock())
+        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        await self.engine.start()
+        for body in self.bodies.values():
+            self._show("ADDED", body)
+        return self
+
+    async def release(self, _plural, owner):
+        self.kube.released.append(owner["uid"])
+        self.engine.observe("GpuVM", "DELETED", self.kube.bodies.pop(owner["uid"]))
+
+    def _show(self, event, body):
+        self.kube.version += 1
+        body["metadata"]["resourceVersion"] = str(self.kube.version)
+        self.kube.bodies[body["metadata"]["uid"]] = body
+        self.kube.known["gpuvms"].add(body["metadata"]["uid"])
+        self.engine.observe("GpuVM", event, body)
+
+    async def apply(self, **spec):
+        """A new object: the watch shows it without its finalizer first."""
+        self._show("ADDED", a_resource("GpuVM", uid="u-train", meta={"finalizers": []}, spec=spec))
+        await asyncio.sleep(0.01)
+        self._show("MODIFIED", a_resource("GpuVM", uid="u-train", spec=spec))
+
+    def change(self, spec=(), annotations=(), **meta):
+        """Its owner says something else."""
+        body = copy.deepcopy(self.kube.bodies["u-train"])
+        body["metadata"] |= meta | {"annotations": dict(annotations), "generation": body["metadata"]["generation"] + bool(spec)}
+        body["spec"] |= dict(spec)
+        self._show("MODIFIED", body)
+
+    def delete(self):
+        body = copy.deepcopy(self.kube.bodies["u-train"])
+        body["metadata"] |= GOING | {"generation": body["metadata"]["generation"] + 1}
+        self._show("MODIFIED", body)
+
+    @property
+    def status(self):
+        return self.kube.bodies["u-train"].get("status", {})
+
+    @property
+    def ready(self):
+        return next((f"{it['status']}/{it['reason']}" for it in self.status.get("conditions", ()) if it["type"] == "Ready"), "")
+
+    @property
+    def words(self):
+        return next(it["message"] for it in self.status["conditions"] if it["type"] == "Ready")
+
+    @property
+    def gone(self):
+        return "u-train" not in self.kube.bodies
+
+    async def until(self, holds, seconds=60):
+        """Wait until it holds, and answer how many seconds that took."""
+        for tenth in range(int(seconds * 10)):
+            if holds():
+                return tenth / 10
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"not within {seconds} s: {None if self.gone else self.status}")
+
+
+@pytest.fixture
+async def it(monkeypatch):
+    cloud = MakingCloud()
+    monkeypatch.setattr(client_module, "real_transport", lambda _options: cloud)
+    made = await History(cloud).start()
+    yield made
+    await made.engine.stop(1.0)
+
+
+def failed(status, message):
+    return httpx.Response(status, content=json.dumps({"error": {"message": message, "code": 0}}).encode())
+
+
+async def test_a_vm_that_somebody_makes_under_the_name_of_a_lost_one_is_theirs(it):
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.cloud.vms.clear()
+    await it.until(lambda: it.ready == "False/VMLost", 600)
+    it.cloud.add("prod")
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+
+
+async def test_a_vm_that_somebody_makes_after_an_order_that_was_never_carried_out_is_theirs(it):
+    """A 503 says nothing; two listings that began a grace later prove that nothing was made."""
+    it.cloud.makes, it.cloud.answer = False, failed(503, "upstream")
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.cloud.answer = failed(403, "not permitted")
+    await it.until(lambda: it.status.get("order", {}).get("state") == "Refused", 10 * GRACE)
+    assert len(it.cloud.asked("CreateServer")) == 2
+    it.cloud.add("prod")
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+
+
+async def test_an_order_that_was_carried_out_and_answered_with_a_500_is_found(it):
+    it.cloud.answer = failed(500, "configuration not found")
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running", 300)
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (it.cloud.vms, len(it.cloud.asked("CreateServer"))) == ({}, 1)
+
+
+@pytest.mark.parametrize("odd", [{"id": "vm-0815"}, {"cluster": "MSC1"}], ids=["an id of the cloud's own", "another spelling"])
+async def test_what_the_acceptance_names_is_looked_for_by_that(it, odd):
+    it.cloud.odd = odd
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(15 * GRACE)
+    assert len(it.cloud.asked("CreateServer")) == 1
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert it.cloud.vms == {}
+
+
+async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
+    it.cloud.odd = {"id": "vm-0815"}
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(60)
+    await it.start()
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked")
+    assert "Destroy it by hand, or set spec.deletion.policy: Retain" in it.words
+    assert list(it.cloud.vms) == ["vm-0815"]
+    it.change(spec={"deletion": {"policy": "Retain"}}, **GOING)
+    await it.until(lambda: it.gone)
+
+
+async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it):
+    it.cloud.makes = False
+    await it.apply()
+    await it.until(lambda: it.ready == "False/OrderOverdue", 3600)
+    assert len(it.cloud.asked("CreateServer")) == 4
+    assert "gpucloud.dev/reconcile-requested-at" in it.words
+    await asyncio.sleep(3600)
+    assert len(it.cloud.asked("CreateServer")) == 4
+    it.change(annotations={"gpucloud.dev/reconcile-requested-at": "now"})
+    await it.until(lambda: len(it.cloud.asked("CreateServer")) == 5)
+
+
+async def test_what_was_accepted_is_waited_for_by_the_next_process_too(it):
+    """The listing lags seven graces; the object is deleted after a kill."""
+    it.cloud.lag = 7 * GRACE
+    await it.apply()
+    await it.until(lambda: it.cloud.vms)
+    await asyncio.sleep(1)
+    await it.start()
+    it.delete()
+    took = await it.until(lambda: it.gone, 11 * GRACE)
+    assert took >= 6 * GRACE
+    assert (it.cloud.vms, len(it.cloud.asked("CreateServer"))) == ({}, 1)
+
+
+async def test_what_is_deleted_right_after_its_creation_goes_within_seconds(it):
+    await it.apply()
+    await it.until(lambda: it.cloud.vms)
+    it.delete()
+    assert await it.until(lambda: it.gone) < GRACE / 3
+    assert it.cloud.vms == {}
+
+
+async def test_a_restart_that_was_asked_for_before_the_status_was_lost_is_not_carried_out_again(it):
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    body = copy.deepcopy(it.kube.bodies["u-train"])
+    body["metadata"]["annotations"] = {"gpucloud.dev/restart-requested-at": "long ago"}
+    del body["status"]
+    it.kube.bodies["u-train"] = body
+    await it.start()
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(5 * GRACE)
+    assert it.cloud.asked("StopServer") == it.cloud.asked("StartServer") == []
+    assert it.status["lastHandledRestartAt"] == "long ago"
+
+
+async def test_a_cluster_that_was_changed_all_the_same_moves_nothing(it):
+    """A definition without rules lets it through."""
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    ordered = it.status["order"]
+    it.change(spec={"cluster": "Hou1"})
+    await it.until(lambda: it.ready == "Unknown/InvalidSpec")
+    assert "Set the spec back" in it.words
+    assert (it.status["order"], len(it.cloud.asked("CreateServer"))) == (ordered, 1)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked")
+    assert "spec.deletion.policy: Retain" in it.words
+    await asyncio.sleep(15 * GRACE)
+    assert (it.gone, list(it.cloud.vms)) == (False, [OURS])
+    it.change(spec={"cluster": "Msc1"}, **GOING)
+    await it.until(lambda: it.gone)
+    assert it.cloud.vms == {}
+
+
+async def test_a_crash_between_the_record_and_the_answer_costs_ten_graces_and_one_vm(it):
+    it.cloud.takes["CreateServer"] = 1000.0
+    it.cloud.makes = False
+    await it.apply()
+    await it.until(lambda: it.status.get("order", {}).get("state") == "Intended")
+    await it.start()
+    asked, it.cloud.makes = len(it.cloud.asked("CreateServer")), True
+    it.cloud.takes["CreateServer"] = 0.01
+    took = await it.until(lambda: it.ready == "True/Running", 12 * GRACE)
+    assert took >= 10 * GRACE
+    assert (len(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == (1, asked + 1)

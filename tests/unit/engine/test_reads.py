@@ -1,0 +1,44 @@
+"""What people are shown of the cloud, and what they are told is missing."""
+
+import pytest
+
+from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.engine import reads
+
+
+class Client:
+    """A cloud of one cluster with these VMs."""
+
+    def __init__(self, vms):
+        self.vms = vms
+
+    async def get_all_clusters(self):
+        return ("Msc1",)
+
+    async def get_servers(self, *, cluster):  # noqa: ARG002
+        return self.vms
+
+    async def get_snapshots(self, *, cluster):  # noqa: ARG002
+        return Listing((SnapshotRecord(id="s"),))
+
+    async def get_vpcs(self, *, cluster):  # noqa: ARG002
+        return Listing((VpcRecord(id="7", name="acme", cluster="Msc1"),))
+
+    async def get_configurations(self):
+        return Listing(())
+
+
+@pytest.mark.parametrize(
+    ("listing", "shown", "told"),
+    [
+        (Listing((VmRecord(id="a", cluster="Msc1"), VmRecord(id="b"))), ["a", "b"], ""),
+        (Listing((VmRecord(id="a", cluster="MSC1"),)), ["a"], ""),
+        (Listing((VmRecord(id="a", cluster="Hou1"), VmRecord(id="b"))), ["b"], "holds records of another"),
+        (Listing((VmRecord(id="a"),), False, "the listing holds 1 of 2 records"), ["a"], "1 of 2"),
+        (Listing((VmRecord(id="a"),), complete=False), ["a"], "told apart"),
+    ],
+)
+async def test_what_a_listing_lacks_is_told(listing, shown, told):
+    found = await reads.records(Client(listing))
+    assert [item.id for item in found.clusters[0].vms] == shown
+    assert (len(found.failures), told in "".join(found.failures)) == (1 if told else 0, True)

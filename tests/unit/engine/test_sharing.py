@@ -1,0 +1,187 @@
+"""Namespaces that share the operator's own account: what may be named by its name in the cloud, and what may be adopted."""
+
+import pytest
+
+from gpucloud.cloud.models import VpcRecord
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.facts import Absent, Present, Readiness
+from gpucloud.reconcile.naming import Identity
+from support.builders import an_intent
+from support.fakes import GOING
+
+NOW = 1000.0
+OWN = "(operator)"
+PROD = {"cluster": "Msc1", "vpc": "acme", "name": "prod"}
+COPY = {"vmRef": None, "vm": PROD}
+BOOT = {"image": {"snapshot": "golden"}}
+THEIRS = {"namespace": "others"}
+HERE = Identity("Msc1", "acme", "acme")
+
+
+def made(name, field, **more):
+    """The status of something that was ordered under this name with the operator's own account, and has been seen."""
+    intent = an_intent(name, vpc="acme").model_dump(mode="json", by_alias=True)
+    return {"account": OWN, "intent": intent, field: name} | more
+
+
+def lost(reason):
+    return {"conditions": [{"type": "Ready", "status": "False", "reason": reason, "message": "x", "lastTransitionTime": NEVER}]}
+
+
+NEVER = "2026-01-01T00:00:00Z"
+VM = {"spec": {"vmName": "prod"}, "status": made("prod", "vmId")}
+SNAPSHOT = {"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId")}
+
+
+async def refused(rooms, kind, name="train"):
+    """What is refused, in the words of the condition."""
+    (found,) = [need for need in (await rooms.facts(kind, name)).needs if need.readiness is not Readiness.READY] or (None,)
+    if found is None:
+        return None
+    assert found.readiness is Readiness.ELSEWHERE
+    assert "--own-account-sharing=Shared" in found.detail
+    assert "spec.accountRef" in found.detail
+    return found.name
+
+
+@pytest.mark.parametrize(
+    ("vms", "is_refused", "why"),
+    [
+        ((), True, "nobody knows whose it is"),
+        (({**VM, "meta": THEIRS},), True, "it is another namespace's"),
+        ((VM,), False, "it is ours"),
+        ((VM, {**VM, "meta": THEIRS}), True, "it may be either's"),
+        ((VM, {"spec": {"vmName": "prod"}, "meta": THEIRS}), False, "a claim alone takes nothing from us"),
+        (({"spec": {"vmName": "prod"}},), True, "a claim alone gives nothing either"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", vmId=None)},), True, "nor does an order"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", account="mine")},), True, "through another account"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", **lost("Conflict"))},), True, "it was made by others"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", **lost("VMLost"))},), True, "what is there now is not"),
+        (({"spec": {"vmName": "prod", "vpc": "acme-x"}, "status": made("prod", "vmId")},), True, "in another VPC"),
+        (({"spec": {"vmName": "prod", "cluster": "Hou1"}, "status": made("prod", "vmId")},), True, "in another cluster"),
+    ],
+)
+async def test_a_copy_of_a_vms_disk(isolated, vms, is_refused, why):
+    """The history: one namespace took a snapshot of the other's VM by spec.vm, and booted a copy of its disk."""
+    for number, vm in enumerate(vms):
+        isolated.put("GpuVM", f"vm{number}", **vm)
+    isolated.put("GpuSnapshot", spec=COPY)
+    assert await refused(isolated, "GpuSnapshot") == ("VM 'prod'" if is_refused else None), why
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "is_refused", "why"),
+    [
+        ((), True, "nobody knows whose it is"),
+        (({**SNAPSHOT, "meta": THEIRS},), True, "it is another namespace's"),
+        ((SNAPSHOT,), False, "it is ours"),
+        ((SNAPSHOT, {**SNAPSHOT, "meta": THEIRS}), True, "it may be either's"),
+        (({"spec": {"snapshotName": "golden"}},), True, "a claim alone gives nothing"),
+        (
+            ({"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId", snapshotId=None)},),
+            True,
+            "nor an order",
+        ),
+    ],
+)
+async def test_a_boot_from_a_snapshot(isolated, snapshots, is_refused, why):
+    isolated.put("GpuVM", "source", status=made("source", "vmId"))
+    isolated.put("GpuVM", "source2", status=made("source", "vmId"), meta=THEIRS)
+    for number, snapshot in enumerate(snapshots):
+        spec = {"vmRef": None, "vm": PROD} | snapshot["spec"]
+        isolated.put("GpuSnapshot", f"s{number}", **snapshot | {"spec": spec})
+    isolated.put("GpuVM", spec=BOOT)
+    assert await refused(isolated, "GpuVM") == ("snapshot 'golden'" if is_refused else None), why
+
+
+async def test_what_only_refers_to_objects_is_refused_nothing(isolated):
+    isolated.put("GpuVM", "source", status=made("source", "vmId"))
+    isolated.put("GpuSnapshot", spec={"vmRef": {"name": "source"}})
+    isolated.put("GpuVM", spec={"vpc": "acme"})
+    assert await refused(isolated, "GpuSnapshot") is None
+    assert await refused(isolated, "GpuVM") is None, "spec.vpc names a place, not a disk"
+
+
+@pytest.mark.parametrize("own", [True, False])
+async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(own, rooms, isolated):
+    if own:
+        isolated.account()
+        rooms = isolated
+    rooms.put("GpuSnapshot", spec=COPY)
+    rooms.put("GpuVM", spec=BOOT)
+    rooms.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
+    for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVpc", "net")):
+        assert await refused(rooms, kind, name) is None
+
+
+# --- VPCs
+
+
+def there(rooms):
+    rooms.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme", tenancy_name="acme"), NOW)
+
+
+async def decided(rooms, **more):
+    rooms.put("GpuVpc", "net", **more)
+    facts = await rooms.facts("GpuVpc", "net")
+    return rooms.vpcs.decide(facts)
+
+
+@pytest.mark.parametrize(
+    ("adoption", "is_there", "reason"),
+    [
+        ("IfExists", True, Reason.INVALID_REFERENCE),
+        ("Required", True, Reason.INVALID_REFERENCE),
+        ("Required", False, Reason.INVALID_REFERENCE),
+        ("Never", True, Reason.CONFLICT),
+    ],
+)
+async def test_no_vpc_is_taken_over(isolated, adoption, is_there, reason):
+    """The history: one namespace adopted the VPC that all used, deleted its object, and so blocked all."""
+    if is_there:
+        there(isolated)
+    plan = await decided(isolated, spec={"name": "acme", "adoption": adoption})
+    ready = find(plan.status.conditions, "Ready")
+    assert (ready.reason, plan.action, plan.record_intent) == (reason, None, False)
+    assert ("--own-account-sharing=Shared" in ready.message) is (adoption != "Never")
+
+
+async def test_one_that_is_not_there_is_created_and_is_ours(isolated):
+    spec = {"name": "acme", "adoption": "IfExists"}
+    await decided(isolated, spec=spec)  # it is first seen now; two younger listings must lack it
+    isolated.clock.now += 8
+    isolated.session.vpcs.seen[HERE] = Absent(NOW + 8, NOW, NOW + 4)
+    assert (await decided(isolated, spec=spec)).record_intent
+    intent = an_intent("acme", vpc="acme").model_dump(mode="json", by_alias=True)
+    isolated.clock.now += 100
+    isolated.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme"), isolated.clock.now)
+    plan = await decided(isolated, spec=spec, status={"intent": intent, "vpcId": "7", "account": OWN})
+    assert find(plan.status.conditions, "Ready").reason == Reason.AVAILABLE
+
+
+@pytest.mark.parametrize("policy", [None, "Delete"])
+async def test_one_that_was_adopted_before_is_not_destroyed(isolated, policy):
+    """The administrator has parted the namespaces since; what was adopted is nobody's now."""
+    there(isolated)
+    spec = {"name": "acme", "adoption": "IfExists"} | ({"deletion": {"policy": policy}} if policy else {})
+    plan = await decided(isolated, spec=spec, status={"vpcId": "7", "adopted": True, "account": OWN}, meta=GOING)
+    assert plan.release.reason == Reason.RETAINED
+
+
+@pytest.mark.parametrize("meta", [{"annotations": {"gpucloud.dev/paused": "true"}}, {"finalizers": []}])
+async def test_pause_and_finalizer_come_first(isolated, meta):
+    there(isolated)
+    plan = await decided(isolated, spec={"name": "acme", "adoption": "Required"}, meta=meta)
+    ready = None if plan.status is None else find(plan.status.conditions, "Ready")
+    assert ready is None or ready.reason == Reason.PAUSED
+
+
+@pytest.mark.parametrize(("namespace", "barred"), [("others", False), ("team", True)])
+async def test_a_vpc_that_another_namespace_adopted_bars_nobody_while_it_goes(rooms, namespace, barred):
+    spec = {"name": "acme", "adoption": "IfExists", "deletion": {"policy": "Delete"}}
+    going = GOING | {"namespace": namespace}
+    rooms.put("GpuVpc", "net", spec=spec, meta=going, status={"vpcId": "7", "adopted": True})
+    rooms.put("GpuVM")
+    found = [need.readiness for need in (await rooms.facts("GpuVM")).needs]
+    assert found == ([Readiness.LEAVING] if barred else [])
