@@ -174,16 +174,15 @@ def test_the_reference_names_every_field_and_rule(definition):
 
 
 @pytest.mark.parametrize("definition", [GPUVM, GPUVPC, GPUSNAPSHOT], ids=lambda item: item.kind)
-def test_every_cloud_kind_names_its_account_records_its_intent_and_has_a_deadline(definition):
+def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline(definition):
     assert issubclass(definition.spec, CloudSpec)
     assert issubclass(definition.status, CloudStatus)
     names = list(schema(definition, "status")["properties"])
-    assert names[:8] == [
+    assert names[:7] == [
         "observedGeneration",
         "conditions",
-        "intent",
+        "order",
         "account",
-        "ordered",
         "tenancy",
         "progressDeadlineAt",
         "lastHandledReconcileAt",
