@@ -1,6 +1,6 @@
 """``gpucloud crds``: print, write or check the files that are made from the models of ``gpucloud.kinds``.
 
-It knows files and differences; what stands in them is decided by the kinds.
+It knows files and differences; what stands in them is decided by the kinds, and by the core's table of transitions.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpucloud.cli import orderpage
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
@@ -54,7 +55,8 @@ def _definitions() -> dict[str, str]:
 
 
 def _pages() -> dict[str, str]:
-    return {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
+    pages = {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
+    return pages | {orderpage.NAME: orderpage.order_page()}
 
 
 def _schemas() -> dict[str, str]:
@@ -81,5 +83,5 @@ def _check(files: Mapping[Path, str]) -> int:
         )
         print("\n".join(difference))
     if stale:
-        print("These files are printed from gpucloud.kinds and differ from it: run `make crds`.", file=sys.stderr)
+        print("These files are printed from the code and differ from it: run `make crds`.", file=sys.stderr)
     return stale

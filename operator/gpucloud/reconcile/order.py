@@ -229,11 +229,13 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
             return _moved(known, Event.REFUSED, now)
         return Standing(None, now) if known is None else known
-    if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING | {OrderState.OVERDUE}:
+    if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         order = known.order.model_copy(update={"id": recorded.id})
         return replace(known, order=order, since=now, taken_over=known.state in OUTSTANDING, doubtful=True)
     doubtful = recorded.state is not OrderState.NOT_ORDERED
-    foreign = Standing(recorded, now, taken_over=recorded.state is OrderState.INTENDED, doubtful=doubtful)
+    # An unclear one may have been an intended one that its writer had itself taken over.
+    unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
+    foreign = Standing(recorded, now, taken_over=unresolved, doubtful=doubtful)
     return _moved(foreign, Event.TAKEN_OVER, now)
 
 

@@ -1,0 +1,35 @@
+"""docs/reference/orders.md says what the core does."""
+
+import argparse
+from pathlib import Path
+
+from gpucloud.cli import crds, orderpage
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.order import TRANSITIONS
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "reference" / orderpage.NAME
+
+
+def test_the_page_is_as_printed():
+    assert PAGE.read_text() == orderpage.order_page(), "run `make crds`"
+
+
+def test_every_transition_has_a_row_and_an_arrow_and_every_state_a_paragraph():
+    text = orderpage.order_page()
+    for (before, event), (after, proof) in TRANSITIONS.items():
+        assert f"| `{before}` | {event} | `{after}` | {proof} |" in text
+        assert before is after or f"    {before} --> {after}: {event}\n" in text
+    assert all(f"\n\n**{state}**: " in text for state in OrderState)
+
+
+def test_a_page_that_differs_is_told(tmp_path, capsys):
+    def check(mode):
+        other = {"write": "check", "check": "write"}[mode]
+        return crds.run(argparse.Namespace(**{mode: tmp_path / "crds", other: None, "docs": tmp_path, "schemas": None}))
+
+    assert (check("write"), check("check")) == (0, 0)
+    page = tmp_path / orderpage.NAME
+    page.write_text(page.read_text().replace("| `Seen` |", "| `Sene` |"))
+    assert check("check") == 1
+    assert "-| `Sene` |" in capsys.readouterr().out
