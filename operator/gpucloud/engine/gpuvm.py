@@ -86,10 +86,10 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         return self._tools.objects.wanted_vm(stored, spec)
 
     def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool:
-        """Whether its addresses are the recorded ones, of which one at least is known."""
+        """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
         pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
         known = [pair for pair in pairs if all(pair)]
-        return bool(known) and all(recorded == shown for recorded, shown in known)
+        return status.settled_generation is not None and bool(known) and all(recorded == shown for recorded, shown in known)
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the owner chose the VM's name."""
