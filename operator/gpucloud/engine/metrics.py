@@ -107,6 +107,9 @@ class Metrics:
         self._task_failures = Counter(
             "gpucloud_task_failures", "Background tasks that died; each was restarted.", ["task"], registry=registry
         )
+        self._begin_all()
+
+    def _begin_all(self) -> None:
         for item in DEFINITIONS:
             self._begin(item.kind)
         for task in TASKS:

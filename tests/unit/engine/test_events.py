@@ -7,8 +7,8 @@ import pytest
 
 from gpucloud.engine import events
 from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
-from support.builders import a_status, an_object
-from support.fakes import DOWN, FakeKube, HandClock
+from support.builders import UID, a_status, an_object
+from support.fakes import DOWN, GONE, FakeKube, HandClock
 from support.fedmetrics import a_condition
 
 pytestmark = pytest.mark.looptime
@@ -32,7 +32,7 @@ def recorder(kube, clock):
 
 async def posted(recorder, kube):
     task = asyncio.create_task(recorder.run())
-    await asyncio.wait_for(recorder.drain(), 5)
+    await asyncio.wait_for(recorder.drain(), 30)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     return kube.events
@@ -144,10 +144,24 @@ async def test_a_long_note_and_a_long_name_are_cut(recorder, kube):
 
 
 async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
-    kube.fails = [DOWN]
+    kube.fails = [GONE]
     recorder.tell("GpuVM", an_object(), NOTE)
     recorder.tell("GpuVM", an_object(uid="another"), NOTE)
     assert len(await posted(recorder, kube)) == 1
+
+
+async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube):
+    kube.fails = [DOWN, DOWN]
+    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID, "another"]
+
+
+async def test_an_apiserver_that_stays_in_trouble_costs_one_event_a_few_seconds(recorder, kube):
+    kube.fails = [DOWN] * (1 + len(events.RETRY_AFTER_SECONDS))
+    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == ["another"]
 
 
 async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch):
