@@ -26,7 +26,7 @@ from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
-from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Refusal, Unknown, Verb
+from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Present, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Placed, Proofs
 from gpucloud.reconcile.unreadable import Unreadable
@@ -111,12 +111,17 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def decided(self, facts: F) -> Plan[S]:
         """The kind's decision."""
 
-    def proofs(self, stored: Stored[P, S], spec: P, here: Identity) -> Proofs:
+    def proofs(self, stored: Stored[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """What makes an observation count for this object."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
         adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER
         grace = self._tools.limits.grace
-        return Proofs(marked=marked, adoptable=adoptable, here=here, grace=grace, unique_id=self.subject.unique_id)
+        same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
+        return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, same=same)
+
+    @abstractmethod
+    def is_same(self, status: S, record: Any) -> bool:
+        """Whether a record under a chosen name shows what the status shows, so that nobody has made another since."""
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:
@@ -288,7 +293,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         found = self._found(stored, spec, seat, here, standing)
         memory = self._memories.of(meta.uid)
         if here is not None:
-            proofs = self.proofs(stored, spec, here)
+            proofs = self.proofs(stored, spec, here, found)
             standing = orders.observed(standing, found, proofs, now.mono, memory.first_seen)
             self._memories.learned(meta.uid, standing)
         return {

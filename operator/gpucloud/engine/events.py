@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.events")
 
 REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
+RETRY_AFTER_SECONDS = (0.5, 2.0, 5.0)  # between attempts to post one Event
 LONGEST_NOTE = 1024  # the API's own limit, in bytes
 BACKLOG = 2000
 NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
@@ -142,12 +143,22 @@ class EventRecorder:
         while True:
             document = await self._backlog.get()
             try:
-                await self._send(document)
-            except KubeError as error:
-                name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
-                log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
+                await self._persist(document)
             finally:
                 self._backlog.task_done()
+
+    async def _persist(self, document: dict[str, Any]) -> None:
+        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only."""
+        for pause in (*RETRY_AFTER_SECONDS, None):
+            try:
+                await self._send(document)
+            except KubeError as error:
+                if pause is not None and (error.status in {0, 429} or error.status >= 500):
+                    await asyncio.sleep(pause)
+                    continue
+                name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+                log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
+            return
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""

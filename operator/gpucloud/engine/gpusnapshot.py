@@ -10,6 +10,7 @@ from gpucloud.engine.cloudroom import CloudRoom
 from gpucloud.engine.listings import as_recorded
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.core.record import moment
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
@@ -18,6 +19,7 @@ from gpucloud.reconcile.order import placed_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
@@ -54,6 +56,10 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
         order = stored.status.order
         name = spec.snapshot_name or (order.name if order is not None and order.name else here.name)
         return replace(here, name=name, **place)
+
+    def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool:
+        """Whether it was taken at the recorded time."""
+        return status.creation_date is not None and moment(record.creation_date) == status.creation_date
 
     def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
         """Whether the owner chose the snapshot's name."""

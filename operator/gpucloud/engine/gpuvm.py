@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpucloud.cloud.client import CloudClient
-    from gpucloud.cloud.models import SnapshotRecord
+    from gpucloud.cloud.models import SnapshotRecord, VmRecord
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.brake import Brake
     from gpucloud.engine.cloudroom import Tools
@@ -84,6 +84,12 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
     def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """What the spec asks for."""
         return self._tools.objects.wanted_vm(stored, spec)
+
+    def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool:
+        """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
+        pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
+        known = [pair for pair in pairs if all(pair)]
+        return status.settled_generation is not None and bool(known) and all(recorded == shown for recorded, shown in known)
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the owner chose the VM's name."""

@@ -21,9 +21,11 @@ from gpucloud.reconcile.order import placed_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpucloud.cloud.models import VpcRecord
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.objects import Stored
     from gpucloud.engine.session import Session
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.order import Placed, Proofs
     from gpucloud.reconcile.plan import Plan
@@ -75,9 +77,13 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         barred = sharing.adoption(self._tools.objects, spec, seat)
         return facts if barred is None else adoption.without(facts, barred)
 
-    def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity) -> Proofs:
+    def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
+        """Its id tells it from any other."""
+        return True
+
+    def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
         """As for every kind; nothing is adopted where the administrator keeps namespaces apart."""
-        proofs = super().proofs(stored, spec, here)
+        proofs = super().proofs(stored, spec, here, found)
         barred = sharing.adoption(self._tools.objects, spec, self._seat(stored, spec)) is not None
         return replace(proofs, adoptable=False) if barred else proofs
 

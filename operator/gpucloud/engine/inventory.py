@@ -139,7 +139,7 @@ class Inventory(Generic[R]):
         as_of = view.as_of or 0.0
         found = _find(view.records, identity)
         if found:
-            return Present(found[0], as_of, twins=len(found) > 1)
+            return Present(found[0], as_of, twins=len(found) > 1, returned=view.returned.get(identity))
         missed_since = view.missing_since.get(identity, as_of)
         if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
@@ -336,10 +336,9 @@ class Inventory(Generic[R]):
         view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
-        missing = dict.fromkeys(here for uid in self._in(cluster) if not _find(records, here := self._watched[uid]))
-        view.missing_since = {identity: view.missing_since.get(identity, began) for identity in missing}
-        if not doubted:
-            view.believed_gone = frozenset(missing)
+        watched = dict.fromkeys(self._watched[uid] for uid in self._in(cluster))
+        missing = [here for here in watched if not _find(records, here)]
+        view.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from gpucloud.reconcile.facts import Blindness, Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gpucloud.reconcile.naming import Identity
 
 R = TypeVar("R")
@@ -33,6 +35,8 @@ class View(Generic[R]):
     as_of: float | None = None
     blind: Unknown | None = None
     missing_since: dict[Identity, float] = field(default_factory=dict)
+    missed: dict[Identity, int] = field(default_factory=dict)  # by how many believed listings in a row
+    returned: dict[Identity, float] = field(default_factory=dict)  # since which listing, after two or more had lacked it
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
@@ -42,6 +46,16 @@ class View(Generic[R]):
     kick: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     took: float = 0.0
+
+    def note_missing(self, missing: Collection[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
+        """Who is missing from the last listing, since when, and who came back that two listings in a row had lacked."""
+        began = self.as_of or 0.0
+        back = {here: began for here, count in self.missed.items() if count > 1 and here not in missing}
+        self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
+        self.missed = {here: self.missed.get(here, 0) + (not doubted) for here in missing}
+        self.missing_since = {here: self.missing_since.get(here, began) for here in missing}
+        if not doubted:
+            self.believed_gone = frozenset(missing)
 
     @property
     def rejected(self) -> bool:

@@ -29,11 +29,15 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Present(Generic[R]):
-    """The last complete look shows it. ``twins``: more than one record under one identity, not to be told apart."""
+    """The last complete look shows it. ``twins``: more than one record under one identity, not to be told apart.
+
+    ``returned`` is when the listing began in which it came back, after two or more in a row had lacked it.
+    """
 
     record: R
     as_of: float
     twins: bool = False
+    returned: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

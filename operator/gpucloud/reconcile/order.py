@@ -54,6 +54,10 @@ _NAME_FREE = (
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
 _NOT_ADOPTED = "it was adopted, which the spec forbids by now"
+_REPLACED = (
+    "a unique id in the listing differs from the recorded one; or, under a chosen name, it came back after two listings in a "
+    "row had lacked it, and nothing recorded shows that it is the same"
+)
 _MARKED = "its name bears the fingerprint of this object's UID"
 
 TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
@@ -79,7 +83,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.OVERDUE, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
     (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
-    (S.SEEN, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
+    (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),
     (S.SEEN, E.DESTROYED): Transition(
         S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
     ),
@@ -90,7 +94,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),
-    (S.DESTROYING, E.REPLACED): Transition(S.GONE, "a unique id in the listing differs from the recorded one"),
+    (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so it is looked for once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
     (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
@@ -122,6 +126,7 @@ class Standing:
     recorded: float | None = None  # when this process wrote the record; None when another did
     taken_over: bool = False  # another process wrote it, and what came of it is not resolved yet
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
+    verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
 
     @property
@@ -144,6 +149,7 @@ class Proofs:
     here: Identity
     grace: float
     unique_id: bool = False  # the cloud's id of it is never given twice
+    same: bool = True  # what the record shows is what the status shows of it: addresses, time of creation
 
 
 def may_exist(order: Order | None) -> bool:
@@ -220,6 +226,8 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
     """
     if recorded is None or (known is not None and recorded.id in known_ids):
+        if known is not None and recorded is not None and _is_withdrawn(known, recorded):
+            return _moved(known, Event.REFUSED, now)
         return Standing(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         order = known.order.model_copy(update={"id": recorded.id})
@@ -229,6 +237,19 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
     foreign = Standing(recorded, now, taken_over=unresolved, doubtful=doubtful)
     return _moved(foreign, Event.TAKEN_OVER, now)
+
+
+def withdrawn(standing: Standing) -> Order | None:
+    """The record of an order that this process has not sent, and does not send now; None of any other order."""
+    if standing.state is not OrderState.INTENDED or not standing.own or standing.order is None:
+        return None
+    return standing.order.model_copy(update={"state": OrderState.REFUSED})
+
+
+def _is_withdrawn(known: Standing, recorded: Order) -> bool:
+    """Whether the status shows that this process withdrew the order that it had recorded."""
+    own = withdrawn(known)
+    return own is not None and (recorded.id, recorded.state) == (own.id, own.state)
 
 
 def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
@@ -263,20 +284,10 @@ def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: flo
 
 
 def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
-    seen_id, order = getattr(found.record, "id", None), standing.order
-    if (
-        proofs.unique_id
-        and order is not None
-        and order.cloud_id
-        and seen_id
-        and seen_id[:253] != order.cloud_id
-        and may_exist(order)
-    ):
-        # What a status of another process says may be out of date, or edited: the difference must last for a grace.
-        settled = standing.own or found.as_of >= standing.since + proofs.grace
-        standing = _moved(standing, Event.REPLACED, now) if settled else standing
-        if standing.state is not OrderState.LOST or not proofs.adoptable:
-            return standing
+    seen_id, replaced = getattr(found.record, "id", None), _replaced(standing, found, proofs, now)
+    if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
+        return replaced
+    standing = replaced or standing
     if standing.state is OrderState.SEEN:
         return _with_id(standing, seen_id)
     ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
@@ -287,6 +298,27 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
     if proofs.adoptable and standing.state is not OrderState.DESTROYING:
         return _with_id(_seen(standing, proofs, now, Origin.ADOPTED), seen_id)
     return _moved(standing, Event.NAME_TAKEN, now)
+
+
+def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:
+    """The standing when the listing shows, or may show, another under its name; None when it does not."""
+    order, seen_id = standing.order, getattr(found.record, "id", None)
+    if order is None or not may_exist(order):
+        return None
+    if proofs.unique_id and order.cloud_id and seen_id and seen_id[:253] != order.cloud_id:
+        # What a status of another process says may be out of date, or edited: the difference must last for a grace.
+        settled = standing.own or found.as_of >= standing.since + proofs.grace
+        return _moved(standing, Event.REPLACED, now) if settled else standing
+    if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
+        return replace(standing, verified=found.returned) if proofs.same else _moved(standing, Event.REPLACED, now)
+    return None
+
+
+def _returned(standing: Standing, found: Present[object], proofs: Proofs) -> bool:
+    """Whether somebody else may have made this under a chosen name since ours was last seen."""
+    if proofs.marked or proofs.unique_id or found.returned is None or found.returned <= standing.since:
+        return False
+    return standing.verified is None or found.returned > standing.verified
 
 
 def _shown_from(standing: Standing) -> float:

@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import Order, OrderState
-from gpucloud.reconcile.facts import Blindness, Present, Readiness, Unknown
+from gpucloud.reconcile.facts import Blindness, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from support.builders import TAG, a_status, an_order
 from support.fakes import GOING
@@ -311,6 +311,42 @@ async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(rooms, vm, waits
     rooms.put("GpuSnapshot", "golden", meta=GOING)
     rooms.put("GpuVM", "train", **{"spec": FROM_SNAPSHOT} | vm)
     assert (await rooms.facts("GpuSnapshot", "golden")).dependents == (("GpuVM 'train'",) if waits else ())
+
+
+async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it_needs_goes(rooms):
+    """Otherwise the VM would wait for its snapshot, and the snapshot for the VM to stay."""
+    here = Identity("Msc1", "acme", external_name("train", "u-train", TAG))
+    rooms.session.vms.seen[here] = Present(VmRecord(id=here.name, status="ONLINE"), NOW)
+    running = status("Running", "True", None, order=here.name)
+    rooms.put("GpuVM", "train", status=running)
+    rooms.put("GpuSnapshot", "copy")
+
+    async def decided():
+        plan = rooms.snapshots.decide(await rooms.facts("GpuSnapshot", "copy"))
+        if plan.record_intent:
+            rooms.snapshots.intends("u-copy", plan.status)
+        rooms.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return plan
+
+    assert (await decided()).record_intent
+    rooms.put("GpuVM", "train", meta=GOING, status=running)
+    assert (await rooms.facts("GpuVM", "train")).dependents == ("GpuSnapshot 'copy'",)
+    assert (await decided()).status.order.state is OrderState.REFUSED
+    assert (await rooms.facts("GpuVM", "train")).dependents == ()
+    rooms.put("GpuVM", "train", status=running)
+    assert (await decided()).record_intent, "nothing is sent on a record that was withdrawn"
+    assert (await decided()).action is Verb.CREATE_SNAPSHOT
+
+
+async def test_a_snapshot_that_another_vm_is_being_made_from_does_not_go_with_its_vm(rooms):
+    vm = rooms.put("GpuVM", "train", meta=GOING)
+    rooms.put("GpuSnapshot", "copy", status=status(order=TAKEN, snapshotId=TAKEN))
+    here = rooms.objects.vm_identity(vm, vm.spec)
+    spec = {"image": {"snapshotRef": {"name": "copy"}}}
+    rooms.put("GpuVM", "restored", spec=spec, status=status("Creating", order=an_order("x", OrderState.ACCEPTED)))
+    assert list(rooms.objects.deletable_snapshots(vm, here)) == []
+    rooms.put("GpuVM", "restored", spec=spec, status=status("Running", "True", None, order="x", settledGeneration=1))
+    assert list(rooms.objects.deletable_snapshots(vm, here)) == [TAKEN]
 
 
 # --- which snapshots go with a VM

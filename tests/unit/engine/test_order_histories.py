@@ -23,7 +23,7 @@ VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
 
 
 class MakingCloud(FakeCloud):
-    """What is ordered stands until it is destroyed. ``odd`` and ``answer`` change the next order's record and answer."""
+    """What is ordered stands, until it is destroyed. ``odd`` changes the record of the next order, ``answer`` its answer."""
 
     def __init__(self):
         super().__init__()
@@ -45,6 +45,8 @@ class MakingCloud(FakeCloud):
         if operation == "DestroyServer":
             here[operation] = {"status": "accepted"}
             self.vms.pop(request.url.params["Id"], None)
+        if operation == "GetServers" and request.url.params.get("Cluster") not in {None, "Msc1"}:
+            return failed(400, "unknown cluster")
         if operation != "CreateServer":
             return await super().handle_async_request(request)
         ordered = json.loads(await request.aread())
@@ -199,6 +201,9 @@ async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     await it.until(lambda: it.ready == "True/Running")
     await asyncio.sleep(60)
     await it.start()
+    it.change(spec={"powerState": "Stopped"})
+    await asyncio.sleep(60)
+    assert it.cloud.asked("StopServer") == []
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked")
     assert "Destroy it by hand, or set spec.deletion.policy: Retain" in it.words

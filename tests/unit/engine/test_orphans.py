@@ -140,7 +140,10 @@ async def test_what_goes_while_the_objects_are_listed_was_no_orphan(rig):
 
 async def test_every_cluster_that_the_credential_knows_is_looked_at(rig):
     it = rig()
-    it.cloud.worlds[KEY]["GetAll"] = ["Msc1", "Empty"]
+    it.cloud.worlds[KEY] |= {
+        "GetAll": ["Msc1", "Empty"],
+        "GetServers": [],
+    }  # a record of Msc1 in Empty's would be no whole listing
     it.account()
     await it.orphans.scan()
     asked = {(operation, call.get("Cluster") or call.get("cluster")) for _, operation, call in it.cloud.calls}

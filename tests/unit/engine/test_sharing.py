@@ -3,11 +3,12 @@
 import pytest
 
 from gpucloud.cloud.models import VpcRecord
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, Present, Readiness
 from gpucloud.reconcile.naming import Identity
-from support.builders import an_intent
+from support.builders import an_order
 from support.fakes import GOING
 
 NOW = 1000.0
@@ -19,17 +20,12 @@ THEIRS = {"namespace": "others"}
 HERE = Identity("Msc1", "acme", "acme")
 
 
-def made(name, field, **more):
+def made(name, field, state=OrderState.SEEN, **more):
     """The status of something that was ordered under this name with the operator's own account, and has been seen."""
-    intent = an_intent(name, vpc="acme").model_dump(mode="json", by_alias=True)
-    return {"account": OWN, "intent": intent, field: name} | more
+    order = an_order(name, state, vpc="acme").model_dump(mode="json", by_alias=True)
+    return {"account": OWN, "order": order, field: name} | more
 
 
-def lost(reason):
-    return {"conditions": [{"type": "Ready", "status": "False", "reason": reason, "message": "x", "lastTransitionTime": NEVER}]}
-
-
-NEVER = "2026-01-01T00:00:00Z"
 VM = {"spec": {"vmName": "prod"}, "status": made("prod", "vmId")}
 SNAPSHOT = {"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId")}
 
@@ -56,8 +52,8 @@ async def refused(rooms, kind, name="train"):
         (({"spec": {"vmName": "prod"}},), True, "a claim alone gives nothing either"),
         (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", vmId=None)},), True, "nor does an order"),
         (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", account="mine")},), True, "through another account"),
-        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", **lost("Conflict"))},), True, "it was made by others"),
-        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", **lost("VMLost"))},), True, "what is there now is not"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", OrderState.REFUSED)},), True, "it was made by others"),
+        (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", OrderState.LOST)},), True, "what is there now is not"),
         (({"spec": {"vmName": "prod", "vpc": "acme-x"}, "status": made("prod", "vmId")},), True, "in another VPC"),
         (({"spec": {"vmName": "prod", "cluster": "Hou1"}, "status": made("prod", "vmId")},), True, "in another cluster"),
     ],
@@ -153,10 +149,10 @@ async def test_one_that_is_not_there_is_created_and_is_ours(isolated):
     isolated.clock.now += 8
     isolated.session.vpcs.seen[HERE] = Absent(NOW + 8, NOW, NOW + 4)
     assert (await decided(isolated, spec=spec)).record_intent
-    intent = an_intent("acme", vpc="acme").model_dump(mode="json", by_alias=True)
+    order = an_order("acme", vpc="acme", cloud_id="7").model_dump(mode="json", by_alias=True)
     isolated.clock.now += 100
     isolated.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme"), isolated.clock.now)
-    plan = await decided(isolated, spec=spec, status={"intent": intent, "vpcId": "7", "account": OWN})
+    plan = await decided(isolated, spec=spec, status={"order": order, "vpcId": "7", "account": OWN})
     assert find(plan.status.conditions, "Ready").reason == Reason.AVAILABLE
 
 

@@ -53,7 +53,7 @@ def report(
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     fields: dict[str, Any] = {
         **_seen(f),
-        "order": _record(f),
+        "order": recorded(f),
         "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,
@@ -69,7 +69,7 @@ def report(
     )
 
 
-def _record(f: CloudFacts[Any, S, Any]) -> Order | None:
+def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
     """The order as this process knows it; that nothing was ever ordered is recorded too, so that the object may go unseen."""
     if f.order is None and f.memory.seen_new:
         return Order(state=OrderState.NOT_ORDERED)

@@ -13,7 +13,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.report import recorded, report
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
 from gpucloud.reconcile.plan import Plan
 
@@ -231,7 +231,12 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours."""
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
-    return None if waits is None else report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS)
+    if waits is None:
+        return None
+    # An order that was not sent holds nobody up: what it needs may be on its way out, and wait for this object in turn.
+    return report(
+        f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS, order=orders.withdrawn(f.standing) or recorded(f)
+    )
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
