@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
-from gpucloud.reconcile.order import ACCEPTED_GRACES, MAY_EXIST, MOST_REORDERS, TRANSITIONS, URGENT
+from gpucloud.reconcile.order import MAY_EXIST, URGENT
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MOST_REORDERS, TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,7 +54,7 @@ _MARKED = (
 def order_page() -> str:
     """The whole page."""
     parts = [
-        "<!-- printed from gpucloud.reconcile.order by `make crds` -->",
+        "<!-- printed from gpucloud.reconcile.transitions by `make crds` -->",
         "# Orders",
         _ABOUT,
         "## Transitions",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gpucloud.cli import crds, orderpage
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.order import TRANSITIONS
+from gpucloud.reconcile.transitions import TRANSITIONS
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / orderpage.NAME

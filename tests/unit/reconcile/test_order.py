@@ -12,7 +12,8 @@ from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Refusal, Unknown
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import MAY_EXIST, TRANSITIONS, Event, Placed, Proofs, Standing
+from gpucloud.reconcile.order import MAY_EXIST, Placed, Proofs, Standing
+from gpucloud.reconcile.transitions import TRANSITIONS, Event
 from support.builders import a_record, an_order
 
 S, E = OrderState, Event

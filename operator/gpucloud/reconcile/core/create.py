@@ -20,6 +20,7 @@ from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.transitions import MOST_REORDERS
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -89,7 +90,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud accepted the order again and again, and lists nothing: a person must ask why."""
     if f.state is not OrderState.OVERDUE or f.order is None or _asked_again(f):
         return None
-    if f.order.reorders < orders.MOST_REORDERS and orders.odd_place(f.order) is None:
+    if f.order.reorders < MOST_REORDERS and orders.odd_place(f.order) is None:
         return None
     verdict = stalled(
         Reason.ORDER_OVERDUE,

@@ -1,0 +1,87 @@
+"""The table of an order's states: each change, and the proof that it needs. ``order.py`` obeys it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from gpucloud.kinds.common import OrderState
+
+ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing
+MOST_REORDERS = 3  # of one accepted order that never shows; then a person is asked
+
+
+class Event(StrEnum):
+    """What can happen to an order."""
+
+    TAKEN_OVER = "another process wrote the record"
+    RECORDED = "the record is written"
+    ANSWERED = "the cloud accepts the order"
+    UNANSWERED = "the answer may hide a success"
+    REFUSED = "the cloud refuses the order"
+    SHOWN = "a listing shows it"
+    NAME_TAKEN = "a listing shows the chosen name"
+    MISSING = "two listings lack it"
+    REPLACED = "a listing shows another under its name"
+    DESTROYED = "its destruction is announced"
+
+
+class Transition(NamedTuple):
+    """The next state, and the proof without which the event does not count."""
+
+    to: OrderState
+    proof: str
+
+
+S, E = OrderState, Event
+_NAME_FREE = (
+    "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
+)
+_LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
+_NOT_ADOPTED = "it was adopted, which the spec forbids by now"
+_REPLACED = (
+    "a unique id in the listing differs from the recorded one; or, under a chosen name, it came back after two listings in a "
+    "row had lacked it, and nothing recorded shows that it is the same"
+)
+_MARKED = "its name bears the fingerprint of this object's UID"
+
+TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
+    (S.NOT_ORDERED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
+    (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
+    (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to act upon"),
+    (S.INTENDED, E.ANSWERED): Transition(S.ACCEPTED, "a 2xx answer; the id and place that it names are recorded"),
+    (S.INTENDED, E.UNANSWERED): Transition(S.UNCLEAR, "time-out, reset, 5xx of any words, an answer that cannot be read"),
+    (S.INTENDED, E.REFUSED): Transition(S.REFUSED, "a 4xx answer, or the request did not leave"),
+    (S.INTENDED, E.SHOWN): Transition(S.SEEN, _MARKED),
+    (S.INTENDED, E.NAME_TAKEN): Transition(S.REFUSED, "the order was not sent, so a chosen name that shows is another's"),
+    (S.ACCEPTED, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
+    (S.UNCLEAR, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.UNCLEAR, E.MISSING): Transition(
+        S.REFUSED, f"never made: both listings began a grace after the call ({ACCEPTED_GRACES} after a record was taken over)"
+    ),
+    (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
+    (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),
+    (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.OVERDUE, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
+    (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),
+    (S.SEEN, E.DESTROYED): Transition(
+        S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
+    ),
+    (S.LOST, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
+    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
+    (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
+    (S.DESTROYING, E.MISSING): Transition(
+        S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
+    ),
+    (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
+    (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so it is looked for once more"),
+    (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
+    (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
+}
+del S, E
