@@ -53,7 +53,7 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
         if here is None or (spec.snapshot_name is None and spec.vm is None):
             return None
         place = {} if spec.vm is None else {"cluster": spec.vm.cluster, "vpc": spec.vm.vpc}
-        order = stored.status.order
+        order = self._record(stored, spec)  # not one that somebody else put there
         name = spec.snapshot_name or (order.name if order is not None and order.name else here.name)
         return replace(here, name=name, **place)
 

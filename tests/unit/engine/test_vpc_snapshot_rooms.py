@@ -7,7 +7,7 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.facts import Blindness, Present, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
@@ -192,3 +192,13 @@ async def test_the_apiserver_is_read_only_when_something_may_be_created(rooms, k
     rooms.put(kind, "new")
     await rooms.facts(kind, "new")
     assert len(rooms.kube.reads) == reads
+
+
+async def test_a_record_that_somebody_else_put_into_the_status_moves_no_snapshot(rooms):
+    spec = {"vmRef": None, "vm": {"cluster": "Msc1", "vpc": "acme", "name": "by-hand"}}
+    seen = an_order(NAME).model_dump(mode="json", by_alias=True)
+    rooms.put("GpuSnapshot", "copy", spec=spec, status={"order": seen, "snapshotId": NAME})
+    await rooms.facts("GpuSnapshot", "copy")
+    rooms.put("GpuSnapshot", "copy", spec=spec, status={"order": seen | {"name": "theirs"}, "snapshotId": "theirs"})
+    facts = await rooms.facts("GpuSnapshot", "copy")
+    assert (facts.identity.name, isinstance(facts.found, Absent)) == (NAME, True)
