@@ -36,7 +36,7 @@ NAMING, TENANCY = "tests/unit/reconcile/test_naming.py", "tests/unit/reconcile/t
 ACCOUNT, ACCOUNTS = "tests/unit/reconcile/test_gpucloudaccount.py", "tests/unit/engine/test_account_room.py"
 INVENTORY, LOOP, OBJECTS = (f"tests/unit/engine/test_{room}.py" for room in ("inventory", "loop", "objects"))
 ROOM = "tests/unit/engine/test_gpuvm_room.py"
-SCANS = "tests/unit/engine/test_orphan_scans.py::test_nothing_that_has_an_owner_or_was_not_seen_abandoned_is_destroyed"
+SCANS = "tests/unit/engine/test_orphans.py::test_without_a_list_of_objects_nothing_is_said"
 
 # Which tests must find which defect. Whether the end-to-end tests find it too is another question, of another hour.
 FOUND_BY = {

@@ -39,7 +39,6 @@ from gpucloud.reconcile.gpusnapshot import Source
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.quota import Quota, Usage
-from gpucloud.reconcile.transitions import TRANSITIONS, Event
 from support import builders, snapshotfacts, vpcfacts
 from support.builders import NOW, START, an_object
 from support.snapshotfacts import a_snapshot, a_snapshot_spec
@@ -138,7 +137,7 @@ def a_history(r, base, order, there):
     attempts = {verb: an_attempt(r, verb) for verb in (Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT) if r.random() < 0.2}
     attempts = {verb: item for verb, item in attempts.items() if verb not in {subject.create, subject.destroy}}
     known = orders.take_over(None, recorded(base, order), frozenset(), times[0])
-    if r.random() < 0.6 and (known.state, Event.RECORDED) in TRANSITIONS:
+    if r.random() < 0.6 and orders.may_be_recorded(known.state):
         here, proven = base.identity, known
         ours = builders.an_order(here.name, OrderState.INTENDED, here.vpc, here.cluster, id=r.choice(IDS[:2]))
         known = orders.record(proven, ours.model_copy(update={"reorders": r.choice((0, 0, 3))}), times[1])

@@ -54,7 +54,7 @@ _MARKED = (
 def order_page() -> str:
     """The whole page."""
     parts = [
-        "<!-- printed from gpucloud.reconcile.order by `make crds` -->",
+        "<!-- printed from gpucloud.reconcile.transitions by `make crds` -->",
         "# Orders",
         _ABOUT,
         "## Transitions",

@@ -1,7 +1,8 @@
 """The state machine of an order: what became of the one thing that is created in the cloud for an object.
 
-Every fact that a decision needs about an order stands in this record, in ``status.order``; ``transitions.py`` lists every
-change of its state with the proof that it needs.
+Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
+change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
+not in the table changes nothing.
 
 ``Standing`` is the record as this process knows it: ahead of the status by what was answered since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight

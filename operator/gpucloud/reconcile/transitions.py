@@ -1,7 +1,4 @@
-"""The table of an order's states: every change, with the proof that it needs. docs/reference/orders.md is printed from it.
-
-A pair of state and event that is not in the table changes nothing. What makes an event happen: ``order.py``.
-"""
+"""The table of an order's states: each change, and the proof that it needs. ``order.py`` obeys it."""
 
 from __future__ import annotations
 

@@ -119,6 +119,15 @@ ROWS = {
         {"spec": ADOPTS, "status": AVAILABLE, "memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
         looks=False,
     ),
+    "another id than an order of another process was accepted under is believed a grace later": Row(
+        "until then nothing is looked at hotly",
+        {
+            "status": a_vpc_status("Creating", order=an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1")),
+            "memory": Memory(first_seen=NOW - 1),
+            "found": a_vpc("vpc-2"),
+        },
+        looks=False,
+    ),
     "another id, seen too early, lets nothing go": Row(
         "ours may be there", EMPTIED | {"memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
     ),

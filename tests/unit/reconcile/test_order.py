@@ -194,6 +194,32 @@ def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_al
     assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
 
 
+BACK = replace(shown(SINCE + 50), returned=SINCE + 50)  # two listings in a row had lacked it
+OTHER = replace(CHOSEN, same=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "proofs", "state", "why"),
+    [
+        (BACK, OTHER, S.LOST, "somebody may have made another under the chosen name"),
+        (BACK, CHOSEN, S.SEEN, "its addresses are the recorded ones"),
+        (BACK, replace(MARKED, same=False), S.SEEN, "nobody else gives it this name"),
+        (BACK, replace(UNIQUE, same=False), S.SEEN, "its id tells"),
+        (shown(SINCE + 50), OTHER, S.SEEN, "it was never away: the cloud may change what it says of it"),
+        (replace(BACK, returned=SINCE), OTHER, S.SEEN, "it was seen since it came back"),
+    ],
+)
+def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
+    assert look(found, proofs)(at(S.SEEN)).state is state, why
+    assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if state is S.LOST else S.DESTROYING), why
+
+
+def test_what_was_seen_to_be_the_same_once_may_change_later():
+    verified = look(BACK, CHOSEN)(at(S.SEEN))
+    assert look(BACK, OTHER)(verified).state is S.SEEN
+    assert look(replace(BACK, returned=SINCE + 90), OTHER)(verified).state is S.LOST
+
+
 # --- where it is
 
 

@@ -176,11 +176,13 @@ class CloudFacts(Generic[P, S, R]):
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""
-        if self.state in orders.BEING_MADE:
-            return True
+        return self.state in orders.BEING_MADE or self.differs(found)
+
+    def differs(self, found: Present[R]) -> bool:
+        """Whether this listing shows another id than the record, though something may stand for it."""
         recorded, seen = self.order.cloud_id if self.order is not None else None, getattr(found.record, "id", None)
-        differs = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
-        return differs and orders.may_exist(self.order)
+        other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
+        return other and orders.may_exist(self.order)
 
     def attempt(self, verb: Verb) -> Attempt | None:
         """The last call of this verb that this process made."""

@@ -174,7 +174,7 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """What is listed under a chosen name may be older than the order, or another by now: a younger listing tells."""
     if not isinstance(f.found, Present) or f.found.twins or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
-    needed = f.standing.since + (0.0 if f.state in orders.BEING_MADE else f.limits.grace)
+    needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
     return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
 
 
