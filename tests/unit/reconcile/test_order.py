@@ -220,6 +220,13 @@ def test_what_was_seen_to_be_the_same_once_may_change_later():
     assert look(replace(BACK, returned=SINCE + 90), OTHER)(verified).state is S.LOST
 
 
+def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():
+    """The proof that it was never made may have been a partial one; the doubt stays with the next record."""
+    unmade = look(missing(SINCE + GRACE), MARKED)(at(S.UNCLEAR))
+    assert (at(S.UNCLEAR).doubtful, unmade.doubtful, record(unmade).doubtful) == (False, True, True)
+    assert not record(at(S.REFUSED)).doubtful
+
+
 # --- where it is
 
 
