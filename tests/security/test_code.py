@@ -84,6 +84,7 @@ def test_the_rooms_that_see_custom_resources_open_no_file():
         "Path(path).read_text",  # settings: the files of the operator's own credentials
         "tools.sessions.open",  # a session of the engine, no file
         "self._sessions.open",  # the same
+        "self.sessions.open",  # the same
     }
 
 
