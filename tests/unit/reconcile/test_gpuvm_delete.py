@@ -8,7 +8,8 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, Blindness, Limits, Memory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide, with_snapshots
 from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, present
@@ -410,3 +411,15 @@ def test_every_reason_has_a_row():
 def test_when_the_destroying_call_takes_the_snapshots_along(snapshots, taken_along):
     assert with_snapshots(facts(**TOGETHER | {"snapshots": snapshots})) is taken_along
     assert not with_snapshots(facts(**TOGETHER | {"snapshots": snapshots, "spec": a_spec()}))
+
+
+def test_an_id_that_somebody_wrote_into_a_status_is_not_destroyed():
+    """The spec names 'mine'; that 'victim' is its VM stands in the status alone, which people can edit."""
+    forged = a_status("Running", "True", None, order=an_order("mine", cloud_id="victim"), vm_id="victim")
+    given = {"spec": a_spec(vmName="mine"), "status": forged, "found": present(name="victim")}
+    plan = decide(facts(meta=DELETING, **given))
+    assert (plan.action, plan.release) == (None, None)
+    assert find(plan.status.conditions, ConditionType.READY).reason == Reason.DELETION_BLOCKED
+    alive = decide(facts(meta=an_object(generation=2), **given | {"spec": a_spec(vmName="mine", powerState="Stopped")}))
+    assert alive.action is None
+    assert find(alive.status.conditions, ConditionType.READY).reason == Reason.CONFLICT

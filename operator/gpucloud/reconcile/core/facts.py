@@ -105,9 +105,10 @@ class CloudFacts(Generic[P, S, R]):
 
     @property
     def foreign_id(self) -> bool:
-        """Whether the cloud gave an id of its own, so that the name of what is there proves nothing."""
-        name = self.identity.name
-        return not self.chosen_name and bool(name) and not naming.proves(name, self.meta.uid)
+        """Whether it is looked for where an acceptance put it, under an id or in a place that neither spec nor UID proves."""
+        if not orders.may_exist(self.order) or orders.odd_place(self.order) is None:
+            return False
+        return self.chosen_name or not naming.proves(self.identity.name, self.meta.uid)
 
     @property
     def adopted(self) -> bool:
@@ -132,7 +133,7 @@ class CloudFacts(Generic[P, S, R]):
         if not (self.chosen_name or self.foreign_id):
             return True
         made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
-        return made and (self.chosen_name or self.standing.own)
+        return made and (not self.foreign_id or self.standing.own)
 
     @property
     def never_ordered(self) -> bool:
