@@ -21,14 +21,6 @@ AGAIN = 50  # one history in so many is made twice, and must be the same
 SHOWN = 30
 
 
-def _begin() -> None:
-    single.quieten()
-    single.live(0)
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-
-
 def _chunk(seeds: range) -> list[Outcome]:
     found = []
     for seed in seeds:
@@ -71,11 +63,11 @@ def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
         for first in range(given.first, given.first + given.histories, CHUNK)
     ]
     if given.processes == 1:
-        _begin()
+        single.settle_down()
         for chunk in chunks:
             yield from _chunk(chunk)
         return
-    with multiprocessing.get_context("fork").Pool(given.processes, _begin) as pool:
+    with multiprocessing.get_context("fork").Pool(given.processes, single.settle_down) as pool:
         for outcomes in pool.imap_unordered(_chunk, chunks):
             yield from outcomes
 

@@ -197,7 +197,8 @@ class Stream:
     def _send(self, event: dict[str, Any] | None, seconds: float) -> None:
         world = self._world
         self._last = max(self._last, world.loop.time() + seconds)
-        world.later(self._last - world.loop.time(), self._arrived.put_nowait, event)
+        seconds = self._last - world.loop.time()
+        world.carry(f"event {self._plural}", seconds, self._arrived.put_nowait, event)
         if event is None or event["type"] == "ERROR":
             self._open = False
             self._unsubscribe()

@@ -68,7 +68,7 @@ class Link:
             if death == "committed":
                 world.kill(self.process, f"after {domain} was carried out")
             if answer is not None:
-                world.later(back, come_back, answer)
+                world.carry(f"answer {domain}", back, come_back, answer)
 
         def come_back(answer: Any) -> None:
             if not waiter.done():
@@ -76,7 +76,7 @@ class Link:
             if death == "answered":
                 world.kill(self.process, f"right after the answer to {domain}")
 
-        world.later(there, arrive)
+        world.carry(f"request {domain}", there, arrive)
         return await waiter
 
 

@@ -129,6 +129,24 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if not timer._cancelled:
                 self._ready.append(timer)
 
+    def drain(self) -> None:
+        """Run all that is ready, and what becomes ready by that; time stands still."""
+        events._set_running_loop(self)
+        try:
+            while self._ready:
+                self._run_once()
+        finally:
+            events._set_running_loop(None)
+
+    def advance(self) -> None:
+        """Let the next timers ring."""
+        self._jump()
+        self.drain()
+
+    def timers(self) -> list[tuple[float, Any]]:
+        """What is going to ring, and when, in order."""
+        return sorted(((when, timer) for when, _, _, timer in self._timers if not timer._cancelled), key=lambda item: item[0])
+
     def next_timer(self) -> float | None:
         """When the next timer rings; None when there is none."""
         while self._timers and self._timers[0][3]._cancelled:
