@@ -100,7 +100,7 @@ class Actors:
             while world.namespaces.step():
                 pass
         await asyncio.sleep(max(0.0, end - world.loop.time()))
-        while world.acts_to_come:
+        while world.acts_to_come:  # noqa: ASYNC110 - virtual seconds cost nothing
             await asyncio.sleep(world.grace)
         while world.namespaces.step():
             pass
@@ -271,7 +271,7 @@ class Actors:
         vm = self._a_vm()
         if vm is not None:
             self._world.tell("stranger", f"destroys {name_of(vm)}")
-            self._world.judge.stranger_destroys(vm)
+            self._world.judge.sometimes["stranger destroyed"] += 1
             self._world.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
             # Never under a name that bears our mark: that would be a forgery, which nothing can tell.
             if name_of(vm) in CHOSEN and self._world.choices.choose("stranger makes it again", (False, True)):
@@ -290,15 +290,19 @@ class Actors:
         if item is not None:
             kind = self._world.choices.choose("foreign condition", ("Backup", "Ready", "Stalled"))
             condition = {
-                **{"type": kind, "status": "True", "reason": "Foreign", "message": "from somebody \U0001f984"},
-                **{"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1},
+                "type": kind,
+                "status": "True",
+                "reason": "Foreign",
+                "message": "from somebody \U0001f984",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+                "observedGeneration": 1,
             }
             body = _plain(item) | {"status": {"conditions": [condition]}}
             body["metadata"] = {name: item["metadata"][name] for name in ("name", "namespace")}
             self.stranger.call("PATCH", f"{path_of(item)}/status?fieldManager=stranger&force=true", body, APPLY)
 
     def _second_cluster(self) -> None:
-        """Another cluster's operator, in the same tenant, with the same tag or another, makes what its objects of our names want."""
+        """The operator of another cluster, in our tenant, makes a VM for an object of our name; its tag is ours or another."""
         tag = self._world.choices.choose("second tag", ("zzzzz", self.tag()))
         name = base_name(self._name(), tag) + "abcdefghij"
         self._world.cloud.make_vm(name, VPC, "Msc1", "second")

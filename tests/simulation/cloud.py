@@ -47,6 +47,7 @@ class Order:
     uid: str
     answer: str = ""
     known: float = 0.0
+    sender: str = ""
 
 
 class Clock:

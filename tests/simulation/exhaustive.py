@@ -57,7 +57,7 @@ class SmallWorld(World):
         self.free = True  # at the beginning everything travels at once
         super().__init__(0, {}, keep=keep, chosen=Scenario(settings, 1, True, 0.0, 0))
 
-    def carry(self, what: str, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
+    def carry(self, what: str, _seconds: float, callback: Callable[..., Any], *args: Any) -> None:
         """Keep it until it is chosen; what commutes with everything travels at once."""
         if self.free or any(word in what for word in QUIET):
             self.loop.call_soon(callback, *args, context=self.context)

@@ -186,9 +186,8 @@ class Stream:
             domain = f"watch {self._plural}"
             fault = world.weather.strikes(("watch-cut", "watch-410", "watch-slow"), domain)
             slow = world.choices.choose(f"slow {domain}", (5.0, 20.0, 1.0)) if fault == "watch-slow" else 0.0
-            if fault == "watch-410":
-                event = {"type": "ERROR", "object": {"code": 410}}
-            self._send(None if fault == "watch-cut" else event, world.latency(domain) + slow)
+            told = {"watch-cut": None, "watch-410": {"type": "ERROR", "object": {"code": 410}}}.get(fault, event)
+            self._send(told, world.latency(domain) + slow)
             if not self._open:
                 return
         if self._watch.ended:

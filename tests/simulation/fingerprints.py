@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _VERSIONS = frozenset({"resourceVersion", "managedFields", "_told", "_order", "_sequence", "raw_meta", "generateName"})
 _FOREIGN = ("asyncio", "contextvars", "httpx", "prometheus_client", "structlog", "_asyncio", "logging", "ssl", "functools")
-_SKIPPED = frozenset({"Metrics", "CloudClient", "KubeClient", "Ports", "SeededEntropy", "VirtualClock", "Settings", "EventRecorder"})
+_SKIPPED = frozenset(
+    {"Metrics", "CloudClient", "KubeClient", "Ports", "SeededEntropy", "VirtualClock", "Settings", "EventRecorder"}
+)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 FAR = 1_000.0  # what is this far from now is no time
 
@@ -66,7 +68,7 @@ class Walk:
         if value is None or isinstance(value, bool | int | bytes | Enum):
             return value
         if isinstance(value, float):
-            return round(value - self._now, 1) if 0.0 < value and abs(value - self._now) < FAR else value
+            return round(value - self._now, 1) if value > 0.0 and abs(value - self._now) < FAR else value
         if isinstance(value, str):
             return _TIME.sub(self._relative, value)
         if isinstance(value, datetime):
@@ -81,7 +83,9 @@ class Walk:
 
     def _whole(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return sorted(((repr(self(key)), self(item)) for key, item in value.items() if key not in _VERSIONS), key=lambda one: one[0])
+            return sorted(
+                ((repr(self(key)), self(item)) for key, item in value.items() if key not in _VERSIONS), key=lambda one: one[0]
+            )
         if isinstance(value, list | tuple):
             return [self(item) for item in value]
         if isinstance(value, set | frozenset):

@@ -6,7 +6,6 @@ still be saved, and an order that its caller gave up may still be carried out.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -19,6 +18,7 @@ from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from simulation.process import Process

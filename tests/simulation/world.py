@@ -120,8 +120,8 @@ class World:
         """Do something in the world, whatever becomes of the process under way."""
         self.loop.call_later(seconds, callback, *args, context=self.context)
 
-    def carry(self, what: str, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
-        """Bring something over a link; ``what`` names it."""
+    def carry(self, _what: str, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Bring something over a link; its name matters only where every order is tried."""
         self.later(seconds, callback, *args)
 
     def act_later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
