@@ -86,6 +86,10 @@ class Actors:
         world, choose = self._world, self._world.choices.choose
         end = world.loop.time() + seconds
         names, weights = list(self._acts), [weight for weight, _ in self._acts.values()]
+        if world.weather.has("no-capacity"):
+            world.tell("cloud", "has no capacity")
+            world.cloud.set_capacity(0)
+            world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()

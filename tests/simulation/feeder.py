@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 RECONNECT_SECONDS = 1.0
 HEALTH_SECONDS = 60.0
 PAGE = 500
+HAIR = 1e-6
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 
 
@@ -195,7 +196,8 @@ class Stream:
 
     def _send(self, event: dict[str, Any] | None, seconds: float) -> None:
         world = self._world
-        self._last = max(self._last, world.loop.time() + seconds)
+        # Later than the one before by a hair: timers of one time ring in any order, and a stream keeps its own.
+        self._last = max(self._last + HAIR, world.loop.time() + seconds)
         seconds = self._last - world.loop.time()
         world.carry(f"event {self._plural}", seconds, self._arrived.put_nowait, event)
         if event is None or event["type"] == "ERROR":
