@@ -11,7 +11,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz planted mutants demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,6 +60,11 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, state machines, sca
 	$(RUN)/python -m controlplane ensure
 	export CHAOS=whole STATE_MACHINE_HISTORIES=3000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
 	  tests/unit/reconcile/test_state_machine*.py tests/unit/engine/test_orphan_scans.py tests/e2e/test_generated_specs.py
+
+simulate: $(READY) ## the simulated world: HISTORIES=2000, MINUTES=, SEED= makes one again, EXHAUSTIVE=1 DEPTH=14 every interleaving
+	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
+	  $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)))
 
 planted: $(READY) ## known defects of others, planted in a copy: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from simulation import campaign, telling
+from simulation import campaign, exhaustive, telling
 from simulation.weather import Weather
 
 
@@ -20,10 +20,17 @@ def main() -> int:
     parser.add_argument("--whole", action="store_true", help="with --seed: do not make the history shorter")
     parser.add_argument("--shrink", type=int, default=5, help="how many of the violations to make shorter (default 5)")
     parser.add_argument("--without", default="", help="kinds of faults and acts to leave out, with commas between")
+    parser.add_argument("--exhaustive", action="store_true", help="visit every interleaving of a small world instead")
+    parser.add_argument("--depth", type=int, default=14, help="with --exhaustive: how many choices deep (default 14)")
+    parser.add_argument("--digests", default="", help="only tell what these seeds' histories hash to")
     given = parser.parse_args()
     Weather.without = frozenset(given.without.split(","))
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
+    if given.digests:
+        return campaign.tell_digests(map(int, given.digests.split(",")))
+    if given.exhaustive:
+        return exhaustive.explore(given.depth, given.minutes, given.processes)
     return campaign.run(given)
 
 

@@ -86,6 +86,10 @@ class Actors:
         world, choose = self._world, self._world.choices.choose
         end = world.loop.time() + seconds
         names, weights = list(self._acts), [weight for weight, _ in self._acts.values()]
+        if world.weather.has("no-capacity"):
+            world.tell("cloud", "has no capacity")
+            world.cloud.set_capacity(0)
+            world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
@@ -100,7 +104,7 @@ class Actors:
             while world.namespaces.step():
                 pass
         await asyncio.sleep(max(0.0, end - world.loop.time()))
-        while world.acts_to_come:
+        while world.acts_to_come:  # noqa: ASYNC110 - virtual seconds cost nothing
             await asyncio.sleep(world.grace)
         while world.namespaces.step():
             pass
@@ -271,7 +275,7 @@ class Actors:
         vm = self._a_vm()
         if vm is not None:
             self._world.tell("stranger", f"destroys {name_of(vm)}")
-            self._world.judge.stranger_destroys(vm)
+            self._world.judge.sometimes["stranger destroyed"] += 1
             self._world.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
             # Never under a name that bears our mark: that would be a forgery, which nothing can tell.
             if name_of(vm) in CHOSEN and self._world.choices.choose("stranger makes it again", (False, True)):
@@ -302,7 +306,7 @@ class Actors:
             self.stranger.call("PATCH", f"{path_of(item)}/status?fieldManager=stranger&force=true", body, APPLY)
 
     def _second_cluster(self) -> None:
-        """Another cluster's operator, in the same tenant, with the same tag or another, makes what its objects of our names want."""
+        """The operator of another cluster, in our tenant, makes a VM for an object of our name; its tag is ours or another."""
         tag = self._world.choices.choose("second tag", ("zzzzz", self.tag()))
         name = base_name(self._name(), tag) + "abcdefghij"
         self._world.cloud.make_vm(name, VPC, "Msc1", "second")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
+import subprocess
+import sys
 import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
@@ -12,21 +15,13 @@ from simulation import single, telling
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simulation.single import Outcome
 
 CHUNK = 25
 AGAIN = 50  # one history in so many is made twice, and must be the same
-SHOWN = 30
-
-
-def _begin() -> None:
-    single.quieten()
-    single.live(0)
-    gc.collect()
-    gc.freeze()
-    gc.disable()
+COMPARED = 40  # histories that are made once more under another hash seed
 
 
 def _chunk(seeds: range) -> list[Outcome]:
@@ -47,10 +42,13 @@ def run(given: argparse.Namespace) -> int:
     began, done = time.monotonic(), 0
     met: Counter[str] = Counter()
     sometimes: Counter[str] = Counter()
+    digests: dict[int, str] = {}
     broken: defaultdict[str, list[Outcome]] = defaultdict(list)
     for outcome in _outcomes(given):
         done += 1
         met.update(outcome.met.keys())
+        if outcome.seed % AGAIN == 0 and len(digests) < COMPARED:
+            digests[outcome.seed] = outcome.digest
         sometimes.update(outcome.sometimes)
         if outcome.violations:
             broken[outcome.oracle].append(outcome)
@@ -62,7 +60,21 @@ def run(given: argparse.Namespace) -> int:
     print(telling.table(done, seconds, met, sometimes, broken))
     for outcomes in list(broken.values())[: given.shrink]:
         print(telling.story(outcomes[0].seed))
-    return 1 if broken or sometimes["NOT THE SAME TWICE"] else 0
+    differing = _differing(digests)
+    for seed in differing:
+        print(f"seed {seed} depends on the hash seed: an iterated set, or another order that nothing fixes")
+    return 1 if broken or differing or sometimes["NOT THE SAME TWICE"] else 0
+
+
+def _differing(digests: dict[int, str]) -> list[int]:
+    """The histories that are not the same in a process with another hash seed."""
+    if not digests:
+        return []
+    listed = ",".join(map(str, sorted(digests)))
+    command = [sys.executable, "-m", "simulation", "--digests", listed]
+    told = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True)  # noqa: S603
+    there = dict(line.split() for line in told.stdout.splitlines())
+    return [seed for seed, digest in digests.items() if there.get(str(seed)) != digest]
 
 
 def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
@@ -71,11 +83,11 @@ def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
         for first in range(given.first, given.first + given.histories, CHUNK)
     ]
     if given.processes == 1:
-        _begin()
+        single.settle_down()
         for chunk in chunks:
             yield from _chunk(chunk)
         return
-    with multiprocessing.get_context("fork").Pool(given.processes, _begin) as pool:
+    with multiprocessing.get_context("fork").Pool(given.processes, single.settle_down) as pool:
         for outcomes in pool.imap_unordered(_chunk, chunks):
             yield from outcomes
 
@@ -84,3 +96,11 @@ def _progress(done: int, began: float, broken: dict[str, list[Outcome]]) -> None
     seconds = time.monotonic() - began
     found = ", ".join(f"{oracle} {len(outcomes)}" for oracle, outcomes in sorted(broken.items())) or "none"
     print(f"{done} histories, {done / seconds:.1f}/s; violations: {found}", flush=True)
+
+
+def tell_digests(seeds: Iterable[int]) -> int:
+    """One line a seed, for another process to compare."""
+    single.settle_down()
+    for seed in seeds:
+        print(seed, single.live(seed).digest)
+    return 0

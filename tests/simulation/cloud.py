@@ -17,6 +17,7 @@ from gpucloud.sim.knobs import Knobs
 from gpucloud.sim.messages import Ending, Request, Response
 from gpucloud.sim.routes import find
 from gpucloud.sim.simulator import Simulator
+from gpucloud.sim.world.catalogue import Place
 from gpucloud.sim.world.identity import LIFETIMES, ApiKey
 from gpucloud.sim.world.refusals import Refused
 from gpucloud.sim.world.snapshots import Snapshot
@@ -47,6 +48,7 @@ class Order:
     uid: str
     answer: str = ""
     known: float = 0.0
+    sender: str = ""
 
 
 class Clock:
@@ -247,6 +249,13 @@ class Cloud:
         """Somebody else makes a VM of that name, in our tenant."""
         order = VmOrder(cluster, vpc, name, "A100_40GB_PCIe_1x", "on-demand", "", "acme", who)
         return self._outside(lambda: self.world.create_vm(order, ImageChoice(), self.now()), who)
+
+    def set_capacity(self, total: int) -> None:
+        """How many VMs fit in our cluster from now on."""
+        for pool in ("on-demand", "reserved-acme"):
+            place = Place("A100_40GB_PCIe_1x", "Msc1", pool)
+            self.world.catalogue.set_total(place, total)
+            self.world.vms.serve_waiting(place, self.now())
 
     def make_vpc(self, name: str, cluster: str, who: str) -> bool:
         """Somebody else makes a VPC."""

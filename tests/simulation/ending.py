@@ -70,7 +70,7 @@ def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
     for life in of.books.standing():
         if life.deleting:
-            if not _stalled(life) and not _blocked(of, life):
+            if not _stalled(life) and not _blocked(life):
                 yield f"{life.name} is being deleted still: {life.ready}"
         elif not life.ready.startswith("True/") and not _stalled(life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
@@ -102,7 +102,7 @@ def _waits(of: Judge, life: Life) -> bool:
     return False
 
 
-def _blocked(of: Judge, life: Life) -> bool:
+def _blocked(life: Life) -> bool:
     """A VPC waits for what is in it, whosever that is."""
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] in {"DeletionBlocked", "Deleting"}
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 RECONNECT_SECONDS = 1.0
 HEALTH_SECONDS = 60.0
 PAGE = 500
+HAIR = 1e-6
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 
 
@@ -186,9 +187,8 @@ class Stream:
             domain = f"watch {self._plural}"
             fault = world.weather.strikes(("watch-cut", "watch-410", "watch-slow"), domain)
             slow = world.choices.choose(f"slow {domain}", (5.0, 20.0, 1.0)) if fault == "watch-slow" else 0.0
-            if fault == "watch-410":
-                event = {"type": "ERROR", "object": {"code": 410}}
-            self._send(None if fault == "watch-cut" else event, world.latency(domain) + slow)
+            told = {"watch-cut": None, "watch-410": {"type": "ERROR", "object": {"code": 410}}}.get(fault, event)
+            self._send(told, world.latency(domain) + slow)
             if not self._open:
                 return
         if self._watch.ended:
@@ -196,8 +196,10 @@ class Stream:
 
     def _send(self, event: dict[str, Any] | None, seconds: float) -> None:
         world = self._world
-        self._last = max(self._last, world.loop.time() + seconds)
-        world.later(self._last - world.loop.time(), self._arrived.put_nowait, event)
+        # Later than the one before by a hair: timers of one time ring in any order, and a stream keeps its own.
+        self._last = max(self._last + HAIR, world.loop.time() + seconds)
+        seconds = self._last - world.loop.time()
+        world.carry(f"event {self._plural}", seconds, self._arrived.put_nowait, event)
         if event is None or event["type"] == "ERROR":
             self._open = False
             self._unsubscribe()

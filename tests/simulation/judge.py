@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
+RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -68,8 +69,12 @@ class Judge:
         self.found(f"broken {type(error).__name__}", f"{process.name}: {error!r}")
 
     def died(self, process: Process) -> None:
-        """A process was killed, or put to sleep."""
+        """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
+        now = self._world.loop.time()
+        for order in self._world.cloud.orders:
+            if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
+                order.answer = "unclear"
         self.disturbed()
 
     def show(self, text: str) -> None:
@@ -139,8 +144,7 @@ class Judge:
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        if kind == "GpuSnapshot" or kind == "GpuVM" or kind == "GpuVpc":
-            recording = self.books.recording(kind, name)
+        recording = self.books.recording(kind, name)
         uid = recording[-1].uid if recording else ""
         if not recording:
             everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
@@ -151,7 +155,7 @@ class Judge:
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
-        self._world.cloud.orders.append(Order(now, operation, name, uid))
+        self._world.cloud.orders.append(Order(now, operation, name, uid, sender=process.name))
         life = self.books.lives.get(uid)
         if life is not None:
             life.mutations += 1
@@ -184,7 +188,7 @@ class Judge:
         outsider = world.cloud.outsider
         life = self.books.lives.get(maker)
         if change.before is None:
-            self._made(table, change.after, maker)
+            self._made(table, maker)
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
@@ -196,7 +200,7 @@ class Judge:
 
     # The oracles.
 
-    def _made(self, table: str, row: Any, maker: str) -> None:
+    def _made(self, table: str, maker: str) -> None:
         """At most one live thing for each object."""
         if maker not in self.books.lives:
             return
@@ -292,9 +296,15 @@ class Judge:
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
 
-        Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else.
+        Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
+        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
+        bears a mark must still be reported.)
         """
         self.sometimes["released"] += 1
+        unclear = any(order.answer != "accepted" for order in self._world.cloud.orders if order.uid == life.uid)
+        if unclear and self._world.cloud.lag >= self._world.grace:
+            self.sometimes["released while listings lagged beyond the grace"] += 1
+            return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
         left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
@@ -347,10 +357,6 @@ class Judge:
     def _note_listing(self, operation: str, now: float) -> None:
         if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
-
-    def stranger_destroys(self, vm: Vm) -> None:
-        """A stranger is about to destroy this VM."""
-        self.sometimes["stranger destroyed"] += 1
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""

@@ -6,7 +6,6 @@ still be saved, and an order that its caller gave up may still be carried out.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -19,6 +18,7 @@ from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from simulation.process import Process
@@ -68,7 +68,7 @@ class Link:
             if death == "committed":
                 world.kill(self.process, f"after {domain} was carried out")
             if answer is not None:
-                world.later(back, come_back, answer)
+                world.carry(f"answer {domain}", back, come_back, answer)
 
         def come_back(answer: Any) -> None:
             if not waiter.done():
@@ -76,7 +76,7 @@ class Link:
             if death == "answered":
                 world.kill(self.process, f"right after the answer to {domain}")
 
-        world.later(there, arrive)
+        world.carry(f"request {domain}", there, arrive)
         return await waiter
 
 

@@ -2,7 +2,7 @@
 
 Nothing ready means that time jumps to the exact time of the next timer. Timers of one time ring in an order that the seed
 draws. There are no threads, no sockets and no signals: whoever asks for one gets an error. When nothing is ready and no
-timer is set, nothing can ever happen again, and ``Deadlock`` says who waits.
+timer is set, nothing can ever happen again, and ``DeadlockError`` says who waits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _ODD, _MASK = 0x9E3779B97F4A7C15, 0xFFFF0000  # shuffles the order of timers tha
 HOT_CALLBACKS = 1_000  # at one instant: a loop that never comes to rest
 
 
-class Deadlock(RuntimeError):
+class DeadlockError(RuntimeError):
     """Nothing is ready, no timer is set, and the world is not done."""
 
 
-class Hot(RuntimeError):
+class HotLoopError(RuntimeError):
     """Too many callbacks at one virtual instant."""
 
 
@@ -105,7 +105,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
             process.callbacks += 1
             if self._instant > HOT_CALLBACKS:
                 self.hottest = self._instant
-                raise Hot(f"{self._instant} callbacks at {self._now:.3f} s; the last one is {handle!r} of {process.name}")
+                raise HotLoopError(
+                    f"{self._instant} callbacks at {self._now:.3f} s; the last one is {handle!r} of {process.name}"
+                )
             handle._run()
             if process.callbacks == process.dies_at and self.on_death is not None:
                 self.on_death(process, f"at its callback {process.callbacks}")
@@ -118,7 +120,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         while timers and timers[0][3]._cancelled:
             heapq.heappop(timers)
         if not timers:
-            raise Deadlock("nothing is ready and no timer is set")
+            raise DeadlockError("nothing is ready and no timer is set")
         when = timers[0][0]
         if when > self._now:
             self._now = when
@@ -128,6 +130,24 @@ class VirtualLoop(asyncio.BaseEventLoop):
             timer = heapq.heappop(timers)[3]
             if not timer._cancelled:
                 self._ready.append(timer)
+
+    def drain(self) -> None:
+        """Run all that is ready, and what becomes ready by that; time stands still."""
+        events._set_running_loop(self)
+        try:
+            while self._ready:
+                self._run_once()
+        finally:
+            events._set_running_loop(None)
+
+    def advance(self) -> None:
+        """Let the next timers ring."""
+        self._jump()
+        self.drain()
+
+    def timers(self) -> list[tuple[float, Any]]:
+        """What is going to ring, and when, in order."""
+        return sorted(((when, timer) for when, _, _, timer in self._timers if not timer._cancelled), key=lambda item: item[0])
 
     def next_timer(self) -> float | None:
         """When the next timer rings; None when there is none."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
 
 KUBE = ("kube-401", "kube-409", "kube-429", "kube-500", "kube-503", "kube-lost", "kube-unsaid", "kube-late", "kube-slow")
-WATCH = ("watch-cut", "watch-410", "watch-slow", "list-broken")
+WATCH = ("watch-cut", "watch-410", "watch-slow")
 CLOUD_READ = (
     *("cloud-429", "cloud-500", "cloud-503", "cloud-lost", "cloud-garbage", "cloud-html", "cloud-truncated", "cloud-slow"),
     *("list-partial", "list-empty", "list-twice", "list-stale", "list-foreign", "list-more", "word"),

@@ -38,14 +38,21 @@ NAMESPACES = ("team", "other")
 class World:
     """Everything there is. ``run`` lets the history take place, and answers the judge."""
 
-    def __init__(self, seed: int, deviations: Mapping[Key, object] | None = None, *, keep: bool = False) -> None:
+    def __init__(
+        self,
+        seed: int,
+        deviations: Mapping[Key, object] | None = None,
+        *,
+        keep: bool = False,
+        chosen: scenario.Scenario | None = None,
+    ) -> None:
         self.choices = Choices(seed, deviations)
         self.trace = Trace(keep=keep)
         self.loop = VirtualLoop(seed)
         self.context = contextvars.Context()
         self.context.run(PROCESS.set, self.loop.world)
         self.weather = Weather(self.choices)
-        self.scenario = scenario.draw(self.choices)
+        self.scenario = chosen or scenario.draw(self.choices)
         self.grace = self.scenario.grace
         self.respelled = self.weather.has("spelling")
         self.cloud_names: dict[str, str] = {}  # that the cloud gave, to the names that were asked for
@@ -113,6 +120,10 @@ class World:
     def later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
         """Do something in the world, whatever becomes of the process under way."""
         self.loop.call_later(seconds, callback, *args, context=self.context)
+
+    def carry(self, _what: str, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Bring something over a link; its name matters only where every order is tried."""
+        self.later(seconds, callback, *args)
 
     def act_later(self, seconds: float, callback: Callable[..., Any], *args: Any) -> None:
         """Somebody acts later; the history does not end before that."""

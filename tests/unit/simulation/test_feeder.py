@@ -1,0 +1,159 @@
+"""The feeder against the real handlers: the same lines of a watch give the same calls of the engine and the same patches."""
+
+import asyncio
+import json
+
+import kopf
+import pytest
+
+from gpucloud.engine.kubetransport import KubeAnswer
+from gpucloud.handlers import objects
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.meta import API_VERSION, FINALIZER
+from simulation.feeder import Feeder
+
+CALM = {"metadata": {"resourceVersion": "9"}, "items": []}
+
+
+class Heard:
+    """An engine that notes what it is told."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def observe(self, kind, event, body):
+        """By object: each object's events are handled in order, those of different objects side by side."""
+        self.seen.setdefault(body["metadata"]["uid"], []).append((kind, event, json.dumps(body, sort_keys=True)))
+
+    def check_account(self, namespace, name):
+        """Nobody asks in this time."""
+
+    def leads(self):
+        return True
+
+
+class Patch:
+    """As much of kopf's as a handler uses."""
+
+    def __init__(self):
+        self.fns = []
+
+
+def body(kind, uid, version, *, guarded=True, deleting=False):
+    meta = {"name": uid, "namespace": "team", "uid": uid, "resourceVersion": str(version)}
+    meta |= {"finalizers": ["other.example/x", FINALIZER] if guarded else ["other.example/x"]}
+    meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if deleting else {}
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": meta, "spec": {"cluster": "Msc1"}}
+
+
+def life(kind):
+    """Listed, changed, unguarded, on its way out, gone; and one that comes later."""
+    return [
+        {"type": None, "object": body(kind, "a", 5)},
+        {"type": "MODIFIED", "object": body(kind, "a", 6, guarded=False)},
+        {"type": "ADDED", "object": body(kind, "b", 7, guarded=False)},
+        {"type": "MODIFIED", "object": body(kind, "b", 8)},
+        {"type": "MODIFIED", "object": body(kind, "a", 9, guarded=False, deleting=True)},
+        {"type": "DELETED", "object": body(kind, "a", 10, guarded=False, deleting=True)},
+    ]
+
+
+async def by_handlers(definition, events, *, guard):
+    registry, engine, patched = kopf.OperatorRegistry(), Heard(), []
+    objects.register(registry, engine, guard=guard)
+    handlers = {handler.id: handler for handler in registry._watching.get_all_handlers()}
+    for event in events:
+        patch = Patch()
+        await handlers[definition.kind.lower()].fn(event=event, patch=patch)
+        for change in patch.fns:
+            after = json.loads(json.dumps(event["object"]))
+            change(after)
+            patched.append((after["metadata"]["name"], after["metadata"]["finalizers"]))
+    return engine.seen, sorted(patched)
+
+
+class Link:
+    """An apiserver of one kind, whose list holds what comes without a type."""
+
+    def __init__(self, plural, events):
+        self._plural = plural
+        self._listed = [event["object"] for event in events if event["type"] is None]
+        self.patched = []
+
+    async def request(self, method, path, *, body, headers):
+        if method == "PATCH":
+            assert headers["Content-Type"] == "application/json-patch+json"
+            test, add = json.loads(body)
+            assert (test["op"], test["path"]) == ("test", "/metadata/resourceVersion")
+            self.patched.append((path.rsplit("/", 1)[1], add["value"]))
+            return KubeAnswer(200, {}, "{}")
+        mine = path.split("?")[0].endswith(self._plural)
+        return KubeAnswer(200, {}, json.dumps({**CALM, "items": self._listed if mine else []}))
+
+
+class Streams:
+    """A world whose streams bring these events, and nothing more."""
+
+    def __init__(self, plural, events):
+        self._plural = plural
+        self.events = [event for event in events if event["type"] is not None]
+        self.weather = self.choices = self
+        self.api = self
+
+    def on_commit(self, _plural, _callback):
+        return lambda: None
+
+    def kube_is_down(self):
+        return False
+
+    def watch(self, path, *, resource_version):
+        assert resource_version == "9"
+        return Brought(self.events if path.endswith(self._plural) else [])
+
+    def strikes(self, _kinds, _domain):
+        return ""
+
+    def latency(self, _domain):
+        return 0.0
+
+    @property
+    def loop(self):
+        return asyncio.get_running_loop()
+
+    def carry(self, _what, seconds, callback, *args):
+        self.loop.call_later(seconds, callback, *args)
+
+
+class Brought:
+    ended = False
+
+    def __init__(self, events):
+        self._events = events
+
+    def poll(self):
+        found, self._events = self._events, []
+        return found
+
+
+async def by_feeder(definition, events, *, guard):
+    engine, link = Heard(), Link(definition.plural, events)
+    feeder = Feeder(Streams(definition.plural, events), engine, link, guard=guard)
+    tasks = feeder.start()
+    await asyncio.sleep(1)
+    await feeder.stop(tasks)
+    return engine.seen, sorted(link.patched)
+
+
+@pytest.mark.parametrize("guard", [True, False])
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda item: item.kind)
+@pytest.mark.looptime
+async def test_the_same_lines_give_the_same_calls(definition, guard):
+    events = life(definition.kind)
+    assert await by_feeder(definition, events, guard=guard) == await by_handlers(definition, events, guard=guard)
+
+
+@pytest.mark.looptime
+async def test_what_the_handlers_are_not_told_the_feeder_does_not_tell():
+    """The comparison can fail."""
+    events = life("GpuVM")
+    assert await by_feeder(DEFINITIONS[0], events, guard=True) != await by_handlers(DEFINITIONS[0], events[1:], guard=True)

@@ -1,0 +1,294 @@
+"""Each oracle, seen to fail on a doctored record, and to keep silent on the same record as it should be."""
+
+import json
+
+import pytest
+
+from gpucloud.sim.messages import Request
+from simulation import ending
+from simulation.books import FINALIZER
+from simulation.cloud import KEYS
+from simulation.people import MERGE, People, path_of
+from simulation.process import Process
+from simulation.world import World
+
+SPEC = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAA a@b"]}
+SIGNED = (("authorization", f"ApiKey {KEYS['good']}"), ("content-type", "application/json"))
+
+
+class Court:
+    """A world in which nothing runs: the test says what happens."""
+
+    def __init__(self):
+        self.world = World(3, {})
+        self.judge = self.world.judge
+        self.operator = Process("operator-0.1")
+        self.world.actors.prepare()
+        self.hands = People(self.world, "operator")
+
+    @property
+    def oracles(self):
+        return [found.oracle for found in self.judge.violations]
+
+    def applied(self, name="a", *, guarded=True, **spec):
+        item = self.world.actors.owner.create("GpuVM", "team", name, SPEC | spec)
+        item["kind"] = "GpuVM"
+        if guarded:
+            self.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
+        return item
+
+    def writes(self, item, **status):
+        now = self.hands.call("GET", path_of(item))
+        assert self.hands.call("PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **status}})
+
+    def intends(self, item, name):
+        times = {"recordedAt": "2026-01-01T00:00:00Z"}
+        self.writes(item, intent={"name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **times})
+
+    def sends(self, operation, **said):
+        verb, path = ("DELETE", "DestroyServer") if operation == "DestroyServer" else ("POST", operation)
+        body = b"" if verb == "DELETE" else json.dumps(said).encode()
+        query = tuple(said.items()) if verb == "DELETE" else ()
+        request = Request(verb, f"/api/v1/servers/virtual/{path}", query, SIGNED, body)
+        self.judge.sent(self.operator, operation, request)
+        return self.world.cloud.carry_out(self.operator, operation, request, "").status
+
+    def orders(self, name):
+        return self.sends("CreateServer", name=name, ssh_keys=SPEC["sshKeys"], **SPEC)
+
+    def destroys(self, name):
+        return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
+
+    def passes(self, seconds):
+        self.world.loop._now += seconds
+
+    def says(self, item, status, reason):
+        condition = {"type": "Ready", "status": status, "reason": reason, "message": "-"}
+        when = {"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}
+        self.writes(item, conditions=[condition | when])
+
+    def bought(self, name="a", thing="a-x", **spec):
+        item = self.applied(name, **spec)
+        self.intends(item, thing)
+        assert self.orders(thing) == 202
+        return item
+
+
+@pytest.fixture
+def court():
+    made = Court()
+    yield made
+    made.world._bury()
+
+
+def test_an_order_that_is_recorded_and_guarded_is_fine(court):
+    court.bought()
+    assert court.oracles == []
+
+
+def test_an_order_that_no_status_records(court):
+    court.applied()
+    court.orders("a-x")
+    assert court.oracles == ["intent"]
+
+
+def test_a_name_in_a_message_is_no_record(court):
+    item = court.applied()
+    court.says(item, "False", "Creating")
+    court.writes(item, conditions=[{**court.judge.books.lives[item["metadata"]["uid"]].condition("Ready"), "message": "a-x"}])
+    court.orders("a-x")
+    assert court.oracles == ["intent"]
+
+
+def test_an_order_before_the_finalizer_is_visible(court):
+    item = court.applied(guarded=False)
+    court.intends(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == ["finalizer"]
+
+
+def test_two_things_at_once(court):
+    item = court.bought()
+    court.intends(item, "a-y")
+    court.orders("a-y")
+    assert court.oracles == ["twice"]
+
+
+def test_one_after_the_other_is_not_two(court):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.destroys("a-x")
+    court.passes(60)
+    court.intends(item, "a-y")
+    court.orders("a-y")
+    assert court.oracles == []
+
+
+def test_something_of_a_stranger_is_destroyed(court):
+    court.applied()
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == ["foreign"]
+
+
+def test_something_of_a_stranger_is_stopped(court):
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(100)
+    court.sends("StopServer", id="prod", namespace="acme", cluster="Msc1")
+    assert court.oracles == ["foreign"]
+
+
+def test_ours_is_destroyed_unasked(court):
+    court.bought()
+    court.destroys("a-x")
+    assert court.oracles == ["unasked"]
+
+
+def test_ours_is_destroyed_when_its_object_is_deleted(court):
+    court.world.actors.owner.delete(court.bought())
+    court.destroys("a-x")
+    assert court.oracles == []
+
+
+def test_what_strangers_do_to_theirs_is_their_affair(court):
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    assert court.oracles == []
+
+
+def listed(court, times):
+    for _ in range(times):
+        court.passes(10)
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+        court.world.cloud.carry_out(court.operator, "GetServers", request, "")
+
+
+@pytest.mark.parametrize(("listings", "found"), [(0, []), (1, []), (2, ["foreign"])])
+def test_a_chosen_name_made_anew_is_a_strangers_once_two_listings_could_show_ours_gone(court, listings, found):
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, listings)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+def test_an_object_is_let_go_while_its_thing_lives(court):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == ["released"]
+
+
+@pytest.mark.parametrize("spec", [{"deletion": {"policy": "Retain"}}, {}])
+def test_an_object_is_let_go_when_its_thing_is_to_stay_or_has_gone(court, spec):
+    item = court.bought(**spec)
+    court.world.actors.owner.delete(item)
+    if not spec:
+        court.destroys("a-x")
+        court.passes(60)
+        court.world.cloud.notice()
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == []
+
+
+def test_whoever_takes_the_finalizer_away_by_force_is_not_the_operator(court):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    assert court.oracles == []
+
+
+@pytest.mark.parametrize(("reported", "found"), [(False, ["leak"]), (True, [])])
+def test_what_belongs_to_nobody_must_be_reported(court, reported, found):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    if reported:
+        event = {"metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reason": "Orphan", "note": "'a-x' is"}
+        more = {"reportingController": "x", "reportingInstance": "y", "action": "z", "type": "Warning"}
+        where = {"regarding": {"kind": "GpuVM", "namespace": "team", "name": "a"}}
+        assert court.hands.call("POST", "/apis/events.k8s.io/v1/namespaces/team/events", event | more | where)
+    ending._leaks(court.world, court.judge)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(30, []), (10_000, ["ready"])])
+def test_ready_may_be_untrue_for_a_while_only(court, after, found):
+    item = court.bought()
+    court.passes(100)
+    court.world.cloud.notice()
+    court.says(item, "True", "Running")
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    court.passes(after)
+    court.says(item, "Unknown", "Lost")
+    assert court.oracles == found
+
+
+def test_an_object_is_written_hot(court):
+    item = court.applied()
+    for number in range(100):
+        court.passes(0.1)
+        court.writes(item, state=str(number))
+    assert court.oracles == ["hot writes"]
+
+
+def test_a_hundred_writes_in_an_hour_are_not_hot(court):
+    item = court.applied()
+    for number in range(100):
+        court.passes(36)
+        court.writes(item, state=str(number))
+    assert court.oracles == []
+
+
+def test_listings_are_hot(court):
+    for _ in range(400):
+        court.judge._note_listing("GetServers", court.world.loop.time())
+        court.passes(0.05)
+    assert court.oracles == ["hot listings"]
+
+
+def test_a_key_is_shown(court):
+    court.judge.show(f"the cloud says no to {KEYS['wrong']}")
+    assert court.oracles == ["canary"]
+
+
+def test_a_task_is_lost(court):
+    court.world.loop.failures.append({"message": "Task exception was never retrieved", "exception": ValueError("x")})
+    court.judge.rest()
+    assert court.oracles == ["lost task"]
+
+
+def test_a_process_ends_by_an_error(court):
+    court.judge.broke(court.operator, KeyError("x"))
+    assert court.oracles == ["broken KeyError"]
+
+
+def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
+    item = court.applied()
+    court.says(item, "False", "Creating")
+    court.writes(item, observedGeneration=1)
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "reason": "Rejected"}
+    court.writes(item, conditions=[life.condition("Ready"), stalled])
+    assert list(ending._unmet(court.judge)) == []
+
+
+def test_what_is_being_deleted_must_go(court):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    (unmet,) = ending._unmet(court.judge)
+    assert "is being deleted still" in unmet
+
+
+def test_a_merge_patch_of_a_stranger_counts_as_tampering(court):
+    item = court.applied()
+    court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {"state": "x"}}, MERGE)
+    assert court.judge.books.lives[item["metadata"]["uid"]].tampered
