@@ -13,7 +13,7 @@ from gpucloud.engine.references import Target
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import Annotation, ConditionType
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     Vm = Stored[GpuVMSpec, GpuVMStatus]
     Vpc = Stored[GpuVpcSpec, GpuVpcStatus]
     Snapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+WAITS = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,9 @@ class Objects:
             yield Dependency(name, Readiness.MISSING)
         elif abroad is not None:
             yield abroad
+        elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.status.order):
+            words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
+            yield Dependency(name, Readiness.ELSEWHERE, words)
         elif vm.meta.deleting:
             yield Dependency(name, Readiness.LEAVING)
         elif vm.status.order is None or vm.status.order.state is not OrderState.SEEN:
@@ -305,6 +311,12 @@ def _ordered_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
     return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
 
 
+def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
+    """Whether a VM's disk is to be made from this snapshot, by reference."""
+    image = None if vm.spec is None else vm.spec.image
+    return image is not None and image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
+
+
 def _is_being_taken(snapshot: Snapshot) -> bool:
     """Whether a snapshot was ordered and is not finished: it needs its VM, be it paused, stalled or late."""
     order = snapshot.status.order
@@ -331,6 +343,8 @@ def _called(kind: str, stored: Stored[Any, Any], beside: Stored[Any, Any]) -> st
 
 
 def _message(stored: Stored[Any, Any]) -> str:
-    """Why another object is not ready, in its own words."""
+    """Why another object is not ready, in its own words; of one that waits itself the reason alone, or words would nest."""
     ready = find(stored.status.conditions, ConditionType.READY)
-    return "" if ready is None else f"({ready.reason}: {ready.message})"
+    if ready is None:
+        return ""
+    return f"({ready.reason})" if ready.reason in WAITS else f"({ready.reason}: {ready.message})"

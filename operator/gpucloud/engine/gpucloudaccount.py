@@ -274,6 +274,7 @@ class GpuCloudAccountRoom:
             budget=tools.budget,
             users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
             holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._has_something)),
+            bound=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
             hold_secrets=tools.hold_secrets,
@@ -297,6 +298,10 @@ class GpuCloudAccountRoom:
     def _has_something(self, kind: str, stored: Stored[Any, Any]) -> bool:
         """Whether it may have something in the cloud, or is about to."""
         return needs_credential(self._tools.order_of(kind, stored), stored.status)
+
+    def _bound_to(self, tenant: str | None) -> Callable[[str, Stored[Any, Any]], bool]:
+        """Which objects may have something that belongs to this tenant: what is not known to be another's may be."""
+        return lambda kind, stored: self._has_something(kind, stored) and stored.status.tenancy in {None, tenant}
 
     def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
         """Whether another account needs this Secret still: for what may exist, or, while it does not go, for what may come."""

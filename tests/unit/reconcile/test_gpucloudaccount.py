@@ -176,7 +176,7 @@ SECRETS = {
 TENANTS = {
     "another tenant's key": stalled(
         "with it everything of ours looks gone",
-        {"secret": HELD, "tenant": "other", "status": an_account_status(tenant="acme", proven_secret=V2), "users": (VM,)},
+        {"secret": HELD, "tenant": "other", "status": an_account_status(tenant="acme", proven_secret=V2), "bound": (VM,)},
         Reason.TENANT_MISMATCH,
         says=("is of tenant 'other'", "belongs to tenant 'acme'", "Nothing is destroyed or re-created", "another account"),
         status={"tenant": "acme", "proven_secret": V2},
@@ -186,9 +186,14 @@ TENANTS = {
         {"secret": HELD, "tenant": "other", "status": an_account_status(tenant="acme", proven_secret=V2)},
         status={"tenant": "other", "proven_secret": V1},
     ),
+    "another tenant's key, whose objects are that other tenant's": connected(
+        "an earlier key was put in by mistake before anything of ours had been seen",
+        {"secret": HELD, "tenant": "other", "status": an_account_status(tenant="acme", proven_secret=V2), "users": (VM,)},
+        status={"tenant": "other", "proven_secret": V1},
+    ),
     "a key that has shown nothing": connected(
         "unknown is not different, and proves nothing",
-        {"secret": HELD, "status": an_account_status(tenant="acme", proven_secret=V2), "users": (VM,)},
+        {"secret": HELD, "status": an_account_status(tenant="acme", proven_secret=V2), "bound": (VM,)},
         status={"tenant": "acme", "proven_secret": V2},
     ),
     "proof is not taken from a credential in trouble": stalled(
@@ -542,7 +547,7 @@ def test_texts_of_any_length_fit_the_schema():
         )
     ).status
     assert GpuCloudAccountStatus.model_validate(status.model_dump(mode="json", by_alias=True)) == stored(status)
-    assert decide(account_facts(tenant=long, users=(VM,), status=status)).status.tenant == long[:253]
+    assert decide(account_facts(tenant=long, bound=(VM,), status=status)).status.tenant == long[:253]
 
 
 RESTARTED = {
@@ -691,6 +696,7 @@ any_facts = st.builds(
     token_expires_at=st.sampled_from([None, WALL + timedelta(seconds=30.5), WALL + timedelta(hours=1)]),
     users=st.sampled_from([(), (), (VM,), tuple(f"GpuVM '{n}'" for n in range(9))]),
     holders=st.sampled_from([(), (VM,)]),
+    bound=st.sampled_from([(), (VM,)]),
     shared=st.booleans(),
     held_shared=st.booleans(),
     hold_secrets=st.sampled_from([True, True, False]),

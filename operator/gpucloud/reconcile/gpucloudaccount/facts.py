@@ -67,6 +67,7 @@ class AccountStateFacts:
     budget: RequestBudget | None = None
     users: tuple[str, ...] = ()  # objects that use it, for people: "GpuVM 'train'"
     holders: tuple[str, ...] = ()  # those of them that may have something in the cloud, and so need its Secret
+    bound: tuple[str, ...] = ()  # those of the holders that belong, or may belong, to the tenant that status.tenant records
     shared: bool = False  # another account needs the same Secret, so it is not ours to free
     held_shared: bool = False  # the same, of the Secret that status.held_secret names, when that is an older one
     synced: bool = True  # every object of the first list is known, and so all that uses it

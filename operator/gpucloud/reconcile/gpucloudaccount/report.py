@@ -62,7 +62,7 @@ def shown_tenant(f: AccountStateFacts) -> str | None:
 
 def mismatched(f: AccountStateFacts) -> bool:
     """Whether the credential is another tenant's than the objects that use it."""
-    return bool(f.users) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
+    return bool(f.bound) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
 
 
 def tenant(f: AccountStateFacts) -> str | None:

@@ -59,7 +59,7 @@ def mismatch(f: AccountStateFacts) -> Verdict | None:
     """With another tenant's valid key everything of ours would look gone."""
     if not mismatched(f):
         return None
-    objects = "The object that uses it belongs" if len(f.users) == 1 else f"The {len(f.users)} objects that use it belong"
+    objects = "An object that uses it belongs" if len(f.bound) == 1 else f"{len(f.bound)} objects that use it belong"
     return stalled(
         Reason.TENANT_MISMATCH,
         f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}. {objects} to tenant "
