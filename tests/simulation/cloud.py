@@ -174,11 +174,10 @@ class Cloud:
             "write-ghost": {"kind": FaultKind.GHOST},
             "write-garbage": {"kind": FaultKind.GARBAGE},
         }
-        if fault in made:
-            return Fault(**made[fault])
-        if lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}:
-            return Fault(kind=FaultKind.STALE, seconds=lag)
-        return None
+        lags = lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}
+        if lags and (fault.startswith("list-") or fault not in made):
+            return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
+        return Fault(**made[fault]) if fault in made else None
 
     def _age(self, operation: str) -> float:
         """How far behind listings are, in this history."""
