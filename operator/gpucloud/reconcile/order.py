@@ -214,11 +214,18 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
     ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
     if ordered and not proofs.marked and found.as_of < _shown_from(standing):
         return standing
-    if ordered or proofs.marked:
+    if ordered or proofs.marked or _is_back(standing, seen_id, proofs):
         return _with_id(_seen(standing, proofs, now, Origin.CREATED), seen_id)
     if proofs.adoptable and standing.state is not OrderState.DESTROYING:
         return _with_id(_seen(standing, proofs, now, Origin.ADOPTED), seen_id)
     return _moved(standing, Event.NAME_TAKEN, now)
+
+
+def _is_back(standing: Standing, seen_id: str | None, proofs: Proofs) -> bool:
+    """Whether what was lost is shown again, under an id that nothing else ever gets."""
+    order = standing.order
+    lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
+    return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id[:253] == order.cloud_id
 
 
 def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:

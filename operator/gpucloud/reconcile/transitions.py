@@ -73,7 +73,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
         S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
     ),
     (S.LOST, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
-    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or its unique id is the recorded one, or spec.adoption allows it"),
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
     (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
     (S.DESTROYING, E.MISSING): Transition(

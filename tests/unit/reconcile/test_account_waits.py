@@ -127,12 +127,12 @@ def test_the_kind_of_a_credential_that_is_still_in_use_stays_shown(remembered, k
 @pytest.mark.parametrize(
     ("users", "says"),
     [
-        (("GpuVM 'train'",), ("The object that uses it belongs to tenant 'acme'",)),
-        (("GpuVM 'a'", "GpuVM 'b'"), ("The 2 objects that use it belong to tenant 'acme'",)),
+        (("GpuVM 'train'",), ("An object that uses it belongs to tenant 'acme'",)),
+        (("GpuVM 'a'", "GpuVM 'b'"), ("2 objects that use it belong to tenant 'acme'",)),
     ],
 )
 def test_a_mismatch_counts_whom_it_concerns(users, says):
-    plan = decide(account_facts(tenant="other", users=users, status=an_account_status(tenant="acme"), contact=ANSWERED))
+    plan = decide(account_facts(tenant="other", bound=users, status=an_account_status(tenant="acme"), contact=ANSWERED))
     ready = plan.status.conditions[0]
     assert ready.reason == Reason.TENANT_MISMATCH
     assert all(words in ready.message for words in says)

@@ -33,3 +33,10 @@ def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
 def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
     """When to decide again about this failure; None: only when a person asks for something new."""
     return retry.again_at(attempt, f.spread)
+
+
+def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
+    """What to add where a thing of a chosen name is not touched, although an order of this object may have made it."""
+    if not f.chosen_name or not f.standing.doubtful or f.seen:
+        return ""
+    return f" An order of this object had no clear answer and may have made this {f.subject.noun}: see whose it is."

@@ -13,6 +13,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
+from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.report import recorded, report
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
 from gpucloud.reconcile.plan import Plan
@@ -187,7 +188,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.CONFLICT,
             f"A {f.subject.noun} named {f.identity.name!r} exists already in {f.place} and was not created for this object. "
-            f"Delete this object (that destroys nothing){f.subject.cure}.",
+            f"Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
         ),
     )
 
