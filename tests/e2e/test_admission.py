@@ -364,7 +364,7 @@ def test_columns(room, cases, status, shown, wide):
     lines = room.ok("get", cases.short_name, "listed", "-o", "wide").splitlines()
     head, row = (re.split(r"\s{2,}", line) for line in lines)
     first = ["NAME", "READY", "REASON"]
-    assert head == [*first, *shown, "AGE", *wide, "MESSAGE"]
+    assert head == [*first, *shown, "AGE", *wide, "PAUSED", "MESSAGE"]
     seen = [value for name, value in zip(head, row, strict=True) if name not in {"AGE", "LAST-CONTACT"}]
     told = [value for value in [*shown.values(), *wide.values()] if value is not None]
     assert seen == ["listed", "Unknown", "Pending", *told, "Waiting for the operator"]

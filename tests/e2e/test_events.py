@@ -35,7 +35,7 @@ def test_describe_tells_a_life_in_order_with_its_causes(here, sim, operator):
     drift = ["Drifted", "Started", "Running"]
     eventually(lambda: reasons(here, *vm)[3:] == drift, what="the drift and its end")
     seen, call, corrected = (line[-1] for line in described(here, *vm)[3:])
-    assert "stopped from outside" in seen
+    assert "stopped outside Kubernetes" in seen
     assert call.startswith("Requested start of VM 'train-")
     assert call.endswith(": it was switched outside Kubernetes, against spec.powerState.")
     assert corrected == "Drift corrected: The VM is running."

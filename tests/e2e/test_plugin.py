@@ -94,7 +94,7 @@ def test_the_life_of_a_vm_by_the_plugin_alone(here, plugin, sim, operator):
     shown = ok(plugin("status", "gvm/train", COLUMNS="80"))
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "Events of GpuVM/train" in shown
-    assert "was told to" in shown
+    assert "Requested " in shown
     address = found["GpuVM/train"]["ip"]
     assert ok(plugin("ssh", "train", "--print", "--", "-p", "22")) == f"ssh -l ubuntu {address} -p 22\n"
     here.ok("delete", "gsnap/before", "gvm/train", "--wait=false")

@@ -76,7 +76,7 @@ def household(key):
         gpuvpc(),
         gpuvm(**IN_LAB, sshKeys=None, sshKeysFrom=sources),
         gpusnapshot(),
-        gpuvm("worker", **IN_LAB, image={"snapshotRef": {"name": "before"}}),
+        gpuvm("batch", **IN_LAB, image={"snapshotRef": {"name": "before"}}),
         gpuvm("logged", accountRef={"name": "login"}),
         gpuvm("oops", sshKeys=None, sshKeysFrom=[{"secretKeyRef": {"name": "team", "key": "oops"}}]),
     ]
@@ -86,7 +86,7 @@ READY = {
     ("gpuvpc", "lab"): "True/Available",
     ("gpuvm", "train"): "True/Running",
     ("gpusnapshot", "before"): "True/Completed",
-    ("gpuvm", "worker"): "True/Running",
+    ("gpuvm", "batch"): "True/Running",
     ("gpuvm", "logged"): "True/Running",
     ("gpuvm", "oops"): "False/InvalidSSHKeys",
     ("gpucloudaccount", "default"): "True/Connected",

@@ -138,9 +138,9 @@ class CloudFacts(Generic[P, S, R]):
     @property
     def never_ordered(self) -> bool:
         """Whether nothing was ever asked of the cloud for this object, as the record or this process knows."""
-        if self.order is None:
-            return self.memory.seen_new
-        return self.state is OrderState.NOT_ORDERED
+        if self.status.account is not None:  # recorded with the first order, and with the first sight
+            return False
+        return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
     def unsent(self) -> bool:
