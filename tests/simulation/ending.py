@@ -110,8 +110,8 @@ def _blocked(life: Life) -> bool:
 def _leaks(world: World, of: Judge) -> None:
     """Everything that we made has an object, was to stay, or is reported.
 
-    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away: the name tells
-    nobody whose it is. VPCs cannot bear a mark. What was just told to go is going.
+    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away, or whose order
+    nobody could know of: the name tells nobody whose it is. VPCs cannot bear a mark. What was just told to go is going.
     """
     for table, row, maker in world.cloud.live():
         life = of.books.lives.get(maker)
@@ -120,7 +120,7 @@ def _leaks(world: World, of: Judge) -> None:
         if life.accepted_absence or TABLES[life.kind] != table:
             continue
         unmarked = life.chosen or name_of(row) in world.cloud_names
-        if unmarked and (life.forced or life.tampered):
+        if unmarked and (life.forced or life.tampered or of.beyond_telling(life)):
             continue
         if not any(name_of(row) in note for note in of.books.reported):
             of.found("leak", f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it")
