@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 GRACES = 20
+LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
 QUIET_POLLS = 3
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
@@ -46,7 +47,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
     world.actors.heal()
     settings = world.scenario.settings
     # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
-    patience = GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds
+    patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds)
     settle = 2 * settings.poll_steady_seconds + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
     settle = settle if oracle == "liveness" else 0.0
     since = world.loop.time()
