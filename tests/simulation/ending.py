@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
+TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
@@ -88,8 +89,12 @@ def _waits(of: Judge, life: Life) -> bool:
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
     if reason == "NamespaceTerminating":
         return True
-    if reason == "AccountNotReady":  # its Secret was deleted, and stays for those who have something in the cloud
-        return of.secret_is_going(meta["namespace"])
+    if reason == "AccountNotReady":
+        # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
+        # ordered with the other tenant's key, to which no later key leads back.
+        users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
+        elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
+        return elsewhere or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
     for field, kind in REFERENCES:
