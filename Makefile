@@ -64,7 +64,7 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, state machines, sca
 simulate: $(READY) ## the simulated world: HISTORIES=2000, MINUTES=, SEED= makes one again, EXHAUSTIVE=1 DEPTH=14 every interleaving
 	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
 	  $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)))
+	  $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
 
 planted: $(READY) ## known defects of others, planted in a copy: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted

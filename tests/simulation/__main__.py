@@ -23,6 +23,9 @@ def main() -> int:
     parser.add_argument("--exhaustive", action="store_true", help="visit every interleaving of a small world instead")
     parser.add_argument("--depth", type=int, default=14, help="with --exhaustive: how many choices deep (default 14)")
     parser.add_argument("--digests", default="", help="only tell what these seeds' histories hash to")
+    parser.add_argument(
+        "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
+    )
     given = parser.parse_args()
     Weather.without = frozenset(given.without.split(","))
     if given.seed is not None:
@@ -30,7 +33,7 @@ def main() -> int:
     if given.digests:
         return campaign.tell_digests(map(int, given.digests.split(",")))
     if given.exhaustive:
-        return exhaustive.explore(given.depth, given.minutes, given.processes)
+        return exhaustive.explore(given.depth, given.minutes, given.processes, given.start)
     return campaign.run(given)
 
 

@@ -32,6 +32,7 @@ class Life:
     touched: bool = False  # a stranger destroyed or powered what was made for it
     writes: deque[float] = field(default_factory=deque)
     sends: deque[float] = field(default_factory=deque)
+    recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
 
@@ -83,8 +84,15 @@ class Life:
         return policy == "Retain" or (policy is None and adopted)
 
     def mentions(self, name: str) -> bool:
-        """Whether the status records this name, in whatever form; conditions are words, not records."""
-        return any(text == name for text in _leaves({k: v for k, v in self.status.items() if k != "conditions"}))
+        """Whether the status records this name, in whatever form; conditions are words, not records.
+
+        Excused: somebody else has just taken away what the operator had recorded.
+        """
+        return name in self.records() or (self.tampered and name in self.recorded)
+
+    def records(self) -> set[str]:
+        """All texts that the status records."""
+        return set(_leaves({name: value for name, value in self.status.items() if name != "conditions"}))
 
 
 class Books:
@@ -115,6 +123,8 @@ class Books:
             life.last = after
             annotations = after["metadata"].get("annotations") or {}
             life.accepted_absence |= annotations.get("gpucloud.dev/accept-absence") == "true"
+        if user == OPERATOR and after is not None:
+            life.recorded |= life.records()
         life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
         if user != OPERATOR and before is not None and after is not None:
             life.tampered |= before.get("status") != after.get("status") or _fixed(before) != _fixed(after)

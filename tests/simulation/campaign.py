@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simulation.single import Outcome
 
 CHUNK = 25
+TOLD = 5  # violations of each oracle, as they come; the table at the end names more
 AGAIN = 50  # one history in so many is made twice, and must be the same
 COMPARED = 40  # histories that are made once more under another hash seed
 
@@ -52,6 +53,8 @@ def run(given: argparse.Namespace) -> int:
         sometimes.update(outcome.sometimes)
         if outcome.violations:
             broken[outcome.oracle].append(outcome)
+            if len(broken[outcome.oracle]) <= TOLD:
+                print(f"seed {outcome.seed}: {outcome.violations[0]}", flush=True)
         if done % 500 == 0:
             _progress(done, began, broken)
         if given.minutes and time.monotonic() - began > 60 * given.minutes:

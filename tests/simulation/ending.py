@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 GRACES = 20
+LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
+TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
@@ -46,7 +48,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
     world.actors.heal()
     settings = world.scenario.settings
     # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
-    patience = GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds
+    patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds)
     settle = 2 * settings.poll_steady_seconds + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
     settle = settle if oracle == "liveness" else 0.0
     since = world.loop.time()
@@ -87,8 +89,12 @@ def _waits(of: Judge, life: Life) -> bool:
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
     if reason == "NamespaceTerminating":
         return True
-    if reason == "AccountNotReady":  # its Secret was deleted, and stays for those who have something in the cloud
-        return of.secret_is_going(meta["namespace"])
+    if reason == "AccountNotReady":
+        # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
+        # ordered with the other tenant's key, to which no later key leads back.
+        users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
+        elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
+        return elsewhere or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
     for field, kind in REFERENCES:
@@ -110,8 +116,8 @@ def _blocked(life: Life) -> bool:
 def _leaks(world: World, of: Judge) -> None:
     """Everything that we made has an object, was to stay, or is reported.
 
-    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away: the name tells
-    nobody whose it is. VPCs cannot bear a mark. What was just told to go is going.
+    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away, or whose order
+    nobody could know of: the name tells nobody whose it is. VPCs cannot bear a mark. What was just told to go is going.
     """
     for table, row, maker in world.cloud.live():
         life = of.books.lives.get(maker)
@@ -120,7 +126,7 @@ def _leaks(world: World, of: Judge) -> None:
         if life.accepted_absence or TABLES[life.kind] != table:
             continue
         unmarked = life.chosen or name_of(row) in world.cloud_names
-        if unmarked and (life.forced or life.tampered):
+        if unmarked and (life.forced or life.tampered or of.beyond_telling(life)):
             continue
         if not any(name_of(row) in note for note in of.books.reported):
             of.found("leak", f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it")

@@ -30,6 +30,10 @@ NAME = "prod"
 QUIET = ("events", "leases", "GetConfigurations", "GetAll", "gpuvpcs", "gpusnapshots", "gpucloudaccounts", "namespaces")
 BUDGETS = {"delete": 1, "stranger destroys": 1, "stranger makes": 1, "crash": 1, "lose": 1}
 SYNCED_SECONDS = 1.5
+IDLE_TIMERS = 40
+# Few polls in a grace: each is a step of its own.
+SHORT = {"poll_pending_seconds": 2.0, "poll_steady_seconds": 4.0, "create_grace_seconds": 4.0, "blind_after_seconds": 12.0}
+STARTS = ("new", "ready")
 Path = tuple[str, ...]
 
 
@@ -51,6 +55,7 @@ class SmallWorld(World):
             credentials=Credentials(api_key=KEYS["good"]),
             workers=1,
             orphan_scan_seconds=0.0,
+            **SHORT,
         )
         self.waiting: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = []
         self.budgets = Counter(BUDGETS)
@@ -64,17 +69,20 @@ class SmallWorld(World):
         else:
             self.waiting.append((what, callback, args))
 
-    def begin(self) -> None:
-        """Up to the moment when the operator knows that there is nothing, and an object is applied."""
+    def begin(self, start: str) -> None:
+        """Up to the moment when an object is applied to an operator that knows of nothing, or when its VM is Ready."""
         self.actors.prepare()
         self.replicas[0].start()
         self.loop.drain()
         while self.loop.time() < SYNCED_SECONDS:
             self.loop.advance()
-        self.free = False
+        self.free = start == "ready"
         spec = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAA a@b"]}
         self.actors.owner.create("GpuVM", "team", "a", spec | {"vmName": NAME})
         self.loop.drain()
+        while self.free:
+            self.loop.advance()
+            self.free = not any(life.ready == "True/Running" for life in self.judge.books.standing())
 
     def options(self) -> tuple[str, ...]:
         """What may happen next. Of each stream and each kind of request the first comes first."""
@@ -94,7 +102,10 @@ class SmallWorld(World):
     def choose(self, option: str) -> None:
         """Let it happen."""
         if option == "timer":
-            self.loop.advance()
+            for _ in range(IDLE_TIMERS):  # those that bring nothing on its way are no step
+                self.loop.advance()
+                if self.waiting:
+                    break
         elif option in BUDGETS:
             self.budgets[option] -= 1
             self._act(option)
@@ -129,8 +140,8 @@ class SmallWorld(World):
     def visited(self, path: Path) -> Visit:
         """The state after a path."""
         try:
-            self.begin()
-            for option in path:
+            self.begin(path[0])
+            for option in path[1:]:
                 self.choose(option)
                 if self.judge.violations:
                     break
@@ -148,16 +159,16 @@ def _hash(world: SmallWorld) -> str:
 
 
 def visit(path: Path) -> Visit:
-    """Make a path again."""
+    """Make a path again; its first step says where it starts."""
     world = SmallWorld()
     SimulatedLog.world = world
     return world.visited(path)
 
 
-def explore(depth: int, minutes: float, processes: int) -> int:
-    """Visit layer after layer; answers the exit code."""
+def explore(depth: int, minutes: float, processes: int, start: str) -> int:
+    """Visit layer after layer from a start; answers the exit code."""
     began, seen, broken = time.monotonic(), set(), []
-    layer: list[Path] = [()]
+    layer: list[Path] = [(start,)]
     runs = 0
     with multiprocessing.get_context("fork").Pool(processes, single.settle_down) as pool:
         for level in range(depth + 1):

@@ -301,8 +301,7 @@ class Judge:
         bears a mark must still be reported.)
         """
         self.sometimes["released"] += 1
-        unclear = any(order.answer != "accepted" for order in self._world.cloud.orders if order.uid == life.uid)
-        if unclear and self._world.cloud.lag >= self._world.grace:
+        if self.beyond_telling(life):
             self.sometimes["released while listings lagged beyond the grace"] += 1
             return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
@@ -311,6 +310,11 @@ class Judge:
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
         if left and not (life.tampered and renamed):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+
+    def beyond_telling(self, life: Life) -> bool:
+        """Whether an order had no clear answer, and listings lagged by more than the grace after it."""
+        unclear = any(order.answer != "accepted" for order in self._world.cloud.orders if order.uid == life.uid)
+        return unclear and self._world.cloud.lag >= self._world.grace
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""

@@ -31,7 +31,8 @@ def story(seed: int, *, shrink: bool = True) -> str:
     head = f"seed {seed}: {outcome.oracle or 'no violation'}, {len(outcome.deviations)} deviations" + (
         f" after {runs} runs" if runs else ""
     )
-    deviations = [f"  {domain} [{number}] = {value!r}" for (domain, number), value in outcome.deviations.items()]
+    known = outcome.deviations.items() if outcome.violations else ()
+    deviations = [f"  {domain} [{number}] = {value!r}" for (domain, number), value in known]
     text = "\n".join([head, *deviations, *map(str, outcome.lines), *map(str, outcome.violations), ""])
     if outcome.violations:
         OUT.mkdir(parents=True, exist_ok=True)

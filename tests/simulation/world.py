@@ -60,6 +60,7 @@ class World:
         self._numbers = 0
         self.acts_to_come = 0
         self._deaths = 0
+        self.processes: list[Process] = []
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
         self.api = ApiServer(CRDS, now=self.now, new_uid=self._new_uid)
         self.api.subscribe(self._committed)
@@ -218,7 +219,8 @@ class World:
                 self.loop._ready.append(handle)
 
     def began(self, replica: Replica) -> None:
-        """A process has been started."""
+        """A process has been started. Even when it is dead nobody may tidy it up, as that would run what it left unfinished."""
+        self.processes.append(replica.process)
         if self.weather.has("crash") and self._deaths < DEATHS:
             after = self.choices.pick("dies after callbacks", 0, lambda part: int(20 * 300**part))
             replica.process.dies_at = after

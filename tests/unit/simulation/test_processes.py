@@ -1,0 +1,44 @@
+"""What becomes of a killed operator in the world: nothing of it runs any more, not even when memory is tidied up."""
+
+import gc
+
+from simulation.process import Process
+from simulation.world import World
+
+
+def test_a_killed_operator_is_kept_as_it_was():
+    world = World(3, {("weather crash-at-call", 0): 0.3, ("death kube PUT gpuvms/status", 0): "committed"})
+    judge = world.run()
+    dead = [process for process in world.processes if not process.alive]
+    assert [process.name.endswith(".1") for process in dead] == [True]
+    assert len(world.processes) > len(dead)
+    assert len(dead[0].graveyard) > 5
+    assert judge.violations == []
+
+
+def test_after_its_death_nothing_of_a_process_is_sent():
+    world = World(3, {("weather crash-at-call", 0): 0.3, ("death kube PUT gpuvms/status", 0): "committed"}, keep=True)
+    world.run()
+    killed = next(line for line in world.trace.lines if line.what == "is killed")
+    assert [line for line in world.trace.lines if line.who == killed.who][-1] == killed
+
+
+def test_tidying_up_runs_nothing_of_the_dead(capsys):
+    ended = []
+
+    async def unfinished(loop):
+        try:
+            await loop.create_future()
+        finally:
+            ended.append("ran")
+
+    world, process = World(3, {}), Process("one")
+    world.loop.call_in(process, lambda: world.loop.create_task(unfinished(world.loop)))
+    world.processes.append(process)
+    world.loop.drain()
+    world._deaths = 0
+    world.kill(process, "by the test")
+    gc.collect()
+    assert ended == []
+    world._bury()
+    capsys.readouterr()
