@@ -131,7 +131,7 @@ class Loop(Generic[P, S, F]):
         self._clock = clock
         self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
         self._differs_since: dict[str, float] = {}
-        self._pacer = WritePacer()
+        self._pacer = WritePacer(entropy.jitter)
         self._failures: dict[Key, int] = {}
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from

@@ -7,12 +7,11 @@ exponential backoff. Beyond that each object has a budget of writes, which an ed
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 BACKOFF_SECONDS = (0.2, 60.0)  # first and longest wait after a write that was undone
 BURST = 20  # writes of one object at once: more than any life needs
@@ -33,7 +32,9 @@ class _Pace:
 class WritePacer:
     """The pace of status writes by UID. Times are mono seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, jitter: Callable[[], float]) -> None:
+        """``jitter`` answers numbers from 0 to 1."""
+        self._jitter = jitter
         self._paces: dict[str, _Pace] = {}
 
     def not_before(self, uid: str, generation: int) -> float:
@@ -67,7 +68,7 @@ class WritePacer:
         pace.undone += 1
         first, longest = BACKOFF_SECONDS
         delay = min(first * 2.0 ** min(pace.undone - 1, 16), longest)
-        pace.not_before = now + delay * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
+        pace.not_before = now + delay * (0.75 + self._jitter() / 4)
         return pace.undone
 
     def forget(self, uid: str) -> None:

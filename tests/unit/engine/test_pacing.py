@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from gpucloud.engine.entropy import SystemEntropy
 from gpucloud.engine.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
 from gpucloud.kinds.meta import Condition
 from gpucloud.reconcile.facts import Verb
@@ -122,7 +123,7 @@ async def test_a_status_that_never_comes_to_rest_is_written_at_a_bounded_rate(ri
 
 
 def test_a_write_that_stands_ends_the_backoff():
-    pacer = WritePacer()
+    pacer = WritePacer(SystemEntropy().jitter)
     for _ in range(12):
         pacer.spend(UID, 1, 0.0)
         pacer.judge(UID, {"vmId": "a"}, False, 0.0)
@@ -133,7 +134,7 @@ def test_a_write_that_stands_ends_the_backoff():
 
 
 def test_an_edit_renews_the_budget():
-    pacer = WritePacer()
+    pacer = WritePacer(SystemEntropy().jitter)
     for number in range(BURST):
         assert pacer.not_before(UID, 1) <= 0, number
         pacer.spend(UID, 1, 0.0)
@@ -142,7 +143,7 @@ def test_an_edit_renews_the_budget():
 
 
 def test_what_was_undone_long_ago_is_forgotten():
-    pacer = WritePacer()
+    pacer = WritePacer(SystemEntropy().jitter)
     for at in (0.0, 1.0, 5000.0):
         pacer.spend(UID, 1, at)
         undone = pacer.judge(UID, {"vmId": "a"}, True, at)
