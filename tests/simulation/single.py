@@ -43,7 +43,7 @@ class Outcome:
 
 
 def quieten() -> None:
-    """No log is written; errors that the product logs are found by the judge."""
+    """No log is written; errors that the product logs are found by the judge. For a process that does nothing else."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")  # of what a killed process leaves behind
     structlog.configure(wrapper_class=SimulatedLog, cache_logger_on_first_use=True)
