@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from simulation import campaign, exhaustive, telling
 from simulation.weather import Weather
@@ -22,12 +23,15 @@ def main() -> int:
     parser.add_argument("--without", default="", help="kinds of faults and acts to leave out, with commas between")
     parser.add_argument("--exhaustive", action="store_true", help="visit every interleaving of a small world instead")
     parser.add_argument("--depth", type=int, default=14, help="with --exhaustive: how many choices deep (default 14)")
+    parser.add_argument("--replay", default="", help="make the history of a file of out/simulate again")
     parser.add_argument("--digests", default="", help="only tell what these seeds' histories hash to")
     parser.add_argument(
         "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
     )
     given = parser.parse_args()
     Weather.without = frozenset(given.without.split(","))
+    if given.replay:
+        return telling.again(Path(given.replay))
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
     if given.digests:

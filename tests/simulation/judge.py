@@ -9,6 +9,8 @@ import json
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prometheus_client import generate_latest
+
 from gpucloud.sim.messages import Ending
 from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
@@ -16,6 +18,7 @@ from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
 from simulation.cloud import CREATES, KEYS, Order, key_of, name_of
+from simulation.logs import SimulatedLog
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -374,6 +377,10 @@ class Judge:
     async def end(self) -> None:
         """All is over: what is wanted comes true, then it is quiet."""
         await ending.judge(self._world, self)
+        if SimulatedLog.searched:
+            for replica in self._world.replicas:
+                if replica.process.alive and replica.engine is not None:
+                    self.show(generate_latest(replica.engine.metrics.registry).decode())
 
     def rest(self) -> None:
         """After everything: what can only be said at the end."""

@@ -13,12 +13,15 @@ class SimulatedLog:
     """A structlog wrapper. ``world`` is the one that is living now."""
 
     world: ClassVar[World | None] = None
+    searched: ClassVar[bool] = False  # for keys
 
     def __init__(self, logger: Any, processors: Any, context: Any) -> None:
         """As structlog makes it."""
 
-    def debug(self, *_args: Any, **_more: Any) -> None:
-        """Nobody reads it."""
+    def debug(self, *args: Any, **more: Any) -> None:
+        """Nobody reads it, but no key may stand in it."""
+        if self.searched and self.world is not None:
+            self.world.judge.show(f"{args} {more}")
 
     info = warning = error = debug
 

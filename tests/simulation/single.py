@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from simulation.records import Line
 
 
+SEARCHED = 20  # of so many histories one has its log and metrics searched for keys
+
+
 @dataclass(slots=True)
 class Outcome:
     """What came of one history."""
@@ -43,7 +46,7 @@ class Outcome:
 
 
 def quieten() -> None:
-    """No log is written; errors that the product logs are found by the judge."""
+    """No log is written; errors that the product logs are found by the judge. For a process that does nothing else."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")  # of what a killed process leaves behind
     structlog.configure(wrapper_class=SimulatedLog, cache_logger_on_first_use=True)
@@ -61,7 +64,7 @@ def settle_down() -> None:
 def live(seed: int, deviations: Mapping[Key, object] | None = None, *, keep: bool = False) -> Outcome:
     """Let one history take place."""
     world = World(seed, deviations, keep=keep)
-    SimulatedLog.world = world
+    SimulatedLog.world, SimulatedLog.searched = world, seed % SEARCHED == 0
     judge = world.run()
     return Outcome(
         seed,

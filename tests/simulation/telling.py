@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from simulation.single import Outcome
 
 OUT = Path("out/simulate")
+_DEVIATION = re.compile(r"^  (\S.*) \[(\d+)\] = (.*)$", re.MULTILINE)
 
 
 def one(seed: int, *, shrink: bool) -> int:
@@ -38,6 +41,22 @@ def story(seed: int, *, shrink: bool = True) -> str:
         OUT.mkdir(parents=True, exist_ok=True)
         (OUT / f"{seed}-{outcome.oracle.replace(' ', '-')}.txt").write_text(text, errors="backslashreplace")
     return text
+
+
+def replay(text: str) -> Outcome:
+    """Make a told history again from its deviations, whatever else its seed would draw by now."""
+    seed = int(text.split(":", 1)[0].removeprefix("seed "))
+    found = _DEVIATION.findall(text)
+    deviations = {(domain, int(number)): ast.literal_eval(value) for domain, number, value in found}
+    return single.live(seed, deviations, keep=True)
+
+
+def again(path: Path) -> int:
+    """Make the history of a file again, and tell it; answers the exit code."""
+    single.quieten()
+    outcome = replay(path.read_text())
+    print("\n".join([*map(str, outcome.lines), *map(str, outcome.violations)]))
+    return 1 if outcome.violations else 0
 
 
 def table(done: int, seconds: float, met: Counter[str], sometimes: Counter[str], broken: dict[str, list[Outcome]]) -> str:

@@ -286,7 +286,7 @@ class GpuCloudAccountRoom:
     def _users(self, namespace: str, name: str, which: Callable[[str, Stored[Any, Any]], bool] = _any) -> list[str]:
         """Objects that use this account; ``which`` of them, for people."""
         tools, found = self._tools, []
-        for key in tools.references.dependents(Target(KIND, namespace, name)):
+        for key in sorted(tools.references.dependents(Target(KIND, namespace, name))):
             stored = tools.objects.find(Target(key.kind, key.namespace, key.name))
             if stored is None or not stored.meta.guarded:
                 continue
@@ -319,7 +319,7 @@ class GpuCloudAccountRoom:
         )
 
     def _wake_users(self, namespace: str, name: str) -> None:
-        for key in self._tools.references.dependents(Target(KIND, namespace, name)):
+        for key in sorted(self._tools.references.dependents(Target(KIND, namespace, name))):
             self._tools.queue(key)
 
 

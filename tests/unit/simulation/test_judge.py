@@ -8,6 +8,7 @@ from gpucloud.sim.messages import Request
 from simulation import ending
 from simulation.books import FINALIZER
 from simulation.cloud import KEYS
+from simulation.logs import SimulatedLog
 from simulation.people import MERGE, People, path_of
 from simulation.process import Process
 from simulation.world import World
@@ -292,3 +293,17 @@ def test_a_merge_patch_of_a_stranger_counts_as_tampering(court):
     item = court.applied()
     court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {"state": "x"}}, MERGE)
     assert court.judge.books.lives[item["metadata"]["uid"]].tampered
+
+
+def test_a_key_in_the_log_is_found_where_logs_are_searched(court, monkeypatch):
+    monkeypatch.setattr(SimulatedLog, "world", court.world)
+    for searched in (False, True):
+        monkeypatch.setattr(SimulatedLog, "searched", searched)
+        SimulatedLog(None, None, None).info("refused", words=f"no: {KEYS['good']}")
+    assert court.oracles == ["canary"]
+
+
+def test_what_the_product_calls_an_exception_is_found(court, monkeypatch):
+    monkeypatch.setattr(SimulatedLog, "world", court.world)
+    SimulatedLog(None, None, None).exception("pass failed", name="a")
+    assert court.oracles == ["exception"]

@@ -1,0 +1,20 @@
+"""Histories that take place in the process of the tests leave its logs as they were."""
+
+import logging
+
+import pytest
+import structlog
+
+from simulation.logs import SimulatedLog
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    configured, before, disabled = structlog.is_configured(), structlog.get_config(), logging.root.manager.disable
+    structlog.configure(wrapper_class=SimulatedLog, cache_logger_on_first_use=False)
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(disabled)
+    structlog.reset_defaults()
+    if configured:
+        structlog.configure(**before)
