@@ -110,7 +110,7 @@ def _waits(of: Judge, life: Life) -> bool:
 
 def _blocked(life: Life) -> bool:
     """A VPC waits for what is in it, whosever that is."""
-    return life.kind == "GpuVpc" and life.ready.partition("/")[2] in {"DeletionBlocked", "Deleting"}
+    return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
 
 
 def _leaks(world: World, of: Judge) -> None:

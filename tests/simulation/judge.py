@@ -343,7 +343,11 @@ class Judge:
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
             return False
-        rows = [row for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        rows = [
+            row
+            for table, row, maker in self._world.cloud.live()
+            if maker == life.uid or (life.chosen and table == TABLES[life.kind] and self._is_taken_for(life, row))
+        ]
         if life.kind == "GpuVpc":
             there = {row.name for row in self._world.cloud.world.vpcs.table.rows()}
             return life.spec.get("name") not in there
@@ -351,6 +355,11 @@ class Judge:
             return not any(row.ready_at <= self._world.cloud.now() and not row.leaving for row in rows)
         wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)
         return wanted is not None and not any(row.status == wanted for row in rows)
+
+    def _is_taken_for(self, life: Life, row: Any) -> bool:
+        """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
+        spec = life.spec.get("vmName") or life.spec.get("snapshotName")
+        return spec == name_of(row) and self.ambiguous(life.kind, row)
 
     def _note_write(self, life: Life) -> None:
         """No object is written hot."""
