@@ -270,7 +270,7 @@ class Inventory(Generic[R]):
         Raises:
             Exception: the last of what happened.
         """
-        failure, changed, served = None, set(changed), self.served or self.wake
+        failure, changed, served = None, dict.fromkeys(changed), self.served or self.wake
         calls = [(self.wake, uid) for uid in changed] + [(served, uid) for uid in view.served if uid not in changed]
         view.served = []
         for tell, uid in calls:
