@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from simulation import campaign, exhaustive, telling
+from simulation import campaign, defects, exhaustive, telling
 from simulation.weather import Weather
 
 
@@ -28,12 +28,16 @@ def main() -> int:
     parser.add_argument(
         "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
     )
+    parser.add_argument("--stop", action="store_true", help="stop at the first violation")
+    parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     given = parser.parse_args()
     Weather.without = frozenset(given.without.split(","))
     if given.replay:
         return telling.again(Path(given.replay))
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
+    if given.defects is not None:
+        return defects.table(given.histories, given.processes, given.defects)
     if given.digests:
         return campaign.tell_digests(map(int, given.digests.split(",")))
     if given.exhaustive:
