@@ -52,6 +52,10 @@ class Life:
         """As it was last."""
         return self.last.get("status") or {}
 
+    def records_vpc(self, vpc: str) -> bool:
+        """Whether its record, if there is one, is of an order in this VPC; an empty one is any."""
+        return (self.status.get("order") or {}).get("vpc") in {vpc, None, ""} or not vpc
+
     @property
     def chosen(self) -> bool:
         """Whether its thing bears a name that says nothing of whose it is."""

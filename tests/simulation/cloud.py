@@ -49,6 +49,7 @@ class Order:
     answer: str = ""
     known: float = 0.0
     sender: str = ""
+    vpc: str = ""  # of a VM or snapshot
 
 
 class Clock:
@@ -147,7 +148,7 @@ class Cloud:
             self._struck[operation] = self._struck.get(operation, 0) + 1
             if self._struck[operation] > 1:
                 self._struck[operation], fault = 0, ""
-        else:
+        elif not fault:
             self._struck[operation] = 0
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         made: dict[str, dict[str, Any]] = {
@@ -233,7 +234,8 @@ class Cloud:
         if self.outsider or (isinstance(row, Vpc) and row.is_default):
             return self.outsider or "the tenant"
         name = self._world.cloud_names.get(name_of(row), name_of(row))
-        found = [order.uid for order in self.orders if order.name == name]
+        there = row.order.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
+        found = [order.uid for order in self.orders if order.name == name and order.vpc in {there, ""}]
         return found[-1] if found else "nobody"
 
     def live(self) -> Iterator[tuple[str, Row, str]]:

@@ -147,7 +147,8 @@ class Judge:
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        recording = self.books.recording(kind, name)
+        place = asked_vpc(request)
+        recording = [life for life in self.books.recording(kind, name) if life.records_vpc(place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
             everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
@@ -158,7 +159,7 @@ class Judge:
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
-        self._world.cloud.orders.append(Order(now, operation, name, uid, sender=process.name))
+        self._world.cloud.orders.append(Order(now, operation, name, uid, sender=process.name, vpc=place))
         life = self.books.lives.get(uid)
         if life is not None:
             life.mutations += 1
@@ -272,6 +273,9 @@ class Judge:
                 return True
             if order.at <= made and order.answer != "refused":
                 until = (order.known or made) + self._world.grace if order.answer != "accepted" else order.known
+                gone = self._gone_at(kind, name, made)
+                if gone is not None and not self._listings_between(kind, order.known, gone):
+                    return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
                 if self._gone_at(kind, name, made) is None and self._listings_between(kind, until, made) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
@@ -404,6 +408,12 @@ def asked_name(request: Request) -> str:
         said = json.loads(request.body)
         return str(said.get("name") or said.get("id") or "")
     return next((value for name, value in request.query if name.lower() == "id"), "")
+
+
+def asked_vpc(request: Request) -> str:
+    """The VPC in which a VM or snapshot is ordered; empty of a VPC."""
+    said = json.loads(request.body) if request.body else {}
+    return str(said.get("vpc") or said.get("namespace") or "")
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:
