@@ -20,6 +20,7 @@ LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for aga
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
+CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -49,7 +50,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
     settings = world.scenario.settings
     # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
     patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds)
-    settle = 2 * settings.poll_steady_seconds + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
+    settle = 2 * settings.poll_steady_seconds + CALL_SECONDS + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
     settle = settle if oracle == "liveness" else 0.0
     since = world.loop.time()
     end = world.loop.time() + patience

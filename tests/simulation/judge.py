@@ -385,7 +385,8 @@ class Judge:
             return False
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
-        return any(life.uid in owners for life in users)
+        lost = [life for life in users if (life.status.get("order") or {}).get("state") == "Lost"]  # listings may be wrong
+        return bool(lost) or any(life.uid in owners for life in users)
 
     async def end(self) -> None:
         """All is over: what is wanted comes true, then it is quiet."""
