@@ -162,7 +162,7 @@ class Cloud:
             "list-partial": {"kind": FaultKind.PARTIAL},
             "list-empty": {"kind": FaultKind.EMPTY},
             "list-twice": {"kind": FaultKind.DUPLICATE},
-            "list-stale": {"kind": FaultKind.STALE, "seconds": 15.0},
+            "list-stale": {"kind": FaultKind.STALE, "seconds": round(world.grace * 0.8, 1)},
             "word": {"kind": FaultKind.STATUS_WORD, "word": word},
             "write-unsaid": {"kind": FaultKind.LOST_ANSWER},
             "write-500": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 502, "message": word},

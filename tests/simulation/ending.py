@@ -42,7 +42,10 @@ async def judge(world: World, of: Judge) -> None:
             if "deletionTimestamp" not in item["metadata"]:
                 world.actors.owner.delete(item)
         await _wanted(world, of, "deletion")
-    _leaks(world, of)
+    if any(_leaks(world, of)):
+        await asyncio.sleep(settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
+    for leak in _leaks(world, of):
+        of.found("leak", leak)
 
 
 async def _wanted(world: World, of: Judge, oracle: str) -> bool:
@@ -114,7 +117,7 @@ def _blocked(life: Life) -> bool:
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
 
 
-def _leaks(world: World, of: Judge) -> None:
+def _leaks(world: World, of: Judge) -> Iterator[str]:
     """Everything that we made has an object, was to stay, or is reported.
 
     Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away, or whose order
@@ -130,4 +133,4 @@ def _leaks(world: World, of: Judge) -> None:
         if unmarked and (life.forced or life.tampered or of.beyond_telling(life)):
             continue
         if not any(name_of(row) in note for note in of.books.reported):
-            of.found("leak", f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it")
+            yield f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it"

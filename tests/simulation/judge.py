@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
+ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
@@ -260,7 +261,9 @@ class Judge:
         """Whether nobody could tell that this thing of a CHOSEN name is a stranger's.
 
         Excused: it was made before two good listings, begun after ours went, could have shown that ours is gone; or while
-        an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it.
+        an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
+        or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
+        showed it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
         name, made = name_of(row), self._time_of(row)
@@ -271,8 +274,9 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at <= made and order.answer != "refused":
-                until = (order.known or made) + self._world.grace if order.answer != "accepted" else order.known
+            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
+                waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
+                until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
                 if gone is not None and not self._listings_between(kind, order.known, gone):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
