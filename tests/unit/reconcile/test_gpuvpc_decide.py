@@ -16,6 +16,7 @@ from support.builders import NOW, START, an_object, an_order, known
 from support.rows import STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
+LONG = "v" * 300
 INTENDED = an_order(NAME, OrderState.INTENDED, vpc=NAME)
 MINE = known(INTENDED, ago=1, recorded=1)
 TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), ago=5, destroyed_at=NOW - 5)
@@ -188,6 +189,14 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
+    ),
+    "an id that is longer than a record holds is the recorded one": Row(
+        "else it was never confirmed, and never let go",
+        {"found": a_vpc(LONG), "status": AVAILABLE, "known": known(an_order(NAME, vpc=NAME, cloud_id=LONG[:253]))},
+        Reason.AVAILABLE,
+        "True",
+        None,
+        status={"vpc_id": LONG[:253]},
     ),
     "ours stays lost when the stranger's has gone too": Row(
         "what was lost is not made again unasked",
@@ -573,7 +582,7 @@ ROWS = {
         "another id: it is not the one that we made",
         EMPTIED | {"found": a_vpc("vpc-2")},
         released=Reason.GONE,
-        says="is not destroyed",
+        says="nothing is destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",
