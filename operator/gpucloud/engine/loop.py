@@ -96,7 +96,7 @@ class Room(Protocol[P, S, F]):
     async def act(self, facts: F, plan: Plan[S]) -> Happening | None:
         """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
 
-    def intends(self, uid: str, status: S) -> None:
+    def recording(self, uid: str, status: S) -> None:
         """This status, with the record of a new order of ours, is about to be written."""
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
@@ -244,8 +244,8 @@ class Loop(Generic[P, S, F]):
 
     async def _write(self, key: Key, stored: Stored[P, S], status: S, plan: Plan[S]) -> Did:
         before = self._clock.mono()
-        if plan.record_intent:  # before the write: the watch may show it to us before its answer does
-            self._room.intends(key.uid, status)
+        if plan.records_order:  # before the write: the watch may show it to us before its answer does
+            self._room.recording(key.uid, status)
         document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
@@ -263,7 +263,7 @@ class Loop(Generic[P, S, F]):
                 self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
         self._report(key, stored, status)
-        announces = plan.action is not None or plan.record_intent
+        announces = plan.action is not None or plan.records_order
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         stands = self._room.store.get(key.uid)

@@ -298,7 +298,7 @@ ROWS = {
         "a crash after an unrecorded order would forget whose it is",
         {},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
     "a listing of before is too old to show that a name is free": Row(
@@ -308,13 +308,13 @@ ROWS = {
         "else nothing would ever be created there",
         {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_takes": 12.0},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "an id from before goes with the new order": Row(
         "ours would be taken for a replacement of that one, and leak",
         {"status": TAKEN_OVER, "found": Absent(NOW, NOW - 40, NOW - 2)},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED, "vpc_id": None},
     ),
     "a recorded order of ours is acted on": Row(
@@ -327,7 +327,7 @@ ROWS = {
         looks=False,
     ),
     "IfExists creates what is not there": Row(
-        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, intends=True, status={"order": OrderState.INTENDED}
+        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, records=True, status={"order": OrderState.INTENDED}
     ),
     "Required never creates": Row(
         "its owner expects one",
@@ -335,7 +335,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         says=(NAME, "Create it, or set spec.adoption: IfExists"),
-        intends=False,
+        records=False,
     ),
     "Required never sends an order that was recorded before": Row(
         "the owner changed their mind in between",
@@ -383,7 +383,7 @@ ROWS = {
             "status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED),
         },
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"last_handled_reconcile_at": "t1"},
     ),
     "a forbidden order calls a person": Row(
@@ -493,7 +493,7 @@ ROWS = {
         Reason.VPC_LOST,
         progress="Stalled",
         says=("VPC", "delete this object and apply it again"),
-        intends=False,
+        records=False,
     ),
     "an adopted one that stays away is lost too": Row(
         "it was not ours to make",

@@ -63,7 +63,7 @@ class CloudFacts(Generic[P, S, R]):
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_takes: float = 0.0  # seconds that the slowest of the last listings took
-    nonce: str = ""  # new for every gathering: the id of an intent, should one be recorded
+    nonce: str = ""  # new for every gathering: the id of an order, should one be recorded
 
     @property
     def chosen_name(self) -> bool:
