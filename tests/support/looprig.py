@@ -98,6 +98,7 @@ class Rig:
             metrics=self.metrics,
             clock=self.clock,
             entropy=SystemEntropy(),
+            longest_spacing=60.0,
         )
         self.workers = []
 

@@ -18,8 +18,7 @@ from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
 from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.engine.metrics import Passed, Wrote
-from gpucloud.engine.pace import Pace
-from gpucloud.engine.pacing import WritePacer
+from gpucloud.engine.pacing import ReconcilePacer, WritePacer
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.engine.urgency import urgent
 from gpucloud.kinds.common import Status
@@ -45,7 +44,6 @@ LASTING_SECONDS = 5.0  # a change that is only informative is written once it ha
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
-LONGEST_SPACING_SECONDS = 60.0  # of reconciles that nothing outside causes
 
 
 class Did(Enum):
@@ -122,8 +120,10 @@ class Loop(Generic[P, S, F]):
         metrics: Metrics,
         clock: Clock,
         entropy: Entropy,
+        longest_spacing: float,
     ) -> None:
-        self.pace = Pace(clock, LONGEST_SPACING_SECONDS)
+        """``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
+        self.pace = ReconcilePacer(clock, longest_spacing)
         self._room, self._entropy = room, entropy
         self._queue = queue
         self._kube = kube

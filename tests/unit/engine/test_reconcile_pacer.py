@@ -7,7 +7,7 @@ import pytest
 
 from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
-from gpucloud.engine.pace import FIRST_SECONDS, LONGEST_CHAIN, Pace
+from gpucloud.engine.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
@@ -38,7 +38,7 @@ def clock():
 
 @pytest.fixture
 def pace(clock):
-    return Pace(clock, LONGEST)
+    return ReconcilePacer(clock, LONGEST)
 
 
 def gaps(found):
