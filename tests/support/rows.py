@@ -10,7 +10,7 @@ from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
 from support.builders import NOW, START, an_object
 
 OLD = Memory(first_seen=NOW - 60)
-STRANGER = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
+LONG_KNOWN = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
 WORDS = "the cloud's own words"
 
 

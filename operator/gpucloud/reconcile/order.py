@@ -2,7 +2,7 @@
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
 change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
-not in the table changes nothing.
+not in the table changes nothing. Beside it, ``take_over`` begins with the state that another process has recorded.
 
 ``Standing`` is the record as this process knows it: ahead of the status by what was answered since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
@@ -58,7 +58,7 @@ class Standing:
 
     @property
     def own(self) -> bool:
-        """Whether this process wrote the record that stands."""
+        """Whether this process wrote the record, or has learned the state itself, so that no status is believed."""
         return self.recorded is not None
 
 

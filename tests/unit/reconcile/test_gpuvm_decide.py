@@ -50,7 +50,7 @@ from support.gpuvmfacts import (
     RUNNING,
     STOPPED,
 )
-from support.rows import OLD, STRANGER, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+from support.rows import LONG_KNOWN, OLD, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
 
 RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
 STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
@@ -247,7 +247,7 @@ ROWS = {
     ),
     "a record of another process is not taken over on one listing": Row(
         "one listing may be partial",
-        {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW)},
+        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW)},
         Reason.CREATING,
         looks=True,
     ),
@@ -304,7 +304,7 @@ ROWS = {
     ),
     "a record of another process is taken over after ten graces": Row(
         "never wait for a person",
-        {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
+        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
         Reason.CREATING,
         records=True,
     ),

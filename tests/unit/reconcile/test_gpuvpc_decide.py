@@ -13,7 +13,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
 from support.builders import NOW, START, an_object, an_order, known
-from support.rows import STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.rows import LONG_KNOWN, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
 LONG = "v" * 300
@@ -668,7 +668,7 @@ ROWS = {
     ),
     "a record of another process does not": Row(
         "it may have been sent",
-        {"meta": DELETING, "status": CREATING, "memory": STRANGER, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
         says=("VPC", "Retain"),
     ),
