@@ -56,10 +56,10 @@ chaos: $(READY) ## tests/chaos whole, within two hours; what came of each also i
 	$(RUN)/python -m controlplane ensure
 	export CHAOS=whole; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/chaos
 
-fuzz: $(READY) ## the generated tests whole: specs, answers, state machines, scans for orphans
+fuzz: $(READY) ## the generated tests whole: specs, answers, decisions
 	$(RUN)/python -m controlplane ensure
-	export CHAOS=whole STATE_MACHINE_HISTORIES=3000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
-	  tests/unit/reconcile/test_state_machine*.py tests/unit/engine/test_orphan_scans.py tests/e2e/test_generated_specs.py
+	export CHAOS=whole SITUATIONS=30000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
+	  tests/unit/reconcile/test_properties.py tests/e2e/test_generated_specs.py
 
 simulate: $(READY) ## the simulated world: HISTORIES=2000, MINUTES=, SEED= makes one again, EXHAUSTIVE=1 DEPTH=14 every interleaving, DEFECTS=1 what finds each
 	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \

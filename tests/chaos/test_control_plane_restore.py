@@ -50,7 +50,7 @@ def lived_on(trial, folder):
         trial.reach("gpuvm", name, RUNNING)
     trial.cloud.add(lambda call: call.word == "CreateServer", "received", hold)
     trial.apply(gpuvm("ordered"))
-    hold.wait()  # its intent is in the backup, its id is not
+    hold.wait()  # its order is in the backup, its id is not
     etcd.back_up(folder)
     hold.release()
     trial.last_start = time.monotonic()

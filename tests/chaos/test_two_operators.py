@@ -2,7 +2,7 @@
 
 Without a Lease nothing keeps a second operator from running, so two do: on the same objects by accident, one of them asleep
 or killed at times; old and new in a rolling update; or in two clusters that share one key and use the same names. By ADR 2 the
-age of an intent that may be acted on (half the grace, at least 5 s) and the age of facts stay under the grace: 12 s here, 30 s
+age of a record that may be acted on (half the grace, at least 5 s) and the age of facts stay under the grace: 12 s here, 30 s
 in truth. With a Lease: test_lease.py.
 """
 

@@ -155,7 +155,7 @@ class Judge:
             everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
             uid = everybody[-1].uid if everybody else ""
             if not everybody or not everybody[-1].forced:
-                self.found("intent", f"{operation} {name!r} was sent, and no status records it")
+                self.found("record", f"{operation} {name!r} was sent, and no status records it")
         elif not any(life.guarded for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):

@@ -38,7 +38,7 @@ class FakeRoom:
     unsent: int = 0
     acted: list = field(default_factory=list)
     left: list = field(default_factory=list)  # and whether it was still meant when its turn came
-    intents: list = field(default_factory=list)
+    recorded: list = field(default_factory=list)
     attended: list = field(default_factory=list)
     forgotten: list = field(default_factory=list)
     seen: list = field(default_factory=list)
@@ -69,8 +69,8 @@ class FakeRoom:
             return None
         return Happening("Created", "Done.", verb, always=True)
 
-    def intends(self, uid, status):
-        self.intents.append((uid, status.order.name))
+    def recording(self, uid, status):
+        self.recorded.append((uid, status.order.name))
 
     def attend(self, _uid, plan):
         self.attended.append(plan)
@@ -98,6 +98,7 @@ class Rig:
             metrics=self.metrics,
             clock=self.clock,
             entropy=SystemEntropy(),
+            longest_spacing=60.0,
         )
         self.workers = []
 

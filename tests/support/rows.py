@@ -10,7 +10,7 @@ from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
 from support.builders import NOW, START, an_object
 
 OLD = Memory(first_seen=NOW - 60)
-STRANGER = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
+LONG_KNOWN = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
 WORDS = "the cloud's own words"
 
 
@@ -29,7 +29,7 @@ def noted(deleting=False, generation=1, **annotations):
 
 @dataclass
 class Row:
-    """``says`` is looked for in the message; ``intends`` and ``looks`` are not judged when None."""
+    """``says`` is looked for in the message; ``records`` and ``looks`` are not judged when None."""
 
     why: str
     given: dict = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Row:
     looks: bool | None = None  # whether a younger listing is asked for
     says: str | tuple[str, ...] = ()
     status: dict = field(default_factory=dict)
-    intends: bool | None = None
+    records: bool | None = None
     beside: tuple[str, ...] = ()  # further conditions that stand
     targets: tuple[str, ...] = ()
 
@@ -54,8 +54,8 @@ def judge(row, plan):
     if row.looks is not None:
         assert plan.look_after is not None, row.why
         assert (plan.look_after <= NOW) == row.looks, row.why
-    if row.intends is not None:
-        assert plan.record_intent == row.intends, row.why
+    if row.records is not None:
+        assert plan.records_order == row.records, row.why
     if row.reason is None:
         assert plan.status is None, row.why
         says(row, plan.release.note if plan.release else "")
@@ -88,7 +88,7 @@ def ends_as_a_sentence(plan):
 def converges(given, decide, facts):
     """Assert that deciding again on what was just written soon changes nothing: no hot loop, no circle of writes."""
     first = decide(facts(**given))
-    if first.status is None or first.record_intent:
+    if first.status is None or first.records_order:
         return
     second = decide(facts(**{**given, "status": first.status}))
     if second.status is None:
@@ -101,7 +101,7 @@ def converges(given, decide, facts):
 def fixed_point(given, decide, facts):
     """Assert that deciding again on what was just written changes nothing: no hot loop, no second write."""
     first = decide(facts(**given))
-    if first.status is None or first.record_intent:
+    if first.status is None or first.records_order:
         return
     second = decide(facts(**{**given, "status": first.status}))
     if second.status is None:

@@ -1,6 +1,6 @@
 """Which credential an object uses: its accountRef, else its namespace's account named ``default``, else the operator's own.
 
-The choice is frozen in status at the first intent. A reference leads into the object's own namespace only, and the
+The choice is frozen in status with the first order. A reference leads into the object's own namespace only, and the
 operator's own account serves only the namespaces that the administrator allows, whatever a status says.
 """
 

@@ -223,7 +223,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         elif verb is self.subject.destroy:
             self._memories.destroying(uid, answered=refusal is None)
 
-    def intends(self, uid: str, status: S) -> None:
+    def recording(self, uid: str, status: S) -> None:
         """The record of a new order of ours is about to be written; once it stands, it may be acted on while it is young."""
         if status.order is not None:
             self._memories.records(uid, status.order)
@@ -361,7 +361,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return self._seat(stored, stored.spec).facts.tenants
 
     def _owner(self, uid: str) -> str | None:
-        """The other object that this thing belongs to: an intent recorded for its name counts first, then age."""
+        """The other object that this thing belongs to: an order that may stand for its name counts first, then age."""
         first = self._claims.first(uid)
         stored = None if first is None or first == uid else self.store.get(first)
         mine = self.store.get(uid)

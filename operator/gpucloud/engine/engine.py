@@ -31,7 +31,6 @@ from gpucloud.engine.namespaces import Namespaces
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.orphans import Orphans, OrphanTools
 from gpucloud.engine.ownaccount import OwnAccount
-from gpucloud.engine.pace import Pace
 from gpucloud.engine.patience import persist
 from gpucloud.engine.ports import Ports
 from gpucloud.engine.purchases import Purchases, quotas_of
@@ -222,10 +221,10 @@ class Engine:
         self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None
         self._rooms = {room.kind: room for room in self._cloud_rooms} | {self._account_room.kind: self._account_room}
         shared: dict[str, Any] = {"queue": self.queue, "kube": self.kube, "events": self.events, "metrics": self.metrics}
-        shared |= {"clock": self._clock, "entropy": self._entropy}
+        shared |= {"clock": self._clock, "entropy": self._entropy, "longest_spacing": self._settings.poll_steady_seconds}
         self._loops = {kind: Loop(room, **shared) for kind, room in self._rooms.items()}
         for loop in self._loops.values():
-            loop.may_act, loop.pace = self.leads, Pace(self._clock, self._settings.poll_steady_seconds)
+            loop.may_act = self.leads
         self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
         return brake
 

@@ -138,7 +138,7 @@ class GpuCloudAccountRoom:
         reason, note = _DONE[verb]
         return Happening(reason, note.format(name=repr(name)), verb)
 
-    def intends(self, uid: str, status: GpuCloudAccountStatus) -> None:
+    def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
         """An account creates nothing."""
 
     def attend(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:

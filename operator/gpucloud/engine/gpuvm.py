@@ -142,9 +142,9 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._purchases.drop(key.uid)
         self._brake.drop(key.uid)
 
-    def intends(self, uid: str, status: GpuVMStatus) -> None:
+    def recording(self, uid: str, status: GpuVMStatus) -> None:
         """From here on it may be bought."""
-        super().intends(uid, status)
+        super().recording(uid, status)
         stored = self.store.get(uid)
         if stored is not None:
             self._book(replace(stored, status=status))

@@ -18,8 +18,7 @@ from gpucloud.engine import meant
 from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
 from gpucloud.engine.kube import KubeClient, KubeError
 from gpucloud.engine.metrics import Passed, Wrote
-from gpucloud.engine.pace import Pace
-from gpucloud.engine.pacing import WritePacer
+from gpucloud.engine.pacing import ReconcilePacer, WritePacer
 from gpucloud.engine.queue import Key, Lane, WorkQueue
 from gpucloud.engine.urgency import urgent
 from gpucloud.kinds.common import Status
@@ -45,7 +44,6 @@ LASTING_SECONDS = 5.0  # a change that is only informative is written once it ha
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
-LONGEST_SPACING_SECONDS = 60.0  # of reconciles that nothing outside causes
 
 
 class Did(Enum):
@@ -96,7 +94,7 @@ class Room(Protocol[P, S, F]):
     async def act(self, facts: F, plan: Plan[S]) -> Happening | None:
         """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
 
-    def intends(self, uid: str, status: S) -> None:
+    def recording(self, uid: str, status: S) -> None:
         """This status, with the record of a new order of ours, is about to be written."""
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
@@ -122,8 +120,10 @@ class Loop(Generic[P, S, F]):
         metrics: Metrics,
         clock: Clock,
         entropy: Entropy,
+        longest_spacing: float,
     ) -> None:
-        self.pace = Pace(clock, LONGEST_SPACING_SECONDS)
+        """``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
+        self.pace = ReconcilePacer(clock, longest_spacing)
         self._room, self._entropy = room, entropy
         self._queue = queue
         self._kube = kube
@@ -244,8 +244,8 @@ class Loop(Generic[P, S, F]):
 
     async def _write(self, key: Key, stored: Stored[P, S], status: S, plan: Plan[S]) -> Did:
         before = self._clock.mono()
-        if plan.record_intent:  # before the write: the watch may show it to us before its answer does
-            self._room.intends(key.uid, status)
+        if plan.records_order:  # before the write: the watch may show it to us before its answer does
+            self._room.recording(key.uid, status)
         document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
@@ -263,7 +263,7 @@ class Loop(Generic[P, S, F]):
                 self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
         self._report(key, stored, status)
-        announces = plan.action is not None or plan.record_intent
+        announces = plan.action is not None or plan.records_order
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         stands = self._room.store.get(key.uid)

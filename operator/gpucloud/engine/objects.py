@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
-from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import ObjectFacts
+from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What the kinds have in common: references, the choices of a spec, the write-ahead record, the bases of spec and status.
+"""What the kinds have in common: references, the choices of a spec, the order record, the bases of spec and status.
 
 A cloud kind is one that stands for something in the cloud, under an account: GpuVM, GpuVpc, GpuSnapshot.
 """
@@ -80,7 +80,7 @@ class CloudSpec(Model):
 
 
 class OrderState(StrEnum):
-    """What became of the order for the cloud object. Every transition and its proof: ``reconcile/order.py``."""
+    """What became of the order for the cloud object. Every transition and its proof: ``reconcile/transitions.py``."""
 
     NOT_ORDERED = "NotOrdered"
     INTENDED = "Intended"

@@ -2,7 +2,7 @@
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
 change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
-not in the table changes nothing.
+not in the table changes nothing. Beside it, ``take_over`` begins with the state that another process has recorded.
 
 ``Standing`` is the record as this process knows it: ahead of the status by what was answered since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
@@ -12,10 +12,11 @@ of the record, so a restart can lengthen a wait and never shorten one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.text import MAX_TEXT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, TRANSITIONS, Event
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Standing:
 
     @property
     def own(self) -> bool:
-        """Whether this process wrote the record that stands."""
+        """Whether this process wrote the record, or has learned the state itself, so that no status is believed."""
         return self.recorded is not None
 
 
@@ -91,6 +92,12 @@ def may_be_recorded(state: OrderState) -> bool:
 def was_seen(order: Order | None) -> bool:
     """Whether a listing has ever shown it as this object's."""
     return order is not None and order.state in WAS_SEEN
+
+
+def id_of(found: Present[Any]) -> str | None:
+    """The cloud's id of what a listing shows, as a record holds it: no longer than the schema allows."""
+    seen_id: str | None = getattr(found.record, "id", None)
+    return seen_id and seen_id[:MAX_TEXT]
 
 
 def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
@@ -205,7 +212,7 @@ def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: flo
 
 
 def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
-    seen_id, replaced = getattr(found.record, "id", None), _replaced(standing, found, proofs, now)
+    seen_id, replaced = id_of(found), _replaced(standing, found, proofs, now)
     if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
         return replaced
     standing = replaced or standing
@@ -225,15 +232,15 @@ def _is_back(standing: Standing, seen_id: str | None, proofs: Proofs) -> bool:
     """Whether what was lost is shown again, under an id that nothing else ever gets."""
     order = standing.order
     lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
-    return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id[:253] == order.cloud_id
+    return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
 
 
 def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:
     """The standing when the listing shows, or may show, another under its name; None when it does not."""
-    order, seen_id = standing.order, getattr(found.record, "id", None)
+    order, seen_id = standing.order, id_of(found)
     if order is None or not may_exist(order):
         return None
-    if proofs.unique_id and order.cloud_id and seen_id and seen_id[:253] != order.cloud_id:
+    if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = standing.own or found.as_of >= standing.since + proofs.grace
         return _moved(standing, Event.REPLACED, now) if settled else standing
@@ -268,9 +275,9 @@ def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Sta
 
 def _with_id(standing: Standing, seen_id: str | None) -> Standing:
     order = standing.order
-    if order is None or seen_id is None or order.cloud_id == seen_id[:253]:
+    if order is None or seen_id is None or order.cloud_id == seen_id:
         return standing
-    return replace(standing, order=order.model_copy(update={"cloud_id": seen_id[:253]}))
+    return replace(standing, order=order.model_copy(update={"cloud_id": seen_id}))
 
 
 def record(standing: Standing, order: Order, now: float) -> Standing:
@@ -324,7 +331,7 @@ class Placed(NamedTuple):
 def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
     """What an acceptance names. A cluster in another spelling is the same cluster."""
     other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
-    return Placed(cloud_id and cloud_id[:253], other_cluster, vpc if vpc and vpc != wanted.vpc else None)
+    return Placed(*(text and text[:MAX_TEXT] for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
 
 
 def destroying(standing: Standing, now: float) -> Standing:

@@ -35,7 +35,7 @@ class Plan(Generic[S]):
     targets: tuple[str, ...] = ()  # what the action is about beside the object's own identity: names of snapshots
     release: Release | None = None  # remove our finalizer: the cloud object is proven gone, or not ours to destroy
     withheld: str | None = None  # what --observe-only keeps back: a verb, or Release
-    record_intent: bool = False  # this status carries an intent that this process may act on
+    records_order: bool = False  # this status holds the record of a new order, which this process may then send
     look_after: float | None = None  # a listing that began at or after this mono time is needed
     wake_at: float | None = None  # mono time at which to decide again, whatever happens
     pending: bool = False  # something is expected to change soon: poll fast

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from gpucloud.reconcile.acceptance import Acceptance
-from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
     from typing import Protocol

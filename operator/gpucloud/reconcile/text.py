@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MAX_TEXT = 253  # of a field of a status
+
 
 def printable(text: str, most: int) -> str:
     """At most ``most`` code points, which is how the apiserver counts; what cannot be printed is a space.

@@ -116,7 +116,7 @@ async def test_an_order_is_known_from_the_moment_its_record_is_written(rooms):
     facts = await rooms.facts("GpuVM")
     assert rooms.vms.order_of(stored) is None
     order = an_order(ours().name, OrderState.INTENDED)
-    rooms.vms.intends("u-train", facts.status.model_copy(update={"order": order}))
+    rooms.vms.recording("u-train", facts.status.model_copy(update={"order": order}))
     assert rooms.vms.order_of(stored) == order
     await rooms.facts("GpuVM")
     assert rooms.vms.order_of(stored) == order, "though the watch shows the status without it"

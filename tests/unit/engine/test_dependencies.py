@@ -323,18 +323,18 @@ async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it
 
     async def decided():
         plan = rooms.snapshots.decide(await rooms.facts("GpuSnapshot", "copy"))
-        if plan.record_intent:
-            rooms.snapshots.intends("u-copy", plan.status)
+        if plan.records_order:
+            rooms.snapshots.recording("u-copy", plan.status)
         rooms.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
         return plan
 
-    assert (await decided()).record_intent
+    assert (await decided()).records_order
     rooms.put("GpuVM", "train", meta=GOING, status=running)
     assert (await rooms.facts("GpuVM", "train")).dependents == ("GpuSnapshot 'copy'",)
     assert (await decided()).status.order.state is OrderState.REFUSED
     assert (await rooms.facts("GpuVM", "train")).dependents == ()
     rooms.put("GpuVM", "train", status=running)
-    assert (await decided()).record_intent, "nothing is sent on a record that was withdrawn"
+    assert (await decided()).records_order, "nothing is sent on a record that was withdrawn"
     assert (await decided()).action is Verb.CREATE_SNAPSHOT
 
 

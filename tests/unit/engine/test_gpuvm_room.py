@@ -313,7 +313,7 @@ async def test_a_record_of_our_own_is_no_other_processs(rig):
     await rig.facts()
     order = an_order(ours().name, OrderState.INTENDED, id="mine")
     status = stored.status.model_copy(update={"order": order})
-    rig.room.intends("u1", status)
+    rig.room.recording("u1", status)
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
     assert (facts.standing.state, facts.standing.recorded) == (OrderState.INTENDED, NOW)

@@ -109,11 +109,11 @@ async def test_no_exception_ends_a_worker(rig):
 
 async def test_an_order_is_remembered_before_each_write_of_it(rig):
     wanted = CREATING.model_copy(update={"order": an_order("x", OrderState.INTENDED)})
-    it = rig(lambda facts: Plan(status=wanted, record_intent=facts.status != wanted))
+    it = rig(lambda facts: Plan(status=wanted, records_order=facts.status != wanted))
     it.put()
     it.kube.fails = [CONFLICT]
     await it.live(5)
-    assert it.room.intents == [(UID, "x")] * 2, "the watch may show it before the answer"
+    assert it.room.recorded == [(UID, "x")] * 2, "the watch may show it before the answer"
     assert len(it.kube.statuses) == 1
 
 

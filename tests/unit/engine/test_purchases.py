@@ -40,9 +40,9 @@ async def refused(rooms, name):
 async def intend(rooms, name):
     """A pass that gets as far as the write of the order's record."""
     plan = await decided(rooms, name)
-    if plan.record_intent:
-        rooms.vms.intends(f"u-{name}", plan.status)
-    return plan.record_intent
+    if plan.records_order:
+        rooms.vms.recording(f"u-{name}", plan.status)
+    return plan.records_order
 
 
 async def test_no_limit_counts_nothing(make_rooms):
@@ -133,7 +133,7 @@ async def test_a_name_that_was_taken_gives_its_place_back(make_rooms):
     rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     rooms.put("GpuVM", "a", spec={"vmName": "theirs"})
     taken = rooms.objects.vms.get("u-a").status.model_copy(update={"order": an_order("theirs")})
-    rooms.vms.intends("u-a", taken)
+    rooms.vms.recording("u-a", taken)
     rooms.session.client.fails = [CloudError(ErrorKind.CONFLICT, "taken")]
     await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))
     rooms.put("GpuVM", "b")

@@ -139,7 +139,7 @@ async def test_no_vpc_is_taken_over(isolated, adoption, is_there, reason):
         there(isolated)
     plan = await decided(isolated, spec={"name": "acme", "adoption": adoption})
     ready = find(plan.status.conditions, "Ready")
-    assert (ready.reason, plan.action, plan.record_intent) == (reason, None, False)
+    assert (ready.reason, plan.action, plan.records_order) == (reason, None, False)
     assert ("--own-account-sharing=Shared" in ready.message) is (adoption != "Never")
 
 
@@ -148,7 +148,7 @@ async def test_one_that_is_not_there_is_created_and_is_ours(isolated):
     await decided(isolated, spec=spec)  # it is first seen now; two younger listings must lack it
     isolated.clock.now += 8
     isolated.session.vpcs.seen[HERE] = Absent(NOW + 8, NOW, NOW + 4)
-    assert (await decided(isolated, spec=spec)).record_intent
+    assert (await decided(isolated, spec=spec)).records_order
     order = an_order("acme", vpc="acme", cloud_id="7").model_dump(mode="json", by_alias=True)
     isolated.clock.now += 100
     isolated.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme"), isolated.clock.now)

@@ -114,7 +114,7 @@ async def test_ours_is_the_one_whose_id_the_cloud_answered(rooms, seen, ours):
     rooms.put("GpuVpc", "net")
     order = an_order("acme-train", OrderState.INTENDED, vpc="acme-train")
     facts = await rooms.facts("GpuVpc", "net")
-    rooms.vpcs.intends("u-net", facts.status.model_copy(update={"order": order}))
+    rooms.vpcs.recording("u-net", facts.status.model_copy(update={"order": order}))
     rooms.session.client.answers["create_vpc"] = VpcRecord(id="7")
     await rooms.vpcs.act(await rooms.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
     rooms.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
@@ -169,7 +169,7 @@ async def test_a_snapshot_is_taken_only_of_a_vm_that_is_seen(rooms, seen, orders
     if seen is not None:
         rooms.session.vms.seen[Identity("Msc1", "acme", external_name("train", "u-train", TAG))] = seen
     facts = await rooms.facts("GpuSnapshot", "copy")
-    assert rooms.snapshots.decide(facts).record_intent is orders
+    assert rooms.snapshots.decide(facts).records_order is orders
 
 
 @pytest.mark.parametrize("kind", ["GpuVpc", "GpuSnapshot"])
@@ -180,7 +180,7 @@ async def test_nothing_is_created_in_a_namespace_that_goes(rooms, kind):
     rooms.put(kind, "it")
     facts = await rooms.facts(kind, "it")
     assert facts.namespace_terminating
-    assert not rooms.by_kind[kind].decide(facts).record_intent
+    assert not rooms.by_kind[kind].decide(facts).records_order
 
 
 @pytest.mark.parametrize(("kind", "reads"), [("GpuVpc", 1), ("GpuSnapshot", 1)])

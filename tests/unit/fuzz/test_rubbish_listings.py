@@ -225,6 +225,6 @@ async def test_a_good_listing_is_acted_upon_in_these_situations(which):
         found, _ = await seen(kind, here, {"items": items}, None)
         for why, make in kind.situations.items():
             plan = decided(kind, make, found)
-            if plan.action or plan.release or plan.record_intent:
+            if plan.action or plan.release or plan.records_order:
                 acted.add(why)
     assert acted == set(kind.situations) - IDLE

@@ -285,7 +285,7 @@ ROWS = {
         "a crash after an unrecorded order would take two",
         {},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
     "a recorded order of ours is acted on": Row(
@@ -339,7 +339,7 @@ ROWS = {
         "as the message says",
         {"status": a_snapshot_status("NotFound", progress="Stalled", order=an_order(NAME, OrderState.REFUSED))},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "a throttled order waits": Row(
         "the cloud asks for patience",
@@ -399,7 +399,7 @@ ROWS = {
         {"status": COMPLETED, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.SNAPSHOT_LOST,
         progress="Stalled",
-        intends=False,
+        records=False,
         says="delete this object and apply it again",
     ),
     # --- letting go

@@ -50,7 +50,7 @@ from support.gpuvmfacts import (
     RUNNING,
     STOPPED,
 )
-from support.rows import OLD, STRANGER, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+from support.rows import LONG_KNOWN, OLD, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
 
 RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
 STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
@@ -168,7 +168,7 @@ ROWS = {
             "found": Absent(NOW, NOW - 300, NOW - 1),
         },
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": INTENDED.model_copy(update={"id": "", "recorded_at": START + timedelta(seconds=NOW), "reorders": 1})},
     ),
     "accepted three times more, and never listed: a person asks why": Row(
@@ -203,7 +203,7 @@ ROWS = {
             "found": Absent(NOW, NOW - 300, NOW - 1),
         },
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"last_handled_reconcile_at": "t1"},
     ),
     "gone by its record, of an object that stays: lost": Row(
@@ -233,7 +233,7 @@ ROWS = {
         "a crash after an unrecorded order would buy twice",
         {},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED},
     ),
     "a recorded order of ours is acted on": Row(
@@ -247,7 +247,7 @@ ROWS = {
     ),
     "a record of another process is not taken over on one listing": Row(
         "one listing may be partial",
-        {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW)},
+        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW)},
         Reason.CREATING,
         looks=True,
     ),
@@ -304,15 +304,15 @@ ROWS = {
     ),
     "a record of another process is taken over after ten graces": Row(
         "never wait for a person",
-        {"status": CREATING, "memory": STRANGER, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
+        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "an old record of ours is recorded anew": Row(
         "another process may have taken over meanwhile",
         {"status": CREATING, "known": known(INTENDED, ago=16, recorded=16)},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "a used record is recorded anew": Row(
         "every order has its own record",
@@ -327,7 +327,7 @@ ROWS = {
             ),
         },
         Reason.API_ERROR,
-        intends=True,
+        records=True,
     ),
     "a listing older than the object is not believed": Row(
         "the order may already have been sent in an earlier life",
@@ -395,7 +395,7 @@ ROWS = {
         "a person said to buy",
         {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="true")},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "nothing is bought in a dying namespace": Row(
         "it would be destroyed at once", {"namespace_terminating": True}, Reason.NAMESPACE_TERMINATING
@@ -630,7 +630,7 @@ ROWS = {
         "there is nothing to restart yet",
         {"meta": noted(RESTART_REQUESTED_AT="t0")},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"last_handled_restart_at": "t0"},
     ),
     "pending beyond the deadline stalls": Row(
@@ -764,7 +764,7 @@ ROWS = {
             "memory": OLD,
         },
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "an order that may be under way is cleared up before anything else is said": Row(
         "else its snapshot could go while the VM is made from it",

@@ -13,9 +13,10 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
 from support.builders import NOW, START, an_object, an_order, known
-from support.rows import STRANGER, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
+from support.rows import LONG_KNOWN, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
 
+LONG = "v" * 300
 INTENDED = an_order(NAME, OrderState.INTENDED, vpc=NAME)
 MINE = known(INTENDED, ago=1, recorded=1)
 TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), ago=5, destroyed_at=NOW - 5)
@@ -189,6 +190,14 @@ ROWS = {
         progress="Stalled",
         says=NAME,
     ),
+    "an id that is longer than a record holds is the recorded one": Row(
+        "else it was never confirmed, and never let go",
+        {"found": a_vpc(LONG), "status": AVAILABLE, "known": known(an_order(NAME, vpc=NAME, cloud_id=LONG[:253]))},
+        Reason.AVAILABLE,
+        "True",
+        None,
+        status={"vpc_id": LONG[:253]},
+    ),
     "ours stays lost when the stranger's has gone too": Row(
         "what was lost is not made again unasked",
         {"found": Absent(NOW, NOW - 31, NOW - 2), "status": a_vpc_status("Conflict", progress="Stalled", **MADE)},
@@ -289,7 +298,7 @@ ROWS = {
         "a crash after an unrecorded order would forget whose it is",
         {},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED, "account": OWN_ACCOUNT},
     ),
     "a listing of before is too old to show that a name is free": Row(
@@ -299,13 +308,13 @@ ROWS = {
         "else nothing would ever be created there",
         {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_takes": 12.0},
         Reason.CREATING,
-        intends=True,
+        records=True,
     ),
     "an id from before goes with the new order": Row(
         "ours would be taken for a replacement of that one, and leak",
         {"status": TAKEN_OVER, "found": Absent(NOW, NOW - 40, NOW - 2)},
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"order": OrderState.INTENDED, "vpc_id": None},
     ),
     "a recorded order of ours is acted on": Row(
@@ -318,7 +327,7 @@ ROWS = {
         looks=False,
     ),
     "IfExists creates what is not there": Row(
-        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, intends=True, status={"order": OrderState.INTENDED}
+        "adopted, else created", {"spec": ADOPTS}, Reason.CREATING, records=True, status={"order": OrderState.INTENDED}
     ),
     "Required never creates": Row(
         "its owner expects one",
@@ -326,7 +335,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         says=(NAME, "Create it, or set spec.adoption: IfExists"),
-        intends=False,
+        records=False,
     ),
     "Required never sends an order that was recorded before": Row(
         "the owner changed their mind in between",
@@ -374,7 +383,7 @@ ROWS = {
             "status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED),
         },
         Reason.CREATING,
-        intends=True,
+        records=True,
         status={"last_handled_reconcile_at": "t1"},
     ),
     "a forbidden order calls a person": Row(
@@ -484,7 +493,7 @@ ROWS = {
         Reason.VPC_LOST,
         progress="Stalled",
         says=("VPC", "delete this object and apply it again"),
-        intends=False,
+        records=False,
     ),
     "an adopted one that stays away is lost too": Row(
         "it was not ours to make",
@@ -573,7 +582,7 @@ ROWS = {
         "another id: it is not the one that we made",
         EMPTIED | {"found": a_vpc("vpc-2")},
         released=Reason.GONE,
-        says="is not destroyed",
+        says="nothing is destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",
@@ -659,7 +668,7 @@ ROWS = {
     ),
     "a record of another process does not": Row(
         "it may have been sent",
-        {"meta": DELETING, "status": CREATING, "memory": STRANGER, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
         says=("VPC", "Retain"),
     ),

@@ -176,6 +176,13 @@ def test_what_an_acceptance_names_is_recorded():
     assert (accepted.cloud_id, accepted.cloud_cluster, accepted.cloud_vpc) == ("vm-9", None, "other")
 
 
+def test_nothing_is_recorded_that_is_longer_than_the_schema_allows():
+    """A status that holds it would be refused for ever."""
+    placed = orders.placed_by(HERE, "i" * 300, "c" * 300, "v" * 300)
+    accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
+    assert type(accepted).model_validate(accepted.model_dump()) == accepted
+
+
 def test_destroyed_by_us_is_gone_after_two_listings_whatever_was_seen_before():
     told = orders.destroy_answered(destroy(at(S.SEEN)), SINCE + 2)
     assert look(missing(SINCE + 2), MARKED)(told).state is S.GONE

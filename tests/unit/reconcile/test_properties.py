@@ -183,7 +183,7 @@ def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
 
 
 def nothing_is_ordered_without_proof_and_a_record(f, plan):
-    if plan.action not in CREATES and not plan.record_intent:
+    if plan.action not in CREATES and not plan.records_order:
         return
     assert not f.meta.deleting
     assert not f.namespace_terminating
@@ -237,7 +237,7 @@ def deciding_again_on_what_was_written_soon_changes_nothing(f, plan):
     """Deciding may take two writes to settle, never a circle."""
     written = []
     for _ in range(4):
-        if plan.status is None or plan.status == f.status or plan.record_intent:
+        if plan.status is None or plan.status == f.status or plan.records_order:
             break
         written.append(plan.status)
         f = replace(f, status=plan.status)
@@ -290,5 +290,5 @@ def test_every_rule_holds_and_every_outcome_is_met(kind):
             rule, error = broken(f, decide)
             pytest.fail(f"seed {seed}: {rule}: {error!r}\n{f}\n{decide(f)}", pytrace=False)
         plan = decide(f)
-        met |= {plan.action, plan.release.reason if plan.release else None, plan.record_intent}
+        met |= {plan.action, plan.release.reason if plan.release else None, plan.records_order}
     assert met >= {*verbs, True, Reason.GONE, Reason.RETAINED}, "the facts that are drawn are too tame"

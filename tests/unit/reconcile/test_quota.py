@@ -108,13 +108,13 @@ ROWS = {
         FULL,
         Reason.LIMIT_REACHED,
         progress="Stalled",
-        intends=False,
+        records=False,
         status={"order": None},
         says=("has 3 VMs already", "--max-vms-per-account allows 3", "goes on by itself"),
     ),
     "too dear": Row("the same in dollars", DEAR | PRICED, Reason.LIMIT_REACHED, progress="Stalled", says="8.20"),
     "room: the order is recorded": Row(
-        "limits cost nothing below them", {"usage": (of(THREE, 2),)} | PRICED, Reason.CREATING, intends=True
+        "limits cost nothing below them", {"usage": (of(THREE, 2),)} | PRICED, Reason.CREATING, records=True
     ),
     "no price in the catalogue, where a limit needs one": Row(
         "what cannot be judged is not bought",
@@ -125,7 +125,7 @@ ROWS = {
     ),
     "the catalogue is still being read": Row("nobody is called for a second of waiting", DEAR),
     "no price needed for a limit of VMs": Row(
-        "the catalogue may be forbidden", {"usage": (of(THREE, 0),)}, Reason.CREATING, intends=True
+        "the catalogue may be forbidden", {"usage": (of(THREE, 0),)}, Reason.CREATING, records=True
     ),
     "what is intended already goes on": Row(
         "it counts itself: holding it now would waste its place",

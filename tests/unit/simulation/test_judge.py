@@ -42,9 +42,9 @@ class Court:
         now = self.hands.call("GET", path_of(item))
         assert self.hands.call("PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **status}})
 
-    def intends(self, item, name):
-        times = {"recordedAt": "2026-01-01T00:00:00Z"}
-        self.writes(item, intent={"name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **times})
+    def records(self, item, name):
+        when = {"recordedAt": "2026-01-01T00:00:00Z"}
+        self.writes(item, order={"state": "Intended", "name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **when})
 
     def sends(self, operation, **said):
         verb, path = ("DELETE", "DestroyServer") if operation == "DestroyServer" else ("POST", operation)
@@ -70,7 +70,7 @@ class Court:
 
     def bought(self, name="a", thing="a-x", **spec):
         item = self.applied(name, **spec)
-        self.intends(item, thing)
+        self.records(item, thing)
         assert self.orders(thing) == 202
         return item
 
@@ -90,7 +90,7 @@ def test_an_order_that_is_recorded_and_guarded_is_fine(court):
 def test_an_order_that_no_status_records(court):
     court.applied()
     court.orders("a-x")
-    assert court.oracles == ["intent"]
+    assert court.oracles == ["record"]
 
 
 def test_a_name_in_a_message_is_no_record(court):
@@ -98,19 +98,19 @@ def test_a_name_in_a_message_is_no_record(court):
     court.says(item, "False", "Creating")
     court.writes(item, conditions=[{**court.judge.books.lives[item["metadata"]["uid"]].condition("Ready"), "message": "a-x"}])
     court.orders("a-x")
-    assert court.oracles == ["intent"]
+    assert court.oracles == ["record"]
 
 
 def test_an_order_before_the_finalizer_is_visible(court):
     item = court.applied(guarded=False)
-    court.intends(item, "a-x")
+    court.records(item, "a-x")
     court.orders("a-x")
     assert court.oracles == ["finalizer"]
 
 
 def test_two_things_at_once(court):
     item = court.bought()
-    court.intends(item, "a-y")
+    court.records(item, "a-y")
     court.orders("a-y")
     assert court.oracles == ["twice"]
 
@@ -120,7 +120,7 @@ def test_one_after_the_other_is_not_two(court):
     court.world.actors.owner.delete(item)
     court.destroys("a-x")
     court.passes(60)
-    court.intends(item, "a-y")
+    court.records(item, "a-y")
     court.orders("a-y")
     assert court.oracles == []
 

@@ -16,8 +16,8 @@ from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
 from gpucloud.reconcile.acceptance import acceptance, command
-from gpucloud.reconcile.core.record import MAX_TEXT
 from gpucloud.reconcile.facts import Now
+from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

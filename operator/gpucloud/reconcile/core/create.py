@@ -1,6 +1,6 @@
-"""Creating exactly one: look, record the intent, create, and look again before ever asking twice.
+"""Creating exactly one: look, record the order, send it, and look again before ever sending another.
 
-The rules (docs/adr/0002): nothing is sent without an intent that this process has just recorded in status, after a listing
+The rules (docs/adr/0002): nothing is sent without a record that this process has just written into status, after a listing
 showed the name free. After an answer that may hide a success, and after a crash, a listing must show the name free for the
 length of the grace before the same name is asked for again.
 """
@@ -143,7 +143,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
         tenancy = next(iter(f.account.tenants))
     changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
     plan = propose(f, f.subject.create, announcement, **changes)
-    return plan if plan.action is None else replace(plan, action=None, record_intent=True)
+    return plan if plan.action is None else replace(plan, action=None, records_order=True)
 
 
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:

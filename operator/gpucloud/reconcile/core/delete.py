@@ -64,7 +64,8 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.owner is None and f.seen and not f.ours:
         return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud; nothing is destroyed.")
     if not f.ours:  # a second claimant, or a name that was taken before we came
-        why = failed.maybe_made(f) or " It was never this object's."
+        why = "" if isinstance(f.found, Absent) else failed.maybe_made(f)
+        why = why or " It was never this object's."
         return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is not destroyed.{why}")
     return None
 

@@ -63,7 +63,7 @@ class CloudFacts(Generic[P, S, R]):
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_takes: float = 0.0  # seconds that the slowest of the last listings took
-    nonce: str = ""  # new for every gathering: the id of an intent, should one be recorded
+    nonce: str = ""  # new for every gathering: the id of an order, should one be recorded
 
     @property
     def chosen_name(self) -> bool:
@@ -181,7 +181,7 @@ class CloudFacts(Generic[P, S, R]):
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""
-        recorded, seen = self.order.cloud_id if self.order is not None else None, getattr(found.record, "id", None)
+        recorded, seen = self.order.cloud_id if self.order is not None else None, orders.id_of(found)
         other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
         return other and orders.may_exist(self.order)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.text import printable
+from gpucloud.reconcile.text import MAX_TEXT, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-MAX_TEXT = 253
 MAX_NUMBER = 2**31 - 1
 
 
