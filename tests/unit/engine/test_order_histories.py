@@ -19,6 +19,7 @@ pytestmark = pytest.mark.looptime
 KEY, GRACE = "own-made-up-key", 30.0
 OURS = external_name("train", "u-train", TAG)
 CHOSEN = {"vmName": "prod"}
+PAUSED = {"gpucloud.dev/paused": "true"}
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
 
 
@@ -210,6 +211,34 @@ async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     assert list(it.cloud.vms) == ["vm-0815"]
     it.change(spec={"deletion": {"policy": "Retain"}}, **GOING)
     await it.until(lambda: it.gone)
+
+
+async def test_what_an_acceptance_names_is_recorded_of_a_paused_object_too(it):
+    it.cloud.odd = {"id": "vm-0815"}
+    it.cloud.takes["CreateServer"] = 5.0
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.change(annotations=PAUSED)
+    await it.until(lambda: it.status["order"].get("cloudId") == "vm-0815")
+    await it.start()
+    it.change()
+    await asyncio.sleep(15 * GRACE)
+    assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == (["vm-0815"], 1)
+
+
+async def test_that_a_vm_is_lost_is_recorded_of_a_paused_object_too(it):
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.change(annotations=PAUSED)
+    it.cloud.vms.clear()
+    await it.until(lambda: it.status["order"]["state"] == "Lost", 600)
+    await it.start()
+    it.cloud.add("prod")
+    it.change()
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
 async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it):
