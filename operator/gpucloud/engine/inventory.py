@@ -143,14 +143,18 @@ class Inventory(Generic[R]):
         missed_since = view.missing_since.get(identity, as_of)
         if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        shown_before = bool(_find(view.before, identity))
-        confirmed = None if shown_before else view.before_as_of
+        confirmed = None if _find(view.before, identity) else view.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
         """Names of all records in a VPC, for what nobody claims."""
         view = self._views.get(cluster)
         return [] if view is None else [key.name for key in view.records if key.vpc == vpc]
+
+    def shown_now(self) -> Callable[[Identity], bool]:
+        """Tells, later too, whether something is shown by the listings that have come until now."""
+        records = {cluster: view.records for cluster, view in self._views.items()}
+        return lambda identity: bool(_find(records.get(identity.cluster, {}), identity))
 
     def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
         """All records in a VPC, and when the listing that shows them began. A record that names no VPC may be in it."""

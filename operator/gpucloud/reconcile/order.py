@@ -327,6 +327,13 @@ def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: 
     return Placed(cloud_id and cloud_id[:253], other_cluster, vpc if vpc and vpc != wanted.vpc else None)
 
 
+def named(wanted: Identity, made: Placed) -> Identity:
+    """What an acceptance says that it made."""
+    return replace(
+        wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
+    )
+
+
 def destroying(standing: Standing, now: float) -> Standing:
     """The destroying call is about to be announced."""
     return _moved(standing, Event.DESTROYED, now)

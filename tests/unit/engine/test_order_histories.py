@@ -196,6 +196,17 @@ async def test_what_the_acceptance_names_is_looked_for_by_that(it, odd):
     assert it.cloud.vms == {}
 
 
+async def test_what_stood_there_before_is_not_what_an_acceptance_names(it):
+    """The cloud answers with the record of another VM of the VPC."""
+    other = it.cloud.add("prod")
+    it.cloud.answer = httpx.Response(202, content=json.dumps(other).encode())
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (["prod"], 1)
+
+
 async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     it.cloud.odd = {"id": "vm-0815"}
     await it.apply()
