@@ -120,8 +120,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, same=same)
 
     @abstractmethod
-    def is_same(self, status: S, record: Any) -> bool:
-        """Whether a record under a chosen name shows what the status shows, so that nobody has made another since."""
+    def is_same(self, status: S, record: Any) -> bool | None:
+        """Whether a record under a chosen name shows what the status shows, or something else; None: nobody can say."""
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:

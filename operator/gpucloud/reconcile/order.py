@@ -70,7 +70,7 @@ class Proofs:
     here: Identity
     grace: float
     unique_id: bool = False  # the cloud's id of it is never given twice
-    same: bool = True  # what the record shows is what the status shows of it: addresses, time of creation
+    same: bool | None = True  # the record shows what the status shows of it: addresses, time of creation; None: who knows
 
 
 def may_exist(order: Order | None) -> bool:
@@ -239,6 +239,8 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
         return _moved(standing, Event.REPLACED, now) if settled else standing
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
         return replace(standing, verified=found.returned) if proofs.same else _moved(standing, Event.REPLACED, now)
+    if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
+        return _moved(standing, Event.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
     return None
 
 

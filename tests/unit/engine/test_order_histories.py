@@ -160,6 +160,22 @@ async def test_a_vm_that_somebody_makes_under_the_name_of_a_lost_one_is_theirs(i
     assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_vm_that_somebody_makes_as_soon_as_ours_was_destroyed_is_theirs(it, restarted):
+    """No two listings lack it: other addresses than the recorded ones tell."""
+    it.cloud.odd = {"private_ip": "10.0.0.5"}
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.delete()
+    await it.until(lambda: it.cloud.asked("DestroyServer"))
+    await asyncio.sleep(0.05)
+    it.cloud.add("prod", private_ip="10.0.0.9")
+    if restarted:
+        await it.start()
+    await it.until(lambda: it.gone, 600)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (["prod"], 1)
+
+
 async def test_a_vm_that_somebody_makes_after_an_order_that_was_never_carried_out_is_theirs(it):
     """A 503 says nothing; two listings that began a grace later prove that nothing was made."""
     it.cloud.makes, it.cloud.answer = False, failed(503, "upstream")
