@@ -109,6 +109,8 @@ class Inventory(Generic[R]):
         self._watched[uid] = identity
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
+        elif known is not None and _find(self._views[identity.cluster].records, identity):
+            self.wake(uid)  # it is looked for elsewhere from now on, and the last listing shows it there
         if identity.cluster not in self._pollers:
             view: View[R] = View(self._clock.mono())
             poll = partial(self._poll, identity.cluster, view)
@@ -158,14 +160,12 @@ class Inventory(Generic[R]):
 
     def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
         """All records in a VPC, and when the listing that shows them began. A record that names no VPC may be in it."""
-        view = self._views.get(cluster)
-        if view is None or (view.as_of is None and view.blind is None):
+        standing = self._standing(cluster)
+        if standing is None:
             return Unknown(self._clock.mono(), Blindness.NOT_LOOKED)
-        if view.blind is not None:
-            return view.blind
-        if view.doubted_since is not None:
-            return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        return _find(view.records, Identity(cluster, vpc, EVERYTHING)), view.as_of or 0.0
+        if isinstance(standing, Unknown):
+            return standing
+        return _find(standing.records, Identity(cluster, vpc, EVERYTHING)), standing.as_of
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -388,7 +388,7 @@ def _crossed(vanished: set[Identity], expected: set[Identity]) -> bool:
     return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
 
 
-def _find(records: dict[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
+def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
     """The records of one identity; one that names no VPC may be it, since every field of an answer may be null.
 
     With no name all that is in the VPC is meant; with no VPC, that name in any.

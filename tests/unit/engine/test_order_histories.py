@@ -212,6 +212,20 @@ async def test_what_the_acceptance_names_is_looked_for_by_that(it, odd):
     assert it.cloud.vms == {}
 
 
+async def test_an_id_of_the_clouds_own_that_is_listed_before_the_answer_comes_is_seen_at_once(it, monkeypatch):
+    send = it.cloud.handle_async_request
+
+    async def answers_late(request):
+        answer = await send(request)
+        await asyncio.sleep(20.0 if request.url.path.endswith("CreateServer") else 0.0)
+        return answer
+
+    monkeypatch.setattr(it.cloud, "handle_async_request", answers_late)
+    it.cloud.odd = {"id": "vm-0815"}
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running", 2 * GRACE)
+
+
 async def test_what_stood_there_before_is_not_what_an_acceptance_names(it):
     """The cloud answers with the record of another VM of the VPC."""
     other = it.cloud.add("prod")
