@@ -182,7 +182,7 @@ class CloudFacts(Generic[P, S, R]):
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""
         recorded, seen = self.order.cloud_id if self.order is not None else None, getattr(found.record, "id", None)
-        other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
+        other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen[:253]
         return other and orders.may_exist(self.order)
 
     def attempt(self, verb: Verb) -> Attempt | None:
