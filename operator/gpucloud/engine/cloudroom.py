@@ -120,8 +120,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, same=same)
 
     @abstractmethod
-    def is_same(self, status: S, record: Any) -> bool:
-        """Whether a record under a chosen name shows what the status shows, so that nobody has made another since."""
+    def is_same(self, status: S, record: Any) -> bool | None:
+        """Whether a record under a chosen name shows what the status shows, or something else; None: nobody can say."""
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:
@@ -197,7 +197,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         session = self._tools.accounts.seat(facts.meta, facts.spec, facts.status).session
         if session is None or session is not self._looked.get(facts.meta.uid):
             return None
-        refusal, placed = None, Placed()
+        refusal, placed, was_shown = None, Placed(), session.inventories[self.holds].shown_now()
         try:
             with meant.while_it_holds(lambda: verb not in CREATES or self._may_begin(facts)):
                 placed = await self.send(session, facts, verb, plan.targets) or placed
@@ -206,6 +206,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
                 return None
             if not (verb in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+        named = orders.named(facts.identity, placed)
+        if named != facts.identity and was_shown(named):
+            placed = Placed()  # it was there before this order was sent, so it is not what was ordered
         self._remember(facts, verb, refusal, placed)
         if refusal is not None:
             return Happening(self.failed[verb], f"{verb} failed: {refusal.message}", verb, warning=True)

@@ -57,9 +57,10 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
         name = spec.snapshot_name or (order.name if order is not None and order.name else here.name)
         return replace(here, name=name, **place)
 
-    def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool:
+    def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
         """Whether it was taken at the recorded time."""
-        return status.creation_date is not None and moment(record.creation_date) == status.creation_date
+        taken_at = moment(record.creation_date)
+        return None if status.creation_date is None or taken_at is None else taken_at == status.creation_date
 
     def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
         """Whether the owner chose the snapshot's name."""

@@ -85,11 +85,13 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         """What the spec asks for."""
         return self._tools.objects.wanted_vm(stored, spec)
 
-    def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool:
+    def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
         """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
         pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
         known = [pair for pair in pairs if all(pair)]
-        return status.settled_generation is not None and bool(known) and all(recorded == shown for recorded, shown in known)
+        if any(recorded != shown for recorded, shown in known):
+            return False
+        return True if known and status.settled_generation is not None else None
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the owner chose the VM's name."""

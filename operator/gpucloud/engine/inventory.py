@@ -109,6 +109,8 @@ class Inventory(Generic[R]):
         self._watched[uid] = identity
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
+        elif known is not None and _find(self._views[identity.cluster].records, identity):
+            self.wake(uid)  # it is looked for elsewhere from now on, and the last listing shows it there
         if identity.cluster not in self._pollers:
             view: View[R] = View(self._clock.mono())
             poll = partial(self._poll, identity.cluster, view)
@@ -143,8 +145,7 @@ class Inventory(Generic[R]):
         missed_since = view.missing_since.get(identity, as_of)
         if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        shown_before = bool(_find(view.before, identity))
-        confirmed = None if shown_before else view.before_as_of
+        confirmed = None if _find(view.before, identity) else view.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
@@ -152,16 +153,19 @@ class Inventory(Generic[R]):
         view = self._views.get(cluster)
         return [] if view is None else [key.name for key in view.records if key.vpc == vpc]
 
+    def shown_now(self) -> Callable[[Identity], bool]:
+        """Tells, later too, whether something is shown by the listings that have come until now."""
+        records = {cluster: view.records for cluster, view in self._views.items()}
+        return lambda identity: bool(_find(records.get(identity.cluster, {}), identity))
+
     def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
         """All records in a VPC, and when the listing that shows them began. A record that names no VPC may be in it."""
-        view = self._views.get(cluster)
-        if view is None or (view.as_of is None and view.blind is None):
+        standing = self._standing(cluster)
+        if standing is None:
             return Unknown(self._clock.mono(), Blindness.NOT_LOOKED)
-        if view.blind is not None:
-            return view.blind
-        if view.doubted_since is not None:
-            return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
-        return _find(view.records, Identity(cluster, vpc, EVERYTHING)), view.as_of or 0.0
+        if isinstance(standing, Unknown):
+            return standing
+        return _find(standing.records, Identity(cluster, vpc, EVERYTHING)), standing.as_of
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -384,7 +388,7 @@ def _crossed(vanished: set[Identity], expected: set[Identity]) -> bool:
     return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
 
 
-def _find(records: dict[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
+def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
     """The records of one identity; one that names no VPC may be it, since every field of an answer may be null.
 
     With no name all that is in the VPC is meant; with no VPC, that name in any.

@@ -71,7 +71,7 @@ class Proofs:
     here: Identity
     grace: float
     unique_id: bool = False  # the cloud's id of it is never given twice
-    same: bool = True  # what the record shows is what the status shows of it: addresses, time of creation
+    same: bool | None = True  # the record shows what the status shows of it: addresses, time of creation; None: who knows
 
 
 def may_exist(order: Order | None) -> bool:
@@ -246,6 +246,8 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
         return _moved(standing, Event.REPLACED, now) if settled else standing
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
         return replace(standing, verified=found.returned) if proofs.same else _moved(standing, Event.REPLACED, now)
+    if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
+        return _moved(standing, Event.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
     return None
 
 
@@ -332,6 +334,13 @@ def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: 
     """What an acceptance names. A cluster in another spelling is the same cluster."""
     other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
     return Placed(*(text and text[:MAX_TEXT] for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
+
+
+def named(wanted: Identity, made: Placed) -> Identity:
+    """What an acceptance says that it made."""
+    return replace(
+        wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
+    )
 
 
 def destroying(standing: Standing, now: float) -> Standing:

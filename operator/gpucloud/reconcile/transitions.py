@@ -79,7 +79,9 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),
-    (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
+    (S.DESTROYING, E.REPLACED): Transition(
+        S.GONE, f"{_REPLACED}; or, under a chosen name, a listing shows other addresses, or another time, than are recorded"
+    ),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so it is looked for once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
     (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),

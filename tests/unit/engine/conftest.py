@@ -56,6 +56,10 @@ class FakeInventory:
         self.accepted, self.as_of = [], NOW
         self.expected, self.wake = None, None
 
+    def shown_now(self):
+        seen = dict(self.seen)
+        return lambda identity: identity in seen
+
     def watch(self, uid, identity):
         self.watched[uid] = identity
 

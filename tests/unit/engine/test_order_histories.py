@@ -19,6 +19,7 @@ pytestmark = pytest.mark.looptime
 KEY, GRACE = "own-made-up-key", 30.0
 OURS = external_name("train", "u-train", TAG)
 CHOSEN = {"vmName": "prod"}
+PAUSED = {"gpucloud.dev/paused": "true"}
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
 
 
@@ -159,6 +160,22 @@ async def test_a_vm_that_somebody_makes_under_the_name_of_a_lost_one_is_theirs(i
     assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_vm_that_somebody_makes_as_soon_as_ours_was_destroyed_is_theirs(it, restarted):
+    """No two listings lack it: other addresses than the recorded ones tell."""
+    it.cloud.odd = {"private_ip": "10.0.0.5"}
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.delete()
+    await it.until(lambda: it.cloud.asked("DestroyServer"))
+    await asyncio.sleep(0.05)
+    it.cloud.add("prod", private_ip="10.0.0.9")
+    if restarted:
+        await it.start()
+    await it.until(lambda: it.gone, 600)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (["prod"], 1)
+
+
 async def test_a_vm_that_somebody_makes_after_an_order_that_was_never_carried_out_is_theirs(it):
     """A 503 says nothing; two listings that began a grace later prove that nothing was made."""
     it.cloud.makes, it.cloud.answer = False, failed(503, "upstream")
@@ -195,6 +212,31 @@ async def test_what_the_acceptance_names_is_looked_for_by_that(it, odd):
     assert it.cloud.vms == {}
 
 
+async def test_an_id_of_the_clouds_own_that_is_listed_before_the_answer_comes_is_seen_at_once(it, monkeypatch):
+    send = it.cloud.handle_async_request
+
+    async def answers_late(request):
+        answer = await send(request)
+        await asyncio.sleep(20.0 if request.url.path.endswith("CreateServer") else 0.0)
+        return answer
+
+    monkeypatch.setattr(it.cloud, "handle_async_request", answers_late)
+    it.cloud.odd = {"id": "vm-0815"}
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running", 2 * GRACE)
+
+
+async def test_what_stood_there_before_is_not_what_an_acceptance_names(it):
+    """The cloud answers with the record of another VM of the VPC."""
+    other = it.cloud.add("prod")
+    it.cloud.answer = httpx.Response(202, content=json.dumps(other).encode())
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (["prod"], 1)
+
+
 async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     it.cloud.odd = {"id": "vm-0815"}
     await it.apply()
@@ -210,6 +252,34 @@ async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     assert list(it.cloud.vms) == ["vm-0815"]
     it.change(spec={"deletion": {"policy": "Retain"}}, **GOING)
     await it.until(lambda: it.gone)
+
+
+async def test_what_an_acceptance_names_is_recorded_of_a_paused_object_too(it):
+    it.cloud.odd = {"id": "vm-0815"}
+    it.cloud.takes["CreateServer"] = 5.0
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.change(annotations=PAUSED)
+    await it.until(lambda: it.status["order"].get("cloudId") == "vm-0815")
+    await it.start()
+    it.change()
+    await asyncio.sleep(15 * GRACE)
+    assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == (["vm-0815"], 1)
+
+
+async def test_that_a_vm_is_lost_is_recorded_of_a_paused_object_too(it):
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.change(annotations=PAUSED)
+    it.cloud.vms.clear()
+    await it.until(lambda: it.status["order"]["state"] == "Lost", 600)
+    await it.start()
+    it.cloud.add("prod")
+    it.change()
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
 async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it):

@@ -768,3 +768,11 @@ def test_a_record_of_rubbish_still_fits_the_schema():
     plan = decide(vpc_facts(status=CREATING, found=a_vpc(ipRange="x" * 5000, createdAt="2026-01-01T00:00:00.5")))
     assert len(plan.status.ip_range) == 253
     assert GpuVpcStatus.model_validate(plan.status.model_dump(mode="json", by_alias=True)) == plan.status
+
+
+def test_an_id_longer_than_the_record_holds_is_the_same_id():
+    """Else it would be looked at again for ever, and never be let go."""
+    order = an_order(NAME, vpc=NAME, cloud_id="x" * 253)
+    facts = vpc_facts(found=a_vpc("x" * 300), standing=known(order))
+    plan = decide(facts)
+    assert (facts.differs(facts.found), plan.status is None) == (False, False)

@@ -218,7 +218,12 @@ OTHER = replace(CHOSEN, same=False)
 )
 def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
     assert look(found, proofs)(at(S.SEEN)).state is state, why
-    assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if state is S.LOST else S.DESTROYING), why
+    elsewhere = proofs is OTHER  # of one that was told to go, other addresses alone tell that the name is another's by now
+    assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
+
+
+def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
+    assert look(shown(SINCE + 50), replace(CHOSEN, same=None))(at(S.DESTROYING)).state is S.DESTROYING
 
 
 def test_what_was_seen_to_be_the_same_once_may_change_later():

@@ -49,7 +49,10 @@ def unguarded(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation."""
+    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation.
+
+    What becomes of the order is recorded all the same: the next process must know what the cloud named, and what was lost.
+    """
     if not f.annotated(Annotation.PAUSED):
         return None
     how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
@@ -65,7 +68,15 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
         keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
-    return Plan(status=f.status.model_copy(update={"conditions": keep, "observed_generation": f.meta.generation}))
+    fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": recorded(f)}
+    look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
+    return Plan(status=f.status.model_copy(update=fields), look_after=look_after)
+
+
+def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
+    """When the next listing that lacks what was seen proves that it is lost."""
+    certain_at = found.since + f.limits.grace
+    return certain_at if certain_at > found.as_of else f.now.mono
 
 
 def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -203,8 +214,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
             ready="Unknown",
         )
-        certain_at = f.found.since + f.limits.grace
-        return report(f, missing, look_after=certain_at if certain_at > f.found.as_of else f.now.mono)
+        return report(f, missing, look_after=_lost_from(f, f.found))
     return report(
         f,
         stalled(
