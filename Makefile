@@ -61,7 +61,7 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, state machines, sca
 	export CHAOS=whole STATE_MACHINE_HISTORIES=3000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
 	  tests/unit/reconcile/test_state_machine*.py tests/unit/engine/test_orphan_scans.py tests/e2e/test_generated_specs.py
 
-simulate: $(READY) ## the simulated world: HISTORIES=2000, MINUTES=, SEED= makes one again, EXHAUSTIVE=1 DEPTH=14 every interleaving
+simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving
 	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
 	  $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
