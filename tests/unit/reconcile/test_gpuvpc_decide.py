@@ -573,7 +573,7 @@ ROWS = {
         "another id: it is not the one that we made",
         EMPTIED | {"found": a_vpc("vpc-2")},
         released=Reason.GONE,
-        says="nothing is destroyed",
+        says="is not destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",

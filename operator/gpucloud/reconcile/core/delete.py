@@ -62,7 +62,8 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
-        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud; nothing is destroyed.")
+        other = f" Another {noun} has that name now and is not destroyed." if isinstance(f.found, Present) else ""
+        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud.{other}")
     if not f.ours:  # a second claimant, or a name that was taken before we came
         return _not_ours(f)
     return None

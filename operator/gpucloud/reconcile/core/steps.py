@@ -193,10 +193,16 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"A {f.subject.noun} named {f.identity.name!r} exists already in {f.place} and was not created for this object. "
-            f"Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
         ),
     )
+
+
+def _another(f: CloudFacts[Any, Any, Any]) -> str:
+    noun, called = f.subject.noun, f"named {f.identity.name!r}"
+    if f.state is OrderState.LOST and f.seen:
+        return f"The {noun} of this object was deleted outside Kubernetes, and another one {called} is in {f.place} now"
+    return f"A {noun} {called} exists already in {f.place} and was not created for this object"
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
