@@ -85,7 +85,7 @@ class Settings:
     )
     own_account_sharing: str = _setting(
         "Isolated",
-        "Isolated: a namespace names, by its cloud name, only what an object of its own stands for; Shared: anything",
+        "whether namespaces may name anything by its cloud name (Shared), or only what their own objects created (Isolated)",
     )
     no_secret_finalizer: bool = _setting(False, "do not hold the Secrets of accounts in use by a finalizer")
     brake_vms: int = _setting(0, "VMs that may enter deletion within the window before destruction pauses; 0: any number")

@@ -135,7 +135,7 @@ def test_two_objects_of_one_name(vms, sim, operator):
     reach(vms, "True/Running", "first")
     vms.apply(gpuvm("second", vmName="shared"))
     item = reach(vms, "False/Conflict", "second")
-    assert "belongs to the GpuVM 'first'" in condition(item, "Stalled")["message"]
+    assert "is already used by GpuVM 'first'" in condition(item, "Stalled")["message"]
     vms.delete("gpuvm", "second")
     assert sim.vms() == ["shared"]
     vms.delete("gpuvm", "first")

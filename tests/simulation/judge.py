@@ -389,8 +389,9 @@ class Judge:
             return False
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
-        lost = [life for life in users if (life.status.get("order") or {}).get("state") == "Lost"]  # listings may be wrong
-        return bool(lost) or any(life.uid in owners for life in users)
+        # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
+        held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear"}
+        return bool(held) or any(life.uid in owners for life in users)
 
     async def end(self) -> None:
         """All is over: what is wanted comes true, then it is quiet."""

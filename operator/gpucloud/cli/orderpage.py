@@ -15,39 +15,43 @@ if TYPE_CHECKING:
 NAME = "orders.md"
 
 _STATES: Mapping[OrderState, str] = {
-    OrderState.NOT_ORDERED: "The object was seen before our finalizer stood on it, so nothing was ever sent for it.",
+    OrderState.NOT_ORDERED: "Nothing was ever ordered for this object: the operator knew it before it put its finalizer on it.",
     OrderState.INTENDED: (
-        "The record of an order is written; the order is about to be sent, by the process that wrote it and only while the "
-        "record is young. For any other process it may have been sent, and accepted, until the moment it reads this."
+        "The order is recorded and about to be sent. Only the process that wrote the record sends it, and only while the "
+        "record is young. Any other process must assume that it was sent and accepted."
     ),
-    OrderState.ACCEPTED: "The cloud answered that it makes it. What it named (an id, a cluster, a VPC) is recorded beside.",
-    OrderState.UNCLEAR: "No answer tells whether it was carried out. It is looked for before anything is ordered again.",
-    OrderState.REFUSED: "Proven: this order made nothing. The next one waits as the refusal says.",
+    OrderState.ACCEPTED: "The cloud accepted the order. The id, cluster and VPC that its answer named are in the record.",
+    OrderState.UNCLEAR: "The order may have been carried out. The operator looks for the result before it orders again.",
+    OrderState.REFUSED: "Proven: this order created nothing. The reason of Ready tells when the next one is sent.",
     OrderState.OVERDUE: (
-        f"The cloud accepted it, and for {ACCEPTED_GRACES} graces no listing shows it. It is ordered again at most "
-        f"{MOST_REORDERS} times, and never where the acceptance named another place or id; then `OrderOverdue` calls a person."
+        f"The cloud accepted the order, and for {ACCEPTED_GRACES} graces no listing has shown the result. The operator orders "
+        f"again at most {MOST_REORDERS} times, and never where the acceptance named another place or id; then the object is "
+        "Stalled with the reason `OrderOverdue`."
     ),
-    OrderState.SEEN: "A listing shows it as this object's.",
-    OrderState.LOST: "It was seen, and is gone without our doing, or another has its name. It is not made again unasked.",
-    OrderState.DESTROYING: "The destroying call is announced, and may have been sent.",
-    OrderState.GONE: "Proven: what was destroyed is not there any more. The finalizer may go.",
+    OrderState.SEEN: "A listing shows the VM, VPC or snapshot of this object.",
+    OrderState.LOST: (
+        "It was accepted or seen. Now it is gone without a call of the operator, or another has its name. It is not recreated."
+    ),
+    OrderState.DESTROYING: "The destroying call is recorded, and may have been sent.",
+    OrderState.GONE: "Proven: the VM, VPC or snapshot no longer exists. The finalizer is removed.",
 }
 _OUTCOMES: Mapping[Outcome, str] = {
-    Outcome.ANNOUNCED: "Sent, or about to be. A new process waits out one grace before it says that the VM is as asked.",
-    Outcome.UNCLEAR: "The call failed in a way that may hide a success. A listing tells.",
-    Outcome.REFUSED: "The call failed for certain.",
+    Outcome.ANNOUNCED: "Sent, or about to be sent. A new process waits one grace before it reports that the VM is as asked.",
+    Outcome.UNCLEAR: "The call failed, and may have been carried out all the same. The next listing decides.",
+    Outcome.REFUSED: "The call failed and had no effect.",
     Outcome.DONE: "The VM was seen as asked, at the generation in `status.settledGeneration`.",
 }
 _ABOUT = (
-    "`status.order` of a GpuVM, GpuVpc and GpuSnapshot records what became of the one thing that was ordered for it in the "
-    "cloud. It is written before the order is sent, and kept until the object is gone. A state changes only as this table "
-    "says, each time by the proof that is named; whatever else happens changes nothing. A *grace* is "
-    "`--create-grace-seconds` (30 by default), counted by a process from what it saw itself: a restart shortens no wait."
+    "`status.order` of a GpuVM, GpuVpc or GpuSnapshot records the one order that the operator sends to the cloud for this "
+    "object, and its result. The record is written before the order is sent, and kept until the object is gone. Its state "
+    "changes only as this table says, and only with the proof that the row names. In the table *it* is the VM, VPC or "
+    "snapshot. A *grace* is `--create-grace-seconds` (30 seconds by default). Each process counts a wait from what it saw "
+    "itself, so a restart never shortens one."
 )
 _MARKED = (
-    "While something *may stand* for an order, the object keeps its finalizer and its place, and counts towards limits. A "
-    "state that is *written at once* has a status write of its own; any other comes with the next write, at the latest when "
-    "it has lasted for 5 seconds, since a new process takes an Intended record for one that may have been accepted."
+    "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
+    "in the cloud, and counts towards limits. *Written at once*: a change to this state is written to the apiserver on its "
+    "own. A change to any other state comes with the next write, at the latest after 5 seconds."
 )
 
 
@@ -64,7 +68,7 @@ def order_page() -> str:
         *(f"**{state}**: {_STATES[state]}{_marks(state)}" for state in OrderState),
         _MARKED,
         "## Power calls and restarts",
-        "`status.operation` of a GpuVM records the last start, stop or restart in the same way: before it is sent.",
+        "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",
         _table(("Field", "Meaning"), _fields()),
         _table(("Outcome", "Meaning"), ((f"`{outcome}`", _OUTCOMES[outcome]) for outcome in Outcome)),
     ]
@@ -72,7 +76,7 @@ def order_page() -> str:
 
 
 def _marks(state: OrderState) -> str:
-    marks = [text for states, text in ((MAY_EXIST, "may stand"), (URGENT, "written at once")) if state in states]
+    marks = [text for states, text in ((MAY_EXIST, "may exist"), (URGENT, "written at once")) if state in states]
     return f" *({', '.join(marks)})*" if marks else ""
 
 

@@ -155,7 +155,7 @@ class Accounts:
         account = self._accounts.get((meta.namespace, name))
         what = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
-            return self._blind(meta.namespace, name, Blindness.ACCOUNT, f"Waiting for the {what}: there is none.")
+            return self._blind(meta.namespace, name, Blindness.ACCOUNT, f"Waiting for the {what}: there is none. Create it.")
         if account.session is None:
             words = f"Waiting for the {what}: {account.trouble}"
             return self._blind(meta.namespace, name, Blindness.ACCOUNT, words, leaving=account.leaving)

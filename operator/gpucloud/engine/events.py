@@ -35,7 +35,7 @@ BACKLOG = 2000
 NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was announced
-    Reason.CREATING: "nothing was created for this object yet",
+    Reason.CREATING: "the cloud lists none for this object",
     Reason.STARTING: "spec.powerState is Running",
     Reason.STOPPING: "spec.powerState is Stopped",
     Reason.RESTARTING: "a restart was requested",

@@ -50,8 +50,11 @@ if TYPE_CHECKING:
 
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
 _DONE = {
-    Verb.HOLD_SECRET: (Reason.SECRET_HELD, "The Secret {name} is kept until nothing uses this account any more."),
-    Verb.FREE_SECRET: (Reason.SECRET_FREED, "The Secret {name} may go."),
+    Verb.HOLD_SECRET: (
+        Reason.SECRET_HELD,
+        "Put a finalizer on Secret {name}: the Secret stays while VMs, VPCs or snapshots of this account may exist.",
+    ),
+    Verb.FREE_SECRET: (Reason.SECRET_FREED, "Removed the finalizer from Secret {name}."),
 }
 
 

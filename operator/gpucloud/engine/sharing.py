@@ -72,7 +72,7 @@ def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: Seat) -> I
     here = [it for it in named if it.meta.namespace != vm.meta.namespace or (place and _vpc_of(objects, it) == place.vpc)]
     if not _only_ours(here, vm):
         words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
-        yield _refused(f"snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
+        yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
 
 
 def adoption(objects: Objects, spec: GpuVpcSpec, seat: Seat) -> Dependency | None:

@@ -298,9 +298,7 @@ class Operation(Model):
     generation: Annotated[int, Field(ge=0, description="Generation of the spec that it serves.")]
     id: Annotated[
         str,
-        Field(
-            max_length=253, description="Of a restart, the value of the annotation that asks for it; else a word of its own."
-        ),
+        Field(max_length=253, description="Of a restart: the value of the annotation that asks for it. Otherwise a random id."),
     ] = ""
     at: Annotated[Time, Field(description="When it was announced.")]
     outcome: Annotated[

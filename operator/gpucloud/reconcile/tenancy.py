@@ -73,6 +73,7 @@ def believed(
             since,
             Blindness.TENANT,
             f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
-            f"belongs: so nothing can be said to be gone. If it is gone: {way_out or 'accept its absence'}.",
+            f"belongs, so a listing proves nothing. If it is gone: {way_out or 'accept its absence'} -- until then nothing is "
+            "created or destroyed for this object.",
         )
     return found

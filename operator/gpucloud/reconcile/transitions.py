@@ -38,7 +38,7 @@ _NAME_FREE = (
     "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
-_NOT_ADOPTED = "it was adopted, which the spec forbids by now"
+_NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or, under a chosen name, it came back after two listings in a "
     "row had lacked it, and nothing recorded shows that it is the same"
@@ -51,10 +51,10 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
     (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to act upon"),
     (S.INTENDED, E.ANSWERED): Transition(S.ACCEPTED, "a 2xx answer; the id and place that it names are recorded"),
-    (S.INTENDED, E.UNANSWERED): Transition(S.UNCLEAR, "time-out, reset, 5xx of any words, an answer that cannot be read"),
+    (S.INTENDED, E.UNANSWERED): Transition(S.UNCLEAR, "time-out, reset, any 5xx, an answer that cannot be read"),
     (S.INTENDED, E.REFUSED): Transition(S.REFUSED, "a 4xx answer, or the request did not leave"),
     (S.INTENDED, E.SHOWN): Transition(S.SEEN, _MARKED),
-    (S.INTENDED, E.NAME_TAKEN): Transition(S.REFUSED, "the order was not sent, so a chosen name that shows is another's"),
+    (S.INTENDED, E.NAME_TAKEN): Transition(S.REFUSED, "the order was not sent, so the listed one is another's"),
     (S.ACCEPTED, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
     (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
@@ -82,7 +82,7 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.DESTROYING, E.REPLACED): Transition(
         S.GONE, f"{_REPLACED}; or, under a chosen name, a listing shows other addresses, or another time, than are recorded"
     ),
-    (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so it is looked for once more"),
+    (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so the operator looks once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
     (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
 }

@@ -222,7 +222,7 @@ def test_the_end_of_a_drift_says_so():
 @pytest.mark.parametrize(
     ("happening", "reason", "note"),
     [
-        (NOTE, "Creating", "Requested creation of VM 'x': nothing was created for this object yet."),
+        (NOTE, "Creating", "Requested creation of VM 'x': the cloud lists none for this object."),
         (NOTE, "Stopping", "Requested creation of VM 'x': spec.powerState is Stopped."),
         (NOTE, "SomethingNew", NOTE.note),
         (NOTE, None, NOTE.note),

@@ -88,7 +88,7 @@ async def test_a_boot_from_a_snapshot(isolated, snapshots, is_refused, why):
         spec = {"vmRef": None, "vm": PROD} | snapshot["spec"]
         isolated.put("GpuSnapshot", f"s{number}", **snapshot | {"spec": spec})
     isolated.put("GpuVM", spec=BOOT)
-    assert await refused(isolated, "GpuVM") == ("snapshot 'golden'" if is_refused else None), why
+    assert await refused(isolated, "GpuVM") == ("Snapshot 'golden'" if is_refused else None), why
 
 
 async def test_what_only_refers_to_objects_is_refused_nothing(isolated):

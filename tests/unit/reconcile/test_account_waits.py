@@ -144,5 +144,5 @@ def test_a_mismatch_counts_whom_it_concerns(users, says):
 def test_a_lost_secret_counts_who_will_need_it_again(users, says):
     names = tuple(f"GpuVM '{number}'" for number in range(users))
     ready = decide(account_facts(secret=None, remembered=True, users=names)).status.conditions[0]
-    assert "stays in use until then." in ready.message
+    assert "stays in use until then for what exists; nothing new is created with it." in ready.message
     assert ready.message.endswith(says), ready.message

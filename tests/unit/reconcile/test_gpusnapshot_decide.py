@@ -431,7 +431,7 @@ ROWS = {
         "it was there before us",
         {"meta": DELETING, "spec": CHOSEN, "found": a_snapshot(id="theirs")},
         released=Reason.RETAINED,
-        says="never",
+        says="not created for this object",
     ),
     "deleting the loser of a conflict destroys nothing": Row(
         "it is another's",

@@ -573,16 +573,16 @@ ROWS = {
         "it was there before us",
         {"meta": DELETING, "found": a_vpc(), "occupants": EMPTY},
         released=Reason.RETAINED,
-        says="never",
+        says="not created for this object",
     ),
     "deleting the loser of a conflict destroys nothing": Row(
-        "the VPC is another's", EMPTIED | {"owner": "'first'"}, released=Reason.RETAINED, says="never this object's"
+        "the VPC is another's", EMPTIED | {"owner": "'first'"}, released=Reason.RETAINED, says="GpuVpc 'first' uses it"
     ),
     "deleting one re-made by a stranger destroys nothing": Row(
         "another id: it is not the one that we made",
         EMPTIED | {"found": a_vpc("vpc-2")},
         released=Reason.GONE,
-        says="nothing is destroyed",
+        says="is not destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",
@@ -644,12 +644,12 @@ ROWS = {
         released=Reason.GONE,
         says=NAME,
     ),
-    "never ordered: free": Row("nothing was made", {"meta": DELETING}, released=Reason.RETAINED, says="never this object's"),
+    "never ordered: free": Row("nothing was made", {"meta": DELETING}, released=Reason.GONE, says="No VPC was created"),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
         {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 310)},
-        released=Reason.RETAINED,
-        says="never this object's",
+        released=Reason.GONE,
+        says="No VPC was created for this object",
     ),
     "ordered with a lost answer: wait before letting go": Row(
         "it may still come",

@@ -62,12 +62,26 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
-        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud; nothing is destroyed.")
+        other = f" Another {noun} has that name now and is not destroyed." if isinstance(f.found, Present) else ""
+        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud.{other}")
     if not f.ours:  # a second claimant, or a name that was taken before we came
-        why = "" if isinstance(f.found, Absent) else failed.maybe_made(f)
-        why = why or " It was never this object's."
-        return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is not destroyed.{why}")
+        return _not_ours(f)
     return None
+
+
+def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Another's, or nobody's: nothing is destroyed, and the event says which."""
+    noun, name = f.subject.noun, f.identity.name
+    doubt = "" if isinstance(f.found, Absent) else failed.maybe_made(f)
+    kept = f"The {noun} {name!r} is not destroyed"
+    if f.owner is not None:
+        return let_go(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}")
+    if isinstance(f.found, Present):
+        return let_go(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}")
+    if doubt:
+        words = f"Nothing is destroyed. An order for the {noun} {name!r} had no clear answer: if one appears, see whose it is."
+        return let_go(f, Reason.RETAINED, words)
+    return let_go(f, Reason.GONE, f"No {noun} was created for this object.")
 
 
 def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -105,10 +119,12 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return _meanwhile(f, look_after=f.memory.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     if unseen.cause is Blindness.IMPLAUSIBLE:
-        way_out = f"If it is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}. {way_out}"
+        sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
+        way_out = f"{sure} -- or, to let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     message = (
-        f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. It is not forgotten before it is proven gone. {way_out}"
+        f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. This object stays until the {f.subject.noun} is proven "
+        f"gone. {way_out}"
     )
     if unseen.cause is Blindness.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval

@@ -87,8 +87,8 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"The {f.subject.noun} {f.identity.name!r} belongs to the {f.subject.kind} {f.owner}, and has one owner only. "
-            "Delete this object: that destroys nothing.",
+            f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
+            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another name.",
         ),
     )
 
@@ -143,20 +143,20 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
         case Blindness.FORBIDDEN:
             return stalled(
                 Reason.PERMISSION_DENIED,
-                f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it that permission.",
+                f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
             )
         case Blindness.REJECTED:
             return stalled(
                 Reason.INVALID_SPEC,
-                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If the cluster's name is wrong, "
-                "delete this object and create it again, corrected; it is asked again by itself.",
+                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If spec.cluster is wrong, "
+                "delete this object and create it again with the right one; otherwise the operator goes on asking.",
                 ready="Unknown" if f.seen else "False",
             )
         case Blindness.IMPLAUSIBLE:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
-                f"The {noun} is missing, and so are many others at once{detail}: that is not believed, and nothing is "
-                f"destroyed or re-created. If it is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}.",
+                f"{_missing(f)}{detail}. The operator does not believe that. If the {noun} is gone: "
+                f"{command(f.subject.kind, f.meta.namespace, f.meta.name)} -- until then nothing is created or destroyed.",
                 ready="Unknown",
             )
         case _:
@@ -166,6 +166,12 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 "asking.",
                 ready="Unknown",
             )
+
+
+def _missing(f: CloudFacts[Any, Any, Any]) -> str:
+    if not f.seen:
+        return f"The cloud's listing lacks many {f.subject.noun}s at once"
+    return f"The cloud's listing lacks this {f.subject.noun} and many others at once"
 
 
 def twins(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -198,10 +204,16 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"A {f.subject.noun} named {f.identity.name!r} exists already in {f.place} and was not created for this object. "
-            f"Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
         ),
     )
+
+
+def _another(f: CloudFacts[Any, Any, Any]) -> str:
+    noun, called = f.subject.noun, f"named {f.identity.name!r}"
+    if f.state is OrderState.LOST and f.seen:
+        return f"The {noun} of this object was deleted outside Kubernetes, and another one {called} is in {f.place} now"
+    return f"A {noun} {called} exists already in {f.place} and was not created for this object"
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

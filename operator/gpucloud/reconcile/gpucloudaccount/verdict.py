@@ -106,7 +106,9 @@ def _dying(f: AccountStateFacts) -> str:
 def _remembered(f: AccountStateFacts) -> str:
     if not f.remembered:
         return ""
-    words = " The credential that was read before stays in use until then."
+    words = " The credential that was read before stays in use until then"
+    gone = f.secret is None and not f.secret_trouble
+    words += " for what exists; nothing new is created with it." if gone else "."
     if not f.users:
         return words
     use = "1 object uses" if len(f.users) == 1 else f"{len(f.users)} objects use"
