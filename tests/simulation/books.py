@@ -52,9 +52,11 @@ class Life:
         """As it was last."""
         return self.last.get("status") or {}
 
-    def records_vpc(self, vpc: str) -> bool:
-        """Whether its record, if there is one, is of an order in this VPC; an empty one is any."""
-        return (self.status.get("order") or {}).get("vpc") in {vpc, None, ""} or not vpc
+    def records_place(self, vpc: str, cluster: str, tenant: str) -> bool:
+        """Whether its record, if there is one, is of an order in this VPC, cluster and tenant; an empty one is any."""
+        order = self.status.get("order") or {}
+        recorded = (order.get("vpc"), order.get("cluster"), self.status.get("tenancy"))
+        return all(not one or not other or one == other for one, other in zip(recorded, (vpc, cluster, tenant), strict=True))
 
     @property
     def chosen(self) -> bool:

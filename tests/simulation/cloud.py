@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
+TENANTS = {"good": "acme", "other": "globex"}
 KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
@@ -50,6 +51,8 @@ class Order:
     known: float = 0.0
     sender: str = ""
     vpc: str = ""  # of a VM or snapshot
+    cluster: str = ""
+    tenant: str = ""  # of the key
 
 
 class Clock:
@@ -234,8 +237,16 @@ class Cloud:
         if self.outsider or (isinstance(row, Vpc) and row.is_default):
             return self.outsider or "the tenant"
         name = self._world.cloud_names.get(name_of(row), name_of(row))
-        there = row.order.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
-        found = [order.uid for order in self.orders if order.name == name and order.vpc in {there, ""}]
+        what = row.order if isinstance(row, Vm) else row
+        there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
+        found = [
+            order.uid
+            for order in self.orders
+            if (order.name, order.tenant) == (name, what.tenant)
+            and order.vpc in {there, ""}
+            and order.cluster.casefold() == what.cluster.casefold()
+            and order.answer != "refused"
+        ]
         return found[-1] if found else "nobody"
 
     def live(self) -> Iterator[tuple[str, Row, str]]:

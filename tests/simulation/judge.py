@@ -17,7 +17,7 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, KEYS, Order, key_of, name_of
+from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
 from simulation.logs import SimulatedLog
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ class Judge:
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        place = asked_vpc(request)
-        recording = [life for life in self.books.recording(kind, name) if life.records_vpc(place)]
+        place = asked_place(request)
+        recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
             everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
@@ -160,7 +160,7 @@ class Judge:
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
-        self._world.cloud.orders.append(Order(now, operation, name, uid, sender=process.name, vpc=place))
+        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place))
         life = self.books.lives.get(uid)
         if life is not None:
             life.mutations += 1
@@ -170,8 +170,10 @@ class Judge:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
         if operation in CREATES:
-            order = next((one for one in reversed(self._world.cloud.orders) if one.name == asked_name(request)), None)
-            if order is not None and not order.answer:
+            what = (process.name, asked_name(request), *asked_place(request))
+            sent = [one for one in self._world.cloud.orders if not one.answer]
+            order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
+            if order is not None:
                 clear = response.ending is Ending.COMPLETE and process.alive
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
@@ -416,10 +418,12 @@ def asked_name(request: Request) -> str:
     return next((value for name, value in request.query if name.lower() == "id"), "")
 
 
-def asked_vpc(request: Request) -> str:
-    """The VPC in which a VM or snapshot is ordered; empty of a VPC."""
+def asked_place(request: Request) -> tuple[str, str, str]:
+    """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
     said = json.loads(request.body) if request.body else {}
-    return str(said.get("vpc") or said.get("namespace") or "")
+    headers = " ".join(value for _, value in request.headers)
+    tenant = next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
+    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:
