@@ -33,7 +33,7 @@ CASES = {
     "a VPC in a cluster that there is not": (
         gpuvpc("astray", name="acme-astray", cluster="Mars1"),
         "False/InvalidSpec",
-        ("Mars1", "create it again, corrected"),
+        ("Mars1", "create it again with the right one"),
     ),
     "a snapshot of a VM that there is not": (
         gpusnapshot("sourceless", vmRef=None, vm={"cluster": "Msc1", "vpc": "acme", "name": "nobody"}),

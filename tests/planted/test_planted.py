@@ -85,7 +85,7 @@ def outcome_on(copy, tests):
 @pytest.fixture
 def copy(tmp_path):
     target = tmp_path / "operator"
-    shutil.copytree(ROOT / "operator", target)
+    shutil.copytree(ROOT / "operator", target, ignore=shutil.ignore_patterns("__pycache__"))
     return target
 
 
