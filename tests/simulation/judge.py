@@ -319,26 +319,19 @@ class Judge:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
 
         Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
-        order without a clear answer, where listings lag by more than the grace after which it counts as never made; another
-        GpuVpc claims the VPC. (What bears a mark must still be reported.)
+        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
+        bears a mark must still be reported.)
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
             self.sometimes["released while listings lagged beyond the grace"] += 1
             return
-        life.retained = life.retained or self._claimed_by_another(life)
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
         left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
         if left and not (life.tampered and renamed):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
-
-    def _claimed_by_another(self, life: Life) -> bool:
-        """Whether a VPC is kept for another object that adopted it, as an Event tells."""
-        place = (life.spec.get("cluster"), life.spec.get("name"))
-        others = [one for one in self.books.standing() if one.kind == life.kind == "GpuVpc" and one is not life]
-        return any((one.spec.get("cluster"), one.spec.get("name")) == place for one in others)
 
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and listings lagged by more than the grace after it."""

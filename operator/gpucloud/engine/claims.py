@@ -30,9 +30,7 @@ class Claim(NamedTuple):
 class Claims:
     """Claims by UID and the other way round."""
 
-    def __init__(
-        self, rank: Callable[[str, Identity], tuple[bool, str, str]], tenants: Callable[[str], frozenset[str]]
-    ) -> None:
+    def __init__(self, rank: Callable[[str, Identity], tuple[int, str, str]], tenants: Callable[[str], frozenset[str]]) -> None:
         self._rank = rank
         self._tenants = tenants
         self._claims: dict[str, Claim] = {}

@@ -20,7 +20,7 @@ from gpucloud.engine.memories import DESTROYS, Memories
 from gpucloud.engine.queue import Key
 from gpucloud.engine.references import Target
 from gpucloud.engine.watching import Watching
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState, Origin
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
@@ -112,9 +112,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
         """The kind's decision."""
 
     def proofs(self, stored: Stored[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
-        """What makes an observation count for this object."""
+        """What makes an observation count for this object. What another object stands for is not adopted."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
-        adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER
+        adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._owner(stored.meta.uid) is None
         grace = self._tools.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
         return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, same=same)
@@ -364,7 +364,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         return self._seat(stored, stored.spec).facts.tenants
 
     def _owner(self, uid: str) -> str | None:
-        """The other object that this thing belongs to: an order that may stand for its name counts first, then age."""
+        """The other object that this thing belongs to: one that ordered it counts first, then one that adopted it, then age."""
         first = self._claims.first(uid)
         stored = None if first is None or first == uid else self.store.get(first)
         mine = self.store.get(uid)
@@ -374,13 +374,12 @@ class CloudRoom(ABC, Generic[P, S, F]):
             return "in another namespace"
         return repr(stored.meta.name)
 
-    def _rank(self, uid: str, here: Identity) -> tuple[bool, str, str]:
+    def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
         stored = self.store.get(uid)
-        if stored is None:
-            return (True, "9999", uid)
-        order = stored.status.order
-        ordered = orders.may_exist(order) and order is not None and order.name == here.name
-        return (not ordered, str(stored.raw_meta.get("creationTimestamp", "")), uid)
+        order = None if stored is None else stored.status.order
+        stands = order is not None and orders.may_exist(order) and order.name == here.name
+        claim = 2 if order is None or not stands else 1 if order.origin is Origin.ADOPTED else 0
+        return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)
 
     def _expected(self, session: Session, cluster: str) -> set[Identity]:
         """What a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""

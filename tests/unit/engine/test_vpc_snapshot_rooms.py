@@ -121,6 +121,20 @@ async def test_ours_is_the_one_whose_id_the_cloud_answered(rooms, seen, ours):
     assert (await rooms.facts("GpuVpc", "net")).ours is ours
 
 
+async def test_an_elder_that_may_adopt_takes_no_vpc_from_the_object_that_made_it(rooms):
+    """Its account came later. Else the maker would be let go, and the VPC that it ordered would stay."""
+    rooms.put("GpuVpc", "young", status=MINE, meta={"creationTimestamp": "2026-02-01T00:00:00Z"})
+    elder = {"cluster": "Msc1", "name": "acme-train", "adoption": "IfExists"}
+    rooms.put("GpuVpc", "elder", spec=elder, meta={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    rooms.session.vpcs.seen[VPC] = Present(RECORD, NOW)
+    facts = await rooms.facts("GpuVpc", "elder")
+    assert (facts.owner, facts.state, facts.ours) == ("'young'", OrderState.NOT_ORDERED, False)
+    taken = an_order("acme-train", vpc="acme-train", cloud_id="7", origin="Adopted").model_dump(mode="json", by_alias=True)
+    meta = {"creationTimestamp": "2026-01-01T00:00:00Z"}
+    rooms.put("GpuVpc", "elder", spec=elder, meta=meta, status={"order": taken, "vpcId": "7"})  # as an operator before wrote it
+    assert ((await rooms.facts("GpuVpc", "young")).owner, (await rooms.facts("GpuVpc", "elder")).owner) == (None, "'young'")
+
+
 async def test_a_vpc_that_is_not_there_any_more_was_destroyed_well(rooms):
     rooms.session.client.fails = [CloudError(ErrorKind.NOT_FOUND, "no such VPC")]
     facts = await going(rooms)
