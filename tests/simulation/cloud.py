@@ -191,12 +191,16 @@ class Cloud:
         return self.lag
 
     def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
-        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace."""
+        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace.
+
+        A name that is taken is refused all the same: names are unique, and the second order of an object relies on that.
+        """
         if operation != "CreateServer" or fault or not self._world.weather.has("own-id"):
             return request
-        if not self._world.choices.chance("cloud's own name", 0.5):
-            return request
         said = json.loads(request.body)
+        taken = any(table == "vms" and name_of(row) == said["name"] for table, row, _ in self.live())
+        if taken or not self._world.choices.chance("cloud's own name", 0.5):
+            return request
         self._renamed += 1
         self._world.cloud_names[f"srv-{self._renamed}"] = said["name"]
         return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())
