@@ -83,7 +83,6 @@ class Cloud:
         self.epoch = EPOCH.timestamp()
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
-        self._struck: dict[str, int] = {}
         self.lag = 0.0
         self.outsider = ""
         self._add_key("other", "gil")
@@ -144,15 +143,9 @@ class Cloud:
         return response
 
     def _armed(self, operation: str, fault: str) -> Fault | None:
-        """The simulator's own fault for one of ours; listings lie at most once in a row, as one listing proves nothing."""
+        """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
         lag = self._age(operation)
-        if operation.startswith("Get") and operation.endswith("s") and fault.startswith("list-"):
-            self._struck[operation] = self._struck.get(operation, 0) + 1
-            if self._struck[operation] > 1:
-                self._struck[operation], fault = 0, ""
-        elif not fault:
-            self._struck[operation] = 0
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
