@@ -83,7 +83,6 @@ class Cloud:
         self.epoch = EPOCH.timestamp()
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
-        self._struck: dict[str, int] = {}
         self.lag = 0.0
         self.outsider = ""
         self._add_key("other", "gil")
@@ -144,15 +143,9 @@ class Cloud:
         return response
 
     def _armed(self, operation: str, fault: str) -> Fault | None:
-        """The simulator's own fault for one of ours; listings lie at most once in a row, as one listing proves nothing."""
+        """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
         lag = self._age(operation)
-        if operation.startswith("Get") and operation.endswith("s") and fault.startswith("list-"):
-            self._struck[operation] = self._struck.get(operation, 0) + 1
-            if self._struck[operation] > 1:
-                self._struck[operation], fault = 0, ""
-        elif not fault:
-            self._struck[operation] = 0
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
@@ -191,12 +184,16 @@ class Cloud:
         return self.lag
 
     def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
-        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace."""
+        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace.
+
+        A name that is taken is refused all the same: names are unique, and the second order of an object relies on that.
+        """
         if operation != "CreateServer" or fault or not self._world.weather.has("own-id"):
             return request
-        if not self._world.choices.chance("cloud's own name", 0.5):
-            return request
         said = json.loads(request.body)
+        taken = any(table == "vms" and name_of(row) == said["name"] for table, row, _ in self.live())
+        if taken or not self._world.choices.chance("cloud's own name", 0.5):
+            return request
         self._renamed += 1
         self._world.cloud_names[f"srv-{self._renamed}"] = said["name"]
         return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())

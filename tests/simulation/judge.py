@@ -22,6 +22,7 @@ from simulation.logs import SimulatedLog
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
+    from simulation.cloud import Row
     from simulation.process import Process
     from simulation.world import World
 
@@ -31,6 +32,15 @@ LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
+
+
+class GoodListing(NamedTuple):
+    """A listing that was handed out whole: when, of what, in which cluster (empty: all), and with whose key."""
+
+    at: float
+    operation: str
+    cluster: str
+    tenant: str
 
 
 class Violation(NamedTuple):
@@ -54,7 +64,7 @@ class Judge:
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
-        self._good: list[tuple[float, str, int]] = []  # when, which kind and how many good listings were handed out
+        self._good: list[GoodListing] = []
         self._caller = ""
         self._takeovers: list[float] = []  # when another process than the last one asked the cloud
         self.last_disturbance = 0.0
@@ -192,7 +202,8 @@ class Judge:
         if operation.startswith("Get"):
             self._note_listing(operation, now)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
-                self._good.append((now, operation, 1))
+                asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
+                self._good.append(GoodListing(now, operation, asked.casefold(), tenant_of(request)))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -273,7 +284,7 @@ class Judge:
         showed it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
-        name, made = name_of(row), self._time_of(row)
+        name, made, lag = name_of(row), self._time_of(row), self._world.cloud.lag
         orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
         for order in orders:
             life = self.books.lives.get(order.uid)
@@ -281,16 +292,16 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
+            if order.at - lag <= made and order.answer != "refused":
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
-                if gone is not None and not self._listings_between(kind, order.known, gone):
+                if gone is not None and not self._listings_between(row, order.known + lag, gone + lag):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
-                if self._gone_at(kind, name, made) is None and self._listings_between(kind, until, made) < 2:
+                if self._gone_at(kind, name, made) is None and self._listings_between(row, until, made + lag) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
-        return gone is not None and (self._listings_between(kind, gone, made) < 2 or self._taken_over_since(gone))
+        return gone is not None and (self._listings_between(row, gone + lag, made + lag) < 2 or self._taken_over_since(gone))
 
     def _taken_over_since(self, gone: float) -> bool:
         """Whether another process went on before the absence was surely recorded: a known limit (docs/reliability.md)."""
@@ -311,9 +322,13 @@ class Judge:
         ]
         return max((at for at in times if at <= before), default=None)
 
-    def _listings_between(self, kind: str, since: float, until: float) -> int:
-        operation = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}[kind]
-        return sum(since < at <= until for at, what, _ in self._good if what == operation)
+    def _listings_between(self, row: Row, since: float, until: float) -> int:
+        """How many good listings of its cluster and tenant were handed out then; each shows what was a lag ago."""
+        operation = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}[type(row)]
+        what = row.order if isinstance(row, Vm) else row
+        places = {what.cluster.casefold(), ""}
+        asked = [one for one in self._good if (one.operation, one.tenant) == (operation, what.tenant) and one.cluster in places]
+        return sum(since < one.at <= until for one in asked)
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
@@ -430,9 +445,13 @@ def asked_name(request: Request) -> str:
 def asked_place(request: Request) -> tuple[str, str, str]:
     """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
     said = json.loads(request.body) if request.body else {}
+    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant_of(request)
+
+
+def tenant_of(request: Request) -> str:
+    """Whose key a request bears."""
     headers = " ".join(value for _, value in request.headers)
-    tenant = next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
-    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
+    return next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:

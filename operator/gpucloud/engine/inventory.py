@@ -303,7 +303,8 @@ class Inventory(Generic[R]):
         if view.failures:
             longest = REJECTED_BACKOFF_SECONDS if view.rejected else LONGEST_BACKOFF_SECONDS
             return min(self._intervals.pending * 2.0 ** min(view.failures, 10), longest)
-        return self._intervals.pending if self._is_pending(cluster) or view.waiting else self._intervals.steady
+        hurried = self._is_pending(cluster) or view.waiting or view.doubted_since is not None
+        return self._intervals.pending if hurried else self._intervals.steady
 
     async def _list(self, cluster: str, view: View[R], began: float) -> Iterable[str]:
         """One listing; answers whom to wake."""
@@ -334,10 +335,7 @@ class Inventory(Generic[R]):
         records = self._by_identity(items, cluster)
         was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
         vanished, expected = self._vanished(view, cluster, records)
-        doubted = _crossed(vanished, expected) or (
-            view.doubted_since is not None and bool(vanished)
-        )  # until each is back, or accepted
-        view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
+        doubted = view.doubts(began, vanished, crossed=_crossed(vanished, expected), settled_after=self._intervals.steady)
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._in(cluster))

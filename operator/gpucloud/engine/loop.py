@@ -26,7 +26,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.entropy import Entropy
@@ -252,22 +252,19 @@ class Loop(Generic[P, S, F]):
             answer = await self._kube.replace_status(self._room.plural, self._room.kind, stored.raw_meta, document)
         except KubeError as error:
             self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
+            self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
             raise
         self._metrics.status_writes.labels(key.kind, Wrote.WRITTEN).inc()
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._room.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._room.store.put(answer)
-            fresh = self._room.store.get(key.uid)
-            if fresh is not None:
-                self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
+            self._take(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
         self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
-        stands = self._room.store.get(key.uid)
-        if stands is not None and stands.status != status:
+        if (stands := self._room.store.get(key.uid)) is not None and stands.status != status:
             return Did.NOTHING  # the apiserver shows something else than what was written
         return Did.ANNOUNCE if announces else Did.CHANGE
 
@@ -310,11 +307,14 @@ class Loop(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._room.store.put(fresh)
-        newer = self._room.store.get(key.uid)
-        if newer is not None:
-            self._room.noticed(newer)
+        self._take(key.uid, fresh)
         return False
+
+    def _take(self, uid: str, body: Mapping[str, Any]) -> None:
+        """An answer of the apiserver has shown the object."""
+        self._room.store.put(body)
+        if (newer := self._room.store.get(uid)) is not None:
+            self._room.noticed(newer)
 
     def _is_meant(self, stored: Stored[P, S]) -> bool:
         """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""

@@ -40,12 +40,31 @@ class View(Generic[R]):
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
-    doubted_since: float | None = None  # the last listing lacked too much to be believed, and so did all since then
+    doubted_since: float | None = None  # since when listings are not believed; None: they are
+    vanished: frozenset[Identity] = frozenset()  # what the last listing lacked of what was expected
+    unchanged_since: float = 0.0  # since when listings lack exactly that, and it is few enough to be believed
     waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
     served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
     kick: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     took: float = 0.0
+
+    def doubts(self, began: float, vanished: Collection[Identity], *, crossed: bool, settled_after: float) -> bool:
+        """Whether a new listing is not believed. ``crossed``: it lacks too much at once.
+
+        Such a doubt lasts until all is back, or until every listing of ``settled_after`` seconds has lacked the same few: a
+        listing that fills up again lacks few for a moment too, but not the same ones for so long.
+        """
+        now_vanished = frozenset(vanished)
+        if crossed or now_vanished != self.vanished:
+            self.unchanged_since = began
+        self.vanished = now_vanished
+        doubted = self.doubted_since is not None and bool(vanished) and began - self.unchanged_since < settled_after
+        if not (crossed or doubted):
+            self.doubted_since = None
+        elif self.doubted_since is None:
+            self.doubted_since = began
+        return self.doubted_since is not None
 
     def note_missing(self, missing: Collection[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
         """Who is missing from the last listing, since when, and who came back that two listings in a row had lacked."""

@@ -317,7 +317,7 @@ async def test_a_record_of_our_own_is_no_other_processs(rig):
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
     assert (facts.standing.state, facts.standing.recorded) == (OrderState.INTENDED, NOW)
-    assert facts.unsent
+    assert facts.unmade
 
 
 async def test_every_gathering_offers_an_order_of_its_own(rig):

@@ -416,6 +416,22 @@ def destroys_once(_facts):
     return Plan(status=CREATING, action=Verb.DESTROY)
 
 
+async def test_after_a_write_without_an_answer_nothing_is_sent_before_a_look(rig):
+    """It may have been written, and have withdrawn the very order that an older status still shows."""
+    said = [Plan(status=CREATING, action=Verb.CREATE)]
+    it = rig(lambda _facts: said[0])
+    it.put()
+    await it.loop.run_once(KEY)  # the announcement
+    said[0], it.kube.fails = Plan(status=RUNNING), [DOWN]
+    await it.loop.run_once(KEY)
+    body = it.kube.bodies[UID] = {"metadata": dict(it.room.store.get(UID).raw_meta), "status": {}}
+    body["metadata"] |= {"resourceVersion": "999"}
+    said[0] = Plan(status=CREATING, action=Verb.CREATE)
+    await asyncio.sleep(1)
+    await it.loop.run_once(KEY)
+    assert (it.room.acted, len(it.kube.reads)) == ([], 1)
+
+
 @pytest.mark.parametrize(
     ("slept", "changed", "acts", "reads", "why"),
     [

@@ -157,10 +157,11 @@ def test_what_strangers_do_to_theirs_is_their_affair(court):
     assert court.oracles == []
 
 
-def listed(court, times):
+def listed(court, times, cluster="Msc1", key="good"):
     for _ in range(times):
         court.passes(10)
-        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+        signed = (("authorization", f"ApiKey {KEYS[key]}"),)
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", cluster),) if cluster else (), signed)
         court.world.cloud.carry_out(court.operator, "GetServers", request, "")
 
 
@@ -173,6 +174,38 @@ def test_a_chosen_name_made_anew_is_a_strangers_once_two_listings_could_show_our
     court.world.cloud.notice()
     listed(court, listings)
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "found"), [({"key": "other"}, []), ({"cluster": "Hou1"}, []), ({"cluster": ""}, ["foreign"])]
+)
+def test_a_listing_of_another_tenant_or_cluster_shows_nobody_that_ours_is_gone(court, elsewhere, found):
+    """Seed 70355: the key was another tenant's all the while."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 2, **elsewhere)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])
+def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, found):
+    """Seed 70094: the end of ours and the beginning of the stranger's are both listed a lag later."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 4)
+    court.world.cloud.lag = float(lag)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    listed(court, later)
     court.world.actors.owner.delete(item)
     court.destroys("prod")
     assert court.oracles == found

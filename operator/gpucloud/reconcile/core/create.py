@@ -77,8 +77,8 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not orders.being_made(f.order):
         return Plan(look_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
-        return report(f, failed.verdict(attempt), look_after=needed)
-    return report(f, creating(f), look_after=needed)
+        return report(f, failed.verdict(attempt), look_after=needed, order=f.order)
+    return report(f, creating(f), look_after=needed, order=f.order)
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

@@ -111,7 +111,7 @@ def listed(names: tuple[str, ...]) -> str:
 
 def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
-    if f.unsent or (unseen.cause in REFUSALS and f.never_ordered):
+    if f.unmade or (unseen.cause in REFUSALS and f.never_ordered):
         return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
         return Plan(pending=True)

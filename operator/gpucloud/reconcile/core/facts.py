@@ -143,9 +143,9 @@ class CloudFacts(Generic[P, S, R]):
         return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
-    def unsent(self) -> bool:
-        """Whether the only record is this process's own, and its order was not sent."""
-        return self.state is OrderState.INTENDED and not self.standing.doubtful
+    def unmade(self) -> bool:
+        """Whether this process alone has recorded orders, and sent none, or had each refused for certain."""
+        return self.state in {OrderState.INTENDED, OrderState.REFUSED} and not self.standing.doubtful
 
     @property
     def seen(self) -> bool:

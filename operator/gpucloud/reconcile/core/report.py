@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
 from gpucloud.reconcile.plan import Plan
 
@@ -41,7 +42,9 @@ def report(
 ) -> Plan[S]:
     """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
 
-    A verdict that has been in progress for longer than the owner allows turns Stalled here; the object is still watched.
+    An order that was recorded and not sent is withdrawn, unless ``changes`` hold its record: it would hold its Secret, its
+    place and whoever waits for it for as long as this verdict stands. A verdict that has been in progress for longer than the
+    owner allows turns Stalled here; the object is still watched.
     """
     deadline = _deadline(f, verdict)
     if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
@@ -53,7 +56,7 @@ def report(
     reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     fields: dict[str, Any] = {
         **_seen(f),
-        "order": recorded(f),
+        "order": orders.withdrawn(f.standing) or recorded(f),
         "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,

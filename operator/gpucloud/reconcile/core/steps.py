@@ -68,7 +68,8 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
         keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
-    fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": recorded(f)}
+    order = orders.withdrawn(f.standing) or recorded(f)
+    fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": order}
     look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
     return Plan(status=f.status.model_copy(update=fields), look_after=look_after)
 
@@ -256,10 +257,7 @@ def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    # An order that was not sent holds nobody up: what it needs may be on its way out, and wait for this object in turn.
-    return report(
-        f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS, order=orders.withdrawn(f.standing) or recorded(f)
-    )
+    return report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
