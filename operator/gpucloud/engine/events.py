@@ -19,7 +19,7 @@ from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.kube import KubeClient
@@ -70,18 +70,26 @@ class _Latest:
 
 
 def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Happening, ...]:
-    """The events of a status write: Ready has another status or reason, or a pause began or ended."""
+    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason."""
+    pause, ready = tuple(_pause_changes(before, after)), tuple(_ready_changes(before, after))
+    reasons = {one.reason for one in pause}
+    return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
+
+
+def _pause_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Happening]:
+    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
+    if holds is not None and (held is None or held.message != holds.message):
+        yield Happening(Reason.PAUSED, holds.message, "Pause")
+    if held is not None and holds is None:
+        yield Happening(Reason.RESUMED, "The pause has ended.", "Resume")
+
+
+def _ready_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Happening]:
     was, now = find(before, ConditionType.READY), find(after, ConditionType.READY)
     if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
         corrected = was is not None and was.reason == Reason.DRIFTED and now.status == "True"
         note = f"Drift corrected: {now.message}" if corrected else now.message
-        return (Happening(now.reason, note, "Reconcile", warning=_warns(now, after)),)
-    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
-    if held is None and holds is not None:
-        return (Happening(Reason.PAUSED, holds.message, "Pause"),)
-    if held is not None and holds is None:
-        return (Happening(Reason.RESUMED, "The pause has ended.", "Resume"),)
-    return ()
+        yield Happening(now.reason, note, "Reconcile", warning=_warns(now, after))
 
 
 def with_cause(happening: Happening, announced: Condition | None) -> Happening:

@@ -207,6 +207,29 @@ def test_each_change_of_ready_and_of_a_pause_is_an_event(before, after, told):
     assert [(event.reason, event.warning) for event in found] == ([told] if told else [])
 
 
+HELD = a_status("DeletionBlocked", progress="Stalled")
+PAUSED = a_status("Running", "True", "Paused")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (PAUSED, a_status("Stopping"), ["Resumed", "Stopping"]),
+        (PAUSED, HELD, ["Resumed", "DeletionBlocked"]),
+        (RUNNING, a_status("Paused", "Unknown", "Paused"), ["Paused"]),
+        (PAUSED, a_status("Paused", "Unknown", "Paused"), ["Paused"]),
+    ],
+)
+def test_a_pause_is_told_though_ready_changes_in_the_same_write(before, after, told):
+    assert [event.reason for event in status_changes(before.conditions, after.conditions)] == told
+
+
+def test_a_pause_by_another_value_is_told_again():
+    ready, paused = PAUSED.conditions
+    (event,) = status_changes(PAUSED.conditions, (ready, paused.model_copy(update={"message": "Another value."})))
+    assert (event.reason, event.note) == ("Paused", "Another value.")
+
+
 def test_a_change_of_words_alone_is_no_event():
     (ready, *rest) = REJECTED.conditions
     assert not status_changes(REJECTED.conditions, (ready.model_copy(update={"message": "Other words."}), *rest))

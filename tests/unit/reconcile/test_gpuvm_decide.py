@@ -82,12 +82,19 @@ ROWS = {
         progress="Stalled",
         says="paused",
     ),
-    "any other value of the annotation does not pause": Row(
-        'only "true" is a yes',
+    'the value "false" does not pause': Row(
+        "a template may render it",
         {"meta": noted(PAUSED="false"), "status": RUNNING, "found": present()},
         Reason.RUNNING,
         "True",
         None,
+    ),
+    "a value that cannot be read pauses": Row(
+        'put over "true" it must not begin to act',
+        {"meta": noted(PAUSED="yes", deleting=True), "status": RUNNING, "found": present()},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
     ),
     # --- sight
     "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, Blindness.NOT_LOOKED)}, looks=True),
@@ -835,6 +842,13 @@ def test_a_settled_status_is_a_fixed_point(sentence):
 def test_paused_stands_beside_ready():
     plan = decide(facts(meta=noted(PAUSED="true"), status=RUNNING, found=present()))
     assert find(plan.status.conditions, ConditionType.PAUSED).status == "True"
+
+
+def test_another_value_over_a_pause_is_said_and_deletion_keeps_the_condition():
+    paused = decide(facts(meta=noted(PAUSED="true"), status=RUNNING, found=present())).status
+    for meta in (noted(PAUSED="yes"), noted(PAUSED="yes", deleting=True)):
+        paused = decide(facts(meta=meta, status=paused, found=present())).status
+        assert "is 'yes'" in find(paused.conditions, ConditionType.PAUSED).message
 
 
 def test_the_deadline_is_carried_over_and_reset_by_a_new_generation():

@@ -37,10 +37,12 @@ def report(
     *,
     look_after: float | None = None,
     wake_at: float | None = None,
+    paused: str | None = None,
     **changes: Any,
 ) -> Plan[S]:
     """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
 
+    ``paused`` adds the condition Paused with that message.
     A verdict that has been in progress for longer than the owner allows turns Stalled here; the object is still watched.
     """
     deadline = _deadline(f, verdict)
@@ -58,7 +60,9 @@ def report(
         **changes,
         "observed_generation": f.meta.generation,
         "progress_deadline_at": deadline,
-        "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=f.beside(verdict)),
+        "conditions": build(
+            verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=f.beside(verdict)
+        ),
     }
     status = f.status.model_copy(update=fields)
     return Plan(

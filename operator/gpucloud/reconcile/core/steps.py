@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -53,21 +54,20 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
     What becomes of the order is recorded all the same: the next process must know what the cloud named, and what was lost.
     """
-    if not f.annotated(Annotation.PAUSED):
+    if not pause.is_paused(f.meta.annotations):
         return None
-    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    how = pause.words(f.meta.annotations)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"))
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
     if f.status.observed_generation != f.meta.generation or ready is None:
         verdict = working(Reason.PAUSED, how, ready="Unknown")
         conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         keep = tuple(item for item in conditions if item.type in {ConditionType.READY, ConditionType.PAUSED})
     else:
-        standing = find(f.status.conditions, ConditionType.PAUSED)
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
-        keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
+        keep = (ready, fresh[-1], *([succeeded] if succeeded is not None else []))
     fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": recorded(f)}
     look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
     return Plan(status=f.status.model_copy(update=fields), look_after=look_after)
