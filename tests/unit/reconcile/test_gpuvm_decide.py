@@ -127,6 +127,17 @@ ROWS = {
         "Unknown",
         says="accept-absence",
     ),
+    "a person who answered the doubt in vain is told at once": Row(
+        "the annotation is no time, and nothing would be said of that for three minutes",
+        {
+            "meta": noted(ACCEPT_ABSENCE="true"),
+            "status": RUNNING,
+            "found": Unknown(NOW, Blindness.IMPLAUSIBLE, "It is 'true', which is no time."),
+        },
+        Reason.IMPLAUSIBLE_LISTING,
+        "Unknown",
+        says=("It is 'true', which is no time", "kubectl annotate gpuvm"),
+    ),
     # --- ownership
     "a second claimant is told": Row(
         "one VM, one owner",
@@ -747,6 +758,26 @@ ROWS = {
         "Unknown",
         "Stalled",
         says="put the right one back",
+    ),
+    "a refused credential whose Secret is gone is waited for": Row(
+        "the Secret is what to create, not a key to put into it",
+        {
+            "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
+            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
+        },
+        Reason.ACCOUNT_NOT_READY,
+        says="Waiting for Secret 'key'",
+    ),
+    "what may exist under a refused credential still calls a person": Row(
+        "it cannot be seen or destroyed",
+        {
+            "status": a_status("Creating", order=an_order(NAME, OrderState.ACCEPTED)),
+            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, account=True),),
+        },
+        Reason.CREDENTIALS_REFUSED,
+        progress="Stalled",
     ),
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(

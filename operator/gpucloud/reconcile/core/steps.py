@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import command
@@ -101,12 +101,21 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
     if f.found.cause is Blindness.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
+    if f.found.cause is Blindness.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
+        return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
     if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen):
         patience = 0.0
+    if f.found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
+        patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
     return report(f, sightless(f, f.found))
+
+
+def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether nothing new is begun with the account."""
+    return any(need.account and need.readiness is not Readiness.READY for need in f.needs)
 
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
