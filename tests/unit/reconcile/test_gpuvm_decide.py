@@ -673,6 +673,37 @@ ROWS = {
         Reason.VM_LOST,
         progress="Stalled",
     ),
+    "what the lost VM showed does not stand beside the conflict with its namesake": Row(
+        "its address may be somebody else's by now",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "status": a_status(
+                "VMLost",
+                order=an_order("theirs", OrderState.LOST),
+                vm_id="theirs",
+                state="ONLINE",
+                ip="198.51.100.7",
+                private_ip="10.0.0.7",
+                price_per_hour="2.05",
+            ),
+            "found": present(name="theirs", ip="198.51.100.8"),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="deleted outside Kubernetes, and another one",
+        status={"vm_id": None, "state": None, "ip": None, "private_ip": None, "price_per_hour": None, "tenancy": None},
+    ),
+    "of a refused order no price is shown": Row(
+        "nothing is billed",
+        {
+            "status": a_status("Creating", order=INTENDED, price_per_hour="2.05"),
+            "known": known(REFUSED),
+            "memory": tried(Verb.CREATE, kind=ErrorKind.INVALID),
+        },
+        Reason.REJECTED,
+        progress="Stalled",
+        status={"price_per_hour": None},
+    ),
     # --- what a VM needs first
     "a GpuVpc that is not there is waited for, by name": Row(
         "it comes with the same kubectl apply",

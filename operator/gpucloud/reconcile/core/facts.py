@@ -38,6 +38,7 @@ class Subject:
     lost: Reason
     by_name: bool  # the destroying call names it as its identity does, so it may be sent for one that a listing lacks
     unique_id: bool  # the cloud gives each an id of its own, and never again, so another one can be told from ours
+    shown: tuple[str, ...]  # fields of status that show the thing itself, and say nothing once there is none
     cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
+NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # so there is nothing to show
+
 # Waits that no deadline counts: somebody else must make room, or a person must act, before any progress can be expected.
 UNCOUNTED = frozenset(
     {
@@ -81,9 +83,9 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
 
 
 def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
-    """What the cloud shows of ours."""
+    """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
     if not f.is_present:
-        return {}
+        return dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
     seen = f.observed()
     seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
     return {"account": f.account.name, **seen}

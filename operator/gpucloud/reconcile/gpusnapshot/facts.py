@@ -24,6 +24,7 @@ SUBJECT = Subject(
     lost=Reason.SNAPSHOT_LOST,
     by_name=True,
     unique_id=False,
+    shown=("root_disk_size", "ready_to_use"),
     cure=" and create it again with another spec.snapshotName",
 )
 

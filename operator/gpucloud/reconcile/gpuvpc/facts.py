@@ -21,6 +21,7 @@ SUBJECT = Subject(
     lost=Reason.VPC_LOST,
     by_name=False,
     unique_id=True,
+    shown=("vpc_id", "ip_range"),
     cure=", or take the VPC over with spec.adoption: IfExists",
 )
 
