@@ -81,6 +81,11 @@ class CloudFacts(Generic[P, S, R]):
         """Whether the owner lets one that exists already be taken over."""
         return Adoption.NEVER
 
+    @property
+    def how_lost(self) -> str:
+        """How it may have gone without this object's deletion, after "was deleted"."""
+        return "outside Kubernetes"
+
     def observed(self) -> dict[str, Any]:
         """The part of status that is copied from the cloud's record; empty when it is not seen."""
         raise NotImplementedError

@@ -221,7 +221,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
     noun, called = f.subject.noun, f"named {f.identity.name!r}"
     if f.state is OrderState.LOST and f.seen:
-        return f"The {noun} of this object was deleted outside Kubernetes, and another one {called} is in {f.place} now"
+        return f"The {noun} of this object was deleted {f.how_lost}, and another one {called} is in {f.place} now"
     return f"A {noun} {called} exists already in {f.place} and was not created for this object"
 
 
@@ -240,7 +240,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             f.subject.lost,
-            f"The {f.subject.noun} was deleted outside Kubernetes. It is not recreated automatically: to get a new one, delete "
+            f"The {f.subject.noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete "
             "this object and apply it again.",
         ),
     )
