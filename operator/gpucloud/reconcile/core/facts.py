@@ -82,6 +82,11 @@ class CloudFacts(Generic[P, S, R]):
         return Adoption.NEVER
 
     @property
+    def cure(self) -> str:
+        """What to do when its name is another's, after "Delete this object (that destroys nothing)"."""
+        return self.subject.cure
+
+    @property
     def how_lost(self) -> str:
         """How it may have gone without this object's deletion, after "was deleted"."""
         return "outside Kubernetes"

@@ -213,7 +213,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.cure}.{failed.maybe_made(f)}",
         ),
     )
 
