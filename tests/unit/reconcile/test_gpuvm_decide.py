@@ -14,6 +14,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
     Absent,
+    AccountFacts,
     Blindness,
     Dependency,
     KeyTrouble,
@@ -119,6 +120,28 @@ ROWS = {
     ),
     "a missing permission stalls a new object at once": Row(
         "a person must act", {"found": Unknown(NOW, Blindness.FORBIDDEN)}, Reason.PERMISSION_DENIED, progress="Stalled"
+    ),
+    "a cluster that the cloud does not know is told with those that it knows": Row(
+        "a slip of the pen",
+        {
+            "spec": a_spec(cluster="Msc7"),
+            "found": Unknown(NOW, Blindness.REJECTED, "no such cluster"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
+    ),
+    "a listing that is refused in a cluster that the cloud knows": Row(
+        "the cluster's name is right, in whatever spelling",
+        {
+            "spec": a_spec(cluster="msc1"),
+            "found": Unknown(NOW, Blindness.REJECTED, "closed"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
     ),
     "an implausible listing is not believed": Row(
         "half the fleet cannot have vanished",

@@ -110,7 +110,8 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return report(f, sightless(f, f.found))
+    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # which clusters there are is being asked
+    return report(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
 def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -155,12 +156,7 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
             )
         case Blindness.REJECTED:
-            return stalled(
-                Reason.INVALID_SPEC,
-                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If spec.cluster is wrong, "
-                "delete this object and create it again with the right one; otherwise the operator goes on asking.",
-                ready="Unknown" if f.seen else "False",
-            )
+            return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
         case Blindness.IMPLAUSIBLE:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
@@ -175,6 +171,19 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 "asking.",
                 ready="Unknown",
             )
+
+
+def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
+    if known and cluster.casefold() not in {name.casefold() for name in known}:
+        return (
+            f"Unknown cluster {cluster!r}{detail}. Known clusters: {', '.join(known[:20])}. Delete this object, and create it "
+            "again with one of them in spec.cluster."
+        )
+    return (
+        f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}. If spec.cluster is wrong, delete this object and "
+        "create it again with the right one; otherwise the operator goes on asking."
+    )
 
 
 def _missing(f: CloudFacts[Any, Any, Any]) -> str:
