@@ -132,6 +132,16 @@ ROWS = {
         progress="Stalled",
         says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
     ),
+    "which clusters there are may take a moment to be known": Row(
+        "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, Blindness.REJECTED, "400")}
+    ),
+    "without a list of clusters the refusal is told all the same": Row(
+        "the credential may not list them",
+        {"found": Unknown(NOW - 7, Blindness.REJECTED, "400")},
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="refuses to list VMs in cluster 'Msc1' (400).",
+    ),
     "a listing that is refused in a cluster that the cloud knows": Row(
         "the cluster's name is right, in whatever spelling",
         {

@@ -104,13 +104,13 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.found.cause is Blindness.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
         return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen):
+    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # the clusters are being asked for
+    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
         patience = 0.0
     if f.found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
         patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # which clusters there are is being asked
     return report(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
