@@ -115,12 +115,33 @@ class EventRecorder:
         self._kube = kube
         self._clock = clock
         self._latest: dict[str, _Latest] = {}  # by UID
+        self._unsaid: dict[str, tuple[str, ObjectFacts, Happening]] = {}  # by UID: what the next Event may say, too
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
-        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one."""
+        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
+
+        What it says all of and was told to ``tell_unless_said`` is no Event of its own.
+        """
+        held = self._unsaid.pop(meta.uid, None)
+        if held is not None and not happening.note.startswith(held[2].note):
+            self._tell(*held)
+        self._tell(kind, meta, happening)
+
+    def tell_unless_said(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
+        """Tell this with the object's next Event, or when ``settle`` is called, unless that Event says it all."""
+        self.settle(meta.uid)
+        self._unsaid[meta.uid] = (kind, meta, happening)
+
+    def settle(self, uid: str) -> None:
+        """Nothing more is to be said of what was held back for this object: tell that now."""
+        held = self._unsaid.pop(uid, None)
+        if held is not None:
+            self._tell(*held)
+
+    def _tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         now, latest = self._clock.mono(), self._latest.get(meta.uid)
         if latest is not None and latest.is_repeated_by(happening, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
@@ -145,6 +166,7 @@ class EventRecorder:
     def forget(self, uid: str) -> None:
         """The object is gone."""
         self._latest.pop(uid, None)
+        self._unsaid.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""
@@ -170,6 +192,8 @@ class EventRecorder:
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
+        for uid in tuple(self._unsaid):
+            self.settle(uid)
         await self._backlog.join()
 
     async def _send(self, document: dict[str, Any]) -> None:

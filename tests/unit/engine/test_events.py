@@ -100,6 +100,39 @@ async def test_a_mutation_is_an_event_each_time(recorder, kube):
     assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
 
 
+FAILED = Happening("StopFailed", "StopServer failed: no.", "StopServer", warning=True)
+
+
+@pytest.mark.parametrize(
+    ("ready", "told"),
+    [
+        ("StopServer failed: no. To let it go, set a field.", ["ApiError"]),
+        ("The cloud cannot be asked.", ["StopFailed", "ApiError"]),
+    ],
+)
+async def test_a_failed_call_is_no_event_beside_a_change_of_ready_that_says_it_all(recorder, kube, ready, told):
+    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    recorder.tell("GpuVM", an_object(), Happening("ApiError", ready, "Reconcile"))
+    assert [event["reason"] for event in await posted(recorder, kube)] == ["Created", *told]
+
+
+async def test_a_call_that_fails_again_and_changes_nothing_is_counted(recorder, kube):
+    for _ in range(3):
+        recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+        recorder.settle(an_object().uid)
+        recorder.settle(an_object().uid)
+    (event,) = await posted(recorder, kube)
+    assert (event["reason"], event["series"]["count"]) == ("StopFailed", 3)
+
+
+async def test_what_is_held_back_is_told_before_the_end_and_forgotten_with_its_object(recorder, kube):
+    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+    recorder.tell_unless_said("GpuVM", an_object(uid="gone"), FAILED)
+    recorder.forget("gone")
+    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID]
+
+
 @pytest.mark.parametrize("lost", [[DOWN], []], ids=["never recorded", "expired"])
 async def test_a_repeat_of_an_event_that_is_not_there_creates_it(recorder, kube, lost):
     kube.fails = lost

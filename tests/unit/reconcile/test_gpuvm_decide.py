@@ -630,6 +630,13 @@ ROWS = {
         Reason.DRIFTED,
         action=Verb.START,
     ),
+    "a refused start is sent again under the words of its refusal": Row(
+        "Ready would change to and fro with each try",
+        {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, ago=31, kind=ErrorKind.UNAVAILABLE)},
+        Reason.WAITING_FOR_CAPACITY,
+        action=Verb.START,
+        says="StartServer failed: the cloud's own words.",
+    ),
     "a start without room waits": Row(
         "a stopped VM gave its GPUs back",
         {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, kind=ErrorKind.UNAVAILABLE)},

@@ -125,6 +125,8 @@ def _send(
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
         return Plan(look_after=needed, pending=True)  # whether it is to be stopped first is not known yet
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
+    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
+        said = failed.verdict(attempt)  # which stands until the call succeeds: Ready does not change to and fro
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
         said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:
