@@ -182,7 +182,7 @@ def noticed(f):
 def annotations(r):
     """What people set."""
     drawn = {
-        Annotation.PAUSED: seldom(r, "true", None),
+        Annotation.PAUSED: seldom(r, r.choice(("true", "yes", "", "false")), None),
         Annotation.RECONCILE_REQUESTED_AT: seldom(r, "t1", None),
         Annotation.RESTART_REQUESTED_AT: seldom(r, "t1", None, 0.2),
     }

@@ -25,6 +25,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Present, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
@@ -211,7 +212,9 @@ class CloudRoom(ABC, Generic[P, S, F]):
             placed = Placed()  # it was there before this order was sent, so it is not what was ordered
         self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            return Happening(self.failed[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
+            return Happening(
+                self.failed[verb], failed.words(self._memories.of(facts.meta.uid).attempts[verb]), verb, warning=True
+            )
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Happening(reason, note.format(name=name), verb, always=True)

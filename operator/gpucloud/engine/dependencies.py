@@ -13,7 +13,7 @@ from gpucloud.engine.references import Target
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -22,6 +22,7 @@ from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
 from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
 from gpucloud.reconcile.naming import Identity, same_cluster
+from gpucloud.reconcile.pause import is_paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,7 +190,7 @@ class Objects:
             spec = snapshot.spec
             if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
                 continue
-            if snapshot.meta.annotations.get(Annotation.PAUSED) == "true":
+            if is_paused(snapshot.meta.annotations):
                 continue
             if snapshot.status.snapshot_id is None or self.source_identity(snapshot, spec) != here:
                 continue

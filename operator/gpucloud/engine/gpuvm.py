@@ -183,7 +183,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             if self._brake.hold(uid) is not None:
                 return None
             first = self._brake.passes(uid)
+        along = _to_go_along(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         happening = await super().act(facts, plan)
+        if happening is not None and along and not happening.warning:
+            words = f"{happening.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, along)))}."
+            happening = replace(happening, note=words)
         if happening is None and first:
             self._brake.recalls(uid)
         stored = self.store.get(uid)

@@ -126,8 +126,7 @@ class Loop(Generic[P, S, F]):
         self.pace = ReconcilePacer(clock, longest_spacing)
         self._room, self._entropy = room, entropy
         self._queue = queue
-        self._kube = kube
-        self._events = events
+        self._kube, self._events = kube, events
         self._metrics = metrics
         self._clock = clock
         self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
@@ -236,6 +235,7 @@ class Loop(Generic[P, S, F]):
         uid = stored.meta.uid
         if plan.status is None or (plan.status == stored.status and not stored.amended):
             self._differs_since.pop(uid, None)
+            self._events.settle(uid)  # no change of Ready tells of a call that failed
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
         first = stored.amended or urgent(stored.status, plan.status, plan.action is not None)
@@ -284,6 +284,7 @@ class Loop(Generic[P, S, F]):
         self._metrics.changed(key.kind, before, after)
         for happening in status_changes(before, after):
             self._events.tell(key.kind, stored.meta, happening)
+        self._events.settle(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
         if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
             if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
@@ -342,9 +343,8 @@ class Loop(Generic[P, S, F]):
             self._queue.add(key, Lane.PEOPLE)
             return Did.NOTHING
         happening = with_cause(happening, reason)
-        self._events.tell(key.kind, stored.meta, happening)
-        level = log.warning if happening.warning else log.info
-        level("call", outcome=happening.reason, note=happening.note, **asked)
+        (self._events.tell_unless_said if happening.warning else self._events.tell)(key.kind, stored.meta, happening)
+        (log.warning if happening.warning else log.info)("call", outcome=happening.reason, note=happening.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
         return Did.CHANGE
 

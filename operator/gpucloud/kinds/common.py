@@ -134,7 +134,8 @@ FIRST_CONDITION = {
     "type": ConditionType.READY.value,
     "status": "Unknown",
     "reason": Reason.PENDING.value,
-    "message": "Waiting for the operator",
+    "message": "Waiting for the operator. If this stays for a minute, none runs, or none watches this namespace (--namespace): "
+    "run kubectl gpucloud doctor, or ask the administrator.",
     "lastTransitionTime": "1970-01-01T00:00:00Z",
 }
 

@@ -175,10 +175,14 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
-    """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one."""
+    """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one.
+
+    ``clusters`` are those that the cloud has listed to it; empty while it has listed none.
+    """
 
     name: str
     tenants: frozenset[str] = frozenset()
+    clusters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from gpucloud.engine.events import Happening
 from gpucloud.engine.loop import LASTING_SECONDS, stop
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.urgency import RECORDS
@@ -454,3 +455,28 @@ async def test_a_process_that_slept_asks_before_it_acts(slept, changed, acts, re
     assert (len(rig.room.acted), len(rig.kube.reads)) == (acts, reads), why
     await rig.loop.run_once(KEY)
     assert len(rig.room.acted) >= 1, "what was read is acted upon"
+
+
+async def test_a_call_that_fails_again_and_again_is_one_event_beside_its_verdict(rig):
+    """The history: each retry of a stop made three events, and ``describe`` was full of them."""
+    stopping, words = a_status("Stopping"), "StopServer failed: no."
+    conditions = [one.model_copy(update={"reason": "ApiError", "message": words}) for one in stopping.conditions]
+    refused, tries = stopping.model_copy(update={"conditions": tuple(conditions)}), [1]
+
+    def decide(_facts):
+        said = refused if it.room.acted else stopping
+        return Plan(status=said, action=Verb.STOP if len(it.room.acted) < tries[0] else None)
+
+    it = rig(decide)
+    it.room.outcome = Happening("StopFailed", words, "StopServer", warning=True)
+    posting = asyncio.create_task(it.events.run())
+    it.put()
+    await it.live(5)
+    for tries[0] in range(2, 6):
+        it.queue.add(KEY)
+        await asyncio.sleep(70)
+    await it.end()
+    await it.events.drain()
+    posting.cancel()
+    told = [(event["reason"], event.get("series", {}).get("count", 1)) for event in it.kube.events]
+    assert (len(it.room.acted), told) == (5, [("Stopping", 1), ("ApiError", 1), ("StopFailed", 4)])

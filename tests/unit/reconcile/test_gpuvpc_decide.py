@@ -169,7 +169,7 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
-        status={"vpc_id": "vpc-1", "order": OrderState.LOST},
+        status={"vpc_id": None, "order": OrderState.LOST},
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",

@@ -39,7 +39,7 @@ DECIDE = {GpuVMSpec: gpuvm.decide, GpuVpcSpec: gpuvpc.decide, GpuSnapshotSpec: g
 
 
 def paused(f):
-    return f.meta.annotations.get(Annotation.PAUSED) == "true"
+    return f.meta.annotations.get(Annotation.PAUSED, "false") != "false"
 
 
 def state(f):

@@ -111,7 +111,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     verdict = stalled(
         Reason.CONFLICT,
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.subject.cure}.{failed.maybe_made(f)}",
+        f"{f.cure}.{failed.maybe_made(f)}",
     )
     return report(f, verdict)
 

@@ -38,6 +38,7 @@ class Subject:
     lost: Reason
     by_name: bool  # the destroying call names it as its identity does, so it may be sent for one that a listing lacks
     unique_id: bool  # the cloud gives each an id of its own, and never again, so another one can be told from ours
+    shown: tuple[str, ...]  # fields of status that show the thing itself, and say nothing once there is none
     cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 
@@ -79,6 +80,16 @@ class CloudFacts(Generic[P, S, R]):
     def adoption(self) -> Adoption:
         """Whether the owner lets one that exists already be taken over."""
         return Adoption.NEVER
+
+    @property
+    def cure(self) -> str:
+        """What to do when its name is another's, after "Delete this object (that destroys nothing)"."""
+        return self.subject.cure
+
+    @property
+    def how_lost(self) -> str:
+        """How it may have gone without this object's deletion, after "was deleted"."""
+        return "outside Kubernetes"
 
     def observed(self) -> dict[str, Any]:
         """The part of status that is copied from the cloud's record; empty when it is not seen."""

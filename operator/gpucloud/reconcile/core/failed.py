@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.meta import MAX_MESSAGE
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -20,6 +22,11 @@ def verdict(attempt: Attempt) -> Verdict:
     words = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
     message = f"{attempt.verb} failed: {words}. {policy.advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
+
+
+def words(attempt: Attempt) -> str:
+    """The verdict's message as a condition shows it."""
+    return printable(verdict(attempt).message, MAX_MESSAGE)
 
 
 def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
+NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # so there is nothing to show
+
 # Waits that no deadline counts: somebody else must make room, or a person must act, before any progress can be expected.
 UNCOUNTED = frozenset(
     {
@@ -38,6 +40,7 @@ def report(
     *,
     look_after: float | None = None,
     wake_at: float | None = None,
+    paused: str | None = None,
     **changes: Any,
 ) -> Plan[S]:
     """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
@@ -45,6 +48,7 @@ def report(
     An order that was recorded and not sent is withdrawn, unless ``changes`` hold its record: it would hold its Secret, its
     place and whoever waits for it for as long as this verdict stands. A verdict that has been in progress for longer than the
     owner allows turns Stalled here; the object is still watched.
+    ``paused`` adds the condition Paused with that message.
     """
     deadline = _deadline(f, verdict)
     if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
@@ -61,7 +65,9 @@ def report(
         **changes,
         "observed_generation": f.meta.generation,
         "progress_deadline_at": deadline,
-        "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=f.beside(verdict)),
+        "conditions": build(
+            verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=f.beside(verdict)
+        ),
     }
     status = f.status.model_copy(update=fields)
     return Plan(
@@ -80,9 +86,9 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
 
 
 def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
-    """What the cloud shows of ours."""
+    """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
     if not f.is_present:
-        return {}
+        return dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
     seen = f.observed()
     seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
     return {"account": f.account.name, **seen}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -53,21 +54,20 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
     What becomes of the order is recorded all the same: the next process must know what the cloud named, and what was lost.
     """
-    if not f.annotated(Annotation.PAUSED):
+    if not pause.is_paused(f.meta.annotations):
         return None
-    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    how = pause.words(f.meta.annotations)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"))
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
     if f.status.observed_generation != f.meta.generation or ready is None:
         verdict = working(Reason.PAUSED, how, ready="Unknown")
         conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         keep = tuple(item for item in conditions if item.type in {ConditionType.READY, ConditionType.PAUSED})
     else:
-        standing = find(f.status.conditions, ConditionType.PAUSED)
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
-        keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
+        keep = (ready, fresh[-1], *([succeeded] if succeeded is not None else []))
     order = orders.withdrawn(f.standing) or recorded(f)
     fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": order}
     look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
@@ -102,12 +102,22 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
     if f.found.cause is Blindness.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
+    if f.found.cause is Blindness.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
+        return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen):
+    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # the clusters are being asked for
+    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
         patience = 0.0
+    if f.found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
+        patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return report(f, sightless(f, f.found))
+    return report(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+
+
+def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether nothing new is begun with the account."""
+    return any(need.account and need.readiness is not Readiness.READY for need in f.needs)
 
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -147,12 +157,7 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
             )
         case Blindness.REJECTED:
-            return stalled(
-                Reason.INVALID_SPEC,
-                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If spec.cluster is wrong, "
-                "delete this object and create it again with the right one; otherwise the operator goes on asking.",
-                ready="Unknown" if f.seen else "False",
-            )
+            return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
         case Blindness.IMPLAUSIBLE:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
@@ -167,6 +172,19 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 "asking.",
                 ready="Unknown",
             )
+
+
+def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
+    if known and cluster.casefold() not in {name.casefold() for name in known}:
+        return (
+            f"Unknown cluster {cluster!r}{detail}. Known clusters: {', '.join(known[:20])}. Delete this object, and create it "
+            "again with one of them in spec.cluster."
+        )
+    return (
+        f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}. If spec.cluster is wrong, delete this object and "
+        "create it again with the right one; otherwise the operator goes on asking."
+    )
 
 
 def _missing(f: CloudFacts[Any, Any, Any]) -> str:
@@ -205,7 +223,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.cure}.{failed.maybe_made(f)}",
         ),
     )
 
@@ -213,7 +231,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
     noun, called = f.subject.noun, f"named {f.identity.name!r}"
     if f.state is OrderState.LOST and f.seen:
-        return f"The {noun} of this object was deleted outside Kubernetes, and another one {called} is in {f.place} now"
+        return f"The {noun} of this object was deleted {f.how_lost}, and another one {called} is in {f.place} now"
     return f"A {noun} {called} exists already in {f.place} and was not created for this object"
 
 
@@ -232,7 +250,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             f.subject.lost,
-            f"The {f.subject.noun} was deleted outside Kubernetes. It is not recreated automatically: to get a new one, delete "
+            f"The {f.subject.noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete "
             "this object and apply it again.",
         ),
     )
