@@ -57,6 +57,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Virtual seconds since the beginning."""
         return self._now
 
+    def get_debug(self) -> bool:
+        """Never: every handle asks."""
+        return False
+
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
         """Run it after all that is ready."""
         handle = events.Handle(callback, args, self, self._own(context))
