@@ -16,6 +16,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 
+from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.conformance.playing import Ask, InMemory, Player
 from simulation.conformance.scripts import SCRIPTS
@@ -88,13 +89,11 @@ def real(control_plane, kubectl, crds):
 @pytest.fixture(scope="module")
 def in_memory():
     """A factory of apiservers in memory."""
-    definitions = [yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml"))]
+    resources = served(yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml")))
 
     def make():
         uids = itertools.count(1)
-        return InMemory(
-            ApiServer(definitions, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}")
-        )
+        return InMemory(ApiServer(resources, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}"))
 
     return make
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
+BEGINNING = EPOCH.timestamp()
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
 TENANTS = {"good": "acme", "other": "globex"}
 KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
@@ -63,7 +64,7 @@ class Clock:
 
     def now(self) -> float:
         """Seconds since 1970."""
-        return EPOCH.timestamp() + self._world.loop.time()
+        return BEGINNING + self._world.loop.time()
 
     async def sleep(self, seconds: float) -> None:
         """Nothing in the cloud waits: delays are the links'."""
@@ -80,7 +81,7 @@ class Cloud:
         self.sim = Simulator(config, Clock(world))
         self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
         self.orders: list[Order] = []
-        self.epoch = EPOCH.timestamp()
+        self.epoch = BEGINNING
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
         self.lag = 0.0

@@ -7,6 +7,7 @@ still be saved, and an order that its caller gave up may still be carried out.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -202,6 +203,7 @@ def _verdict(body: str | None) -> str:
     return "".join(f"Ready={one['status']}/{one['reason']}: {one['message']}"[:200] for one in ready)
 
 
+@lru_cache(maxsize=256)
 def _resource(path: str) -> str:
     """The resource of a path, with its subresource: ``gpuvms/status``."""
     parts = urlsplit(path).path.strip("/").split("/")

@@ -13,6 +13,7 @@ from gpucloud.kinds.definitions import DEFINITIONS
 from simulation import links, scenario
 from simulation.actors import Actors
 from simulation.apiserver.namespaces import NamespaceController
+from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from simulation.choices import Key
 
-CRDS = [crd.custom_resource_definition(item) for item in DEFINITIONS]
+RESOURCES = served(crd.custom_resource_definition(item) for item in DEFINITIONS)
 FINALLYS = 50  # one within the other, at most
 DEATHS = 3  # of processes, in one history
 NAMESPACES = ("team", "other")
@@ -62,7 +63,7 @@ class World:
         self._deaths = 0
         self.processes: list[Process] = []
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
-        self.api = ApiServer(CRDS, now=self.now, new_uid=self._new_uid)
+        self.api = ApiServer(RESOURCES, now=self.now, new_uid=self._new_uid)
         self.api.subscribe(self._committed)
         self.namespaces = NamespaceController(self.api)
         self.judge = Judge(self)

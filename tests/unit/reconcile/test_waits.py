@@ -10,7 +10,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpuvm, gpuvpc
-from gpucloud.reconcile.facts import Asked, Attempt, Blindness, Limits, Now, Unknown, Verb
+from gpucloud.reconcile.facts import Asked, Attempt, Blindness, Dependency, KeyTrouble, Limits, Now, Readiness, SSHKeys, Unknown, Verb
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
 from support.rows import OLD
 from support.vpcfacts import MADE, NAME, a_vpc, a_vpc_status, vpc_facts
@@ -127,3 +127,18 @@ def test_a_listing_from_before_our_order_shows_another_vpc(age, doubted):
     assert (plan.status is None) is doubted
     assert plan.pending is doubted
     assert plan.look_after == (NOW if doubted else None)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"needs": (Dependency("GpuVpc 'net'", Readiness.PENDING),)}, Reason.DEPENDENCY_NOT_READY),
+        ({"needs": (Dependency("GpuCloudAccount 'default'", Readiness.PENDING, account=True),)}, Reason.ACCOUNT_NOT_READY),
+        ({"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="There is no Secret.")}, Reason.SSH_KEYS_NOT_FOUND),
+    ],
+)
+def test_the_cloud_is_not_polled_for_what_only_kubernetes_can_tell(given, reason):
+    plan = gpuvm.decide(facts(**given))
+    assert plan.status.conditions[0].reason == reason
+    assert not plan.pending
+    assert plan.wake_at is not None

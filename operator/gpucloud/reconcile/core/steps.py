@@ -6,6 +6,7 @@ ownership and sight (nothing is done to what is not ours, no verdict without an 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
@@ -271,11 +272,14 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours."""
+    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours.
+
+    No listing of what does not exist yet would tell: whoever makes what is needed polls for it.
+    """
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    return report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS)
+    return replace(report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS), pending=False)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
