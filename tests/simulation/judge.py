@@ -65,8 +65,6 @@ class Judge:
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._good: list[GoodListing] = []
-        self._caller = ""
-        self._takeovers: list[float] = []  # when another process than the last one asked the cloud
         self.last_disturbance = 0.0
 
     def found(self, oracle: str, text: str) -> None:
@@ -181,9 +179,6 @@ class Judge:
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        if process.name != self._caller:
-            self._caller = process.name
-            self._takeovers.append(now)
         if operation in CREATES:
             what = (process.name, asked_name(request), *asked_place(request))
             sent = [one for one in self._world.cloud.orders if not one.answer]
@@ -301,11 +296,7 @@ class Judge:
                 if self._gone_at(kind, name, made) is None and self._listings_between(row, until, made + lag) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
-        return gone is not None and (self._listings_between(row, gone + lag, made + lag) < 2 or self._taken_over_since(gone))
-
-    def _taken_over_since(self, gone: float) -> bool:
-        """Whether another process went on before the absence was surely recorded: a known limit (docs/reliability.md)."""
-        return any(gone <= at <= gone + self.patience() for at in self._takeovers)
+        return gone is not None and self._listings_between(row, gone + lag, made + lag) < 2
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch

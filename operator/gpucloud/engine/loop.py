@@ -214,10 +214,11 @@ class Loop(Generic[P, S, F]):
     async def _release(self, key: Key, stored: Stored[P, S], release: Release) -> None:
         await self._kube.release(self._room.plural, stored.raw_meta)
         self._released[key.uid] = stored.raw_meta["resourceVersion"]
-        self._events.tell(key.kind, stored.meta, Happening(release.reason, release.note, "Release"))
+        self._events.tell(key.kind, stored.meta, Happening(release.reason, release.note, "Release", release.warning))
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
-        log.info("released", reason=release.reason, **_names(key))
+        level = log.warning if release.warning else log.info
+        level("released", reason=release.reason, note=release.note, **_names(key))
 
     def _note_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""

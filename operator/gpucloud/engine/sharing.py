@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.objects import ObjectStore, Stored
-    from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
     from gpucloud.kinds.gpuvpc import GpuVpcSpec
@@ -111,5 +110,5 @@ def _vpc_of(objects: Objects, snapshot: Snapshot) -> str | None:
 
 
 def _is_there(stored: Stored[Any, Any]) -> bool:
-    order: Order | None = stored.status.order
+    order = stored.order
     return order is not None and order.state is OrderState.SEEN

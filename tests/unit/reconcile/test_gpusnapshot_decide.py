@@ -389,7 +389,7 @@ ROWS = {
     ),
     "one that vanished is looked for again first": Row(
         "a listing may have been partial",
-        {"status": COMPLETED, "found": Absent(NOW, NOW)},
+        {"status": COMPLETED, "found": Absent(NOW, NOW - 2, NOW - 2)},
         Reason.SNAPSHOT_LOST,
         "Unknown",
         looks=False,

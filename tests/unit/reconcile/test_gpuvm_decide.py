@@ -27,10 +27,12 @@ from gpucloud.reconcile.facts import (
 )
 from gpucloud.reconcile.gpuvm import decide, identity
 from gpucloud.reconcile.order import Standing
+from gpucloud.reconcile.ownership import record_id
 from support.builders import (
     NOW,
     START,
     TAG,
+    UID,
     a_spec,
     a_status,
     an_object,
@@ -52,6 +54,10 @@ from support.gpuvmfacts import (
     STOPPED,
 )
 from support.rows import LONG_KNOWN, OLD, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+
+AGAIN = INTENDED.model_copy(
+    update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
+)
 
 RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
 STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
@@ -220,7 +226,7 @@ ROWS = {
         },
         Reason.CREATING,
         records=True,
-        status={"order": INTENDED.model_copy(update={"id": "", "recorded_at": START + timedelta(seconds=NOW), "reorders": 1})},
+        status={"order": AGAIN},
     ),
     "accepted three times more, and never listed: a person asks why": Row(
         "each acceptance may be billed",
@@ -703,9 +709,21 @@ ROWS = {
     "a VM that vanished is looked for again first": Row(
         "a listing may have been partial",
         {"status": RUNNING, "found": Absent(NOW, NOW)},
+        looks=True,
+    ),
+    "a VM that a second listing lacks may be lost": Row(
+        "it is looked for until the grace is over",
+        {"status": RUNNING, "found": Absent(NOW, NOW - 2, NOW - 2)},
         Reason.VM_LOST,
         "Unknown",
         looks=False,
+    ),
+    "a VM that the only listing of a while lacks may be lost": Row(
+        "nobody can be told that it is there",
+        {"status": RUNNING, "found": Absent(NOW - 7, NOW - 7)},
+        Reason.VM_LOST,
+        "Unknown",
+        looks=True,
     ),
     "a VM that stays away is lost, and not bought again": Row(
         "its data is gone; a person decides",

@@ -21,6 +21,7 @@ from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
 from gpucloud.reconcile.naming import fingerprint
+from gpucloud.reconcile.ownership import record_id
 from support.anyfacts import any_snapshot, any_vm, any_vpc
 from support.builders import NOW, facts
 from support.snapshotfacts import snapshot_facts
@@ -197,7 +198,7 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.standing.doubtful
     assert within_limits(f) or going_on
     if plan.action is None:
-        assert (plan.status.order.id, plan.status.order.state) == (f.nonce, "Intended")
+        assert (plan.status.order.id, plan.status.order.state) == (record_id(f.nonce, f.meta.uid, f.identity.name), "Intended")
         assert plan.status.order.reorders <= 3
         return
     attempt, record = f.memory.attempts.get(f.subject.create), f.standing

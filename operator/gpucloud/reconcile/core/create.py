@@ -19,6 +19,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.transitions import MOST_REORDERS
 
@@ -149,7 +150,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
     here, reorders = f.identity, 0 if f.order is None or _asked_again(f) else f.order.reorders
     return Order(
-        id=f.nonce,
+        id=record_id(f.nonce, f.meta.uid, here.name),
         state=OrderState.INTENDED,
         name=here.name,
         cluster=here.cluster,

@@ -11,6 +11,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Asked, Limits, Memory, Now, ObjectFacts, Observation, Present
+from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
@@ -64,7 +65,7 @@ class CloudFacts(Generic[P, S, R]):
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_takes: float = 0.0  # seconds that the slowest of the last listings took
-    nonce: str = ""  # new for every gathering: the id of an order, should one be recorded
+    nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
 
     @property
     def chosen_name(self) -> bool:
@@ -113,6 +114,11 @@ class CloudFacts(Generic[P, S, R]):
     def state(self) -> OrderState:
         """The state of the order."""
         return self.standing.state
+
+    @property
+    def others_record(self) -> Order | None:
+        """The record in status, if it was made for an object of another UID, as a restored backup brings it."""
+        return self.status.order if own_record(self.status.order, self.meta.uid) is None else None
 
     @property
     def foreign_id(self) -> bool:

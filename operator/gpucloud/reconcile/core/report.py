@@ -80,6 +80,8 @@ def report(
 
 def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
     """The order as this process knows it; that nothing was ever ordered is recorded too, so that the object may go unseen."""
+    if f.state is OrderState.NOT_ORDERED and f.others_record is not None:
+        return f.others_record  # it tells people, and a new process, that something may be theirs
     if f.order is None and f.memory.seen_new:
         return Order(state=OrderState.NOT_ORDERED)
     return f.order

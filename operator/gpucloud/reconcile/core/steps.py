@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=CloudStatus)
 
 RECHECK_SECONDS = 10.0
+UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have come
 
 # What a person, or another object, must change first: said at once when nothing was ever seen.
 REFUSALS = frozenset(
@@ -77,6 +78,8 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
     """When the next listing that lacks what was seen proves that it is lost."""
+    if found.confirmed is None:
+        return f.now.mono
     certain_at = found.since + f.limits.grace
     return certain_at if certain_at > found.as_of else f.now.mono
 
@@ -241,6 +244,9 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Absent) or not f.seen:
         return None
     if f.state not in {OrderState.LOST, OrderState.GONE}:  # gone, of one that is not deleted: its status is a restored one
+        unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
+        if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
+            return Plan(look_after=f.now.mono, wake_at=unsure_until, pending=True)
         missing = working(
             f.subject.lost,
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
