@@ -10,7 +10,19 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpuvm, gpuvpc
-from gpucloud.reconcile.facts import Asked, Attempt, Blindness, Dependency, KeyTrouble, Limits, Now, Readiness, SSHKeys, Unknown, Verb
+from gpucloud.reconcile.facts import (
+    Asked,
+    Attempt,
+    Blindness,
+    Dependency,
+    KeyTrouble,
+    Limits,
+    Now,
+    Readiness,
+    SSHKeys,
+    Unknown,
+    Verb,
+)
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
 from support.rows import OLD
 from support.vpcfacts import MADE, NAME, a_vpc, a_vpc_status, vpc_facts
