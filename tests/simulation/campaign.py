@@ -43,10 +43,12 @@ def run(given: argparse.Namespace) -> int:
     began, done = time.monotonic(), 0
     met: Counter[str] = Counter()
     sometimes: Counter[str] = Counter()
+    seeds: set[int] = set()
     digests: dict[int, str] = {}
     broken: defaultdict[str, list[Outcome]] = defaultdict(list)
     for outcome in _outcomes(given):
         done += 1
+        seeds.add(outcome.seed)
         met.update(outcome.met.keys())
         if outcome.seed % AGAIN == 0 and len(digests) < COMPARED:
             digests[outcome.seed] = outcome.digest
@@ -62,9 +64,9 @@ def run(given: argparse.Namespace) -> int:
         if given.minutes and time.monotonic() - began > 60 * given.minutes:
             break
     seconds = time.monotonic() - began
-    print(telling.table(done, seconds, met, sometimes, broken))
+    print(telling.table(done, (min(seeds), max(seeds)), seconds, met, sometimes, broken))
     for outcomes in list(broken.values())[: given.shrink]:
-        print(telling.story(outcomes[0].seed))
+        print(telling.story(single.live(outcomes[0].seed, keep=True)))
     differing = [] if given.stop else _differing(digests)
     for seed in differing:
         print(f"seed {seed} depends on the hash seed: an iterated set, or another order that nothing fixes")

@@ -212,9 +212,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             placed = Placed()  # it was there before this order was sent, so it is not what was ordered
         self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            return Happening(
-                self.failed[verb], failed.words(self._memories.of(facts.meta.uid).attempts[verb]), verb, warning=True
-            )
+            words = failed.words(self._memories.of(facts.meta.uid).attempts[verb])
+            return Happening(self.failed[verb], words, verb, warning=True)
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Happening(reason, note.format(name=name), verb, always=True)
