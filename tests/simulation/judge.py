@@ -184,7 +184,7 @@ class Judge:
             sent = [one for one in self._world.cloud.orders if not one.answer]
             order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
             if order is not None:
-                clear = response.ending is Ending.COMPLETE and process.alive
+                clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
                 order.known = now
@@ -279,7 +279,7 @@ class Judge:
         showed it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
-        name, made, lag = name_of(row), self._time_of(row), self._world.cloud.lag
+        name, made, shown = name_of(row), self._time_of(row), self._shown
         orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
         for order in orders:
             life = self.books.lives.get(order.uid)
@@ -287,16 +287,16 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at - lag <= made and order.answer != "refused":
+            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
-                if gone is not None and not self._listings_between(row, order.known + lag, gone + lag):
+                if gone is not None and not self._listings_between(row, shown(order.known), shown(gone)):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
-                if self._gone_at(kind, name, made) is None and self._listings_between(row, until, made + lag) < 2:
+                if self._gone_at(kind, name, made) is None and self._listings_between(row, until, shown(made)) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
-        return gone is not None and self._listings_between(row, gone + lag, made + lag) < 2
+        return gone is not None and self._listings_between(row, shown(gone), shown(made)) < 2
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
@@ -314,12 +314,16 @@ class Judge:
         return max((at for at in times if at <= before), default=None)
 
     def _listings_between(self, row: Row, since: float, until: float) -> int:
-        """How many good listings of its cluster and tenant were handed out then; each shows what was a lag ago."""
+        """How many good listings of its cluster, by its own tenant's key, were handed out then."""
         operation = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}[type(row)]
         what = row.order if isinstance(row, Vm) else row
         places = {what.cluster.casefold(), ""}
         asked = [one for one in self._good if (one.operation, one.tenant) == (operation, what.tenant) and one.cluster in places]
         return sum(since < one.at <= until for one in asked)
+
+    def _shown(self, at: float) -> float:
+        """When listings show what was so at a time: a lag later, while they lag."""
+        return max(at, min(at + self._world.cloud.lag, self._world.healed_at))
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
@@ -340,9 +344,19 @@ class Judge:
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
 
     def beyond_telling(self, life: Life) -> bool:
-        """Whether an order had no clear answer, and listings lagged by more than the grace after it."""
-        unclear = any(order.answer != "accepted" for order in self._world.cloud.orders if order.uid == life.uid)
-        return unclear and self._world.cloud.lag >= self._world.grace
+        """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
+
+        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002).
+        """
+        orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
+        delays = [self._delay(row, orders) for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        late = max(delays, default=0.0) + self._world.cloud.lag
+        return any(order.answer != "accepted" for order in orders) and late >= self._world.grace
+
+    def _delay(self, row: Row, orders: list[Order]) -> float:
+        """How long after its order, the last one before it, a thing was made, if that order had no clear answer."""
+        before = [order for order in orders if order.at <= self._time_of(row)]
+        return self._time_of(row) - before[-1].at if before and before[-1].answer != "accepted" else 0.0
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,7 @@ class World:
         self._commits: dict[int, tuple[str, Callable[[], None]]] = {}
         self._numbers = 0
         self.acts_to_come = 0
+        self.healed_at = math.inf
         self._deaths = 0
         self.processes: list[Process] = []
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
@@ -93,7 +95,7 @@ class World:
             replica.start()
         self.judge.begin()
         await self.actors.act(self.scenario.stormy)
-        self.weather.over = True
+        self.weather.over, self.healed_at = True, self.loop.time()
         self.tell("world", "faults are over")
         for replica in self.replicas:
             self.wake(replica.process)

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from gpucloud.sim.messages import Request
+from gpucloud.sim.messages import Request, Response
+from gpucloud.sim.world.vms import VmOrder
+from gpucloud.sim.world.world import ImageChoice
 from simulation import ending
 from simulation.books import FINALIZER
 from simulation.cloud import KEYS
@@ -209,6 +211,46 @@ def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, fo
     court.world.actors.owner.delete(item)
     court.destroys("prod")
     assert court.oracles == found
+
+
+def answers(court, name, status, fault=""):
+    """The operator orders, and the cloud answers so whatever it did."""
+    order = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, json.dumps({"name": name, **SPEC}).encode())
+    court.judge.sent(court.operator, "CreateServer", order)
+    court.judge.answered(court.operator, "CreateServer", order, Response(status), fault)
+
+
+@pytest.mark.parametrize(
+    ("first", "made_after", "found", "why"),
+    [
+        (500, 0.7, [], "seed 70979: it was made late, and is listed later, together more than a grace after its order"),
+        (500, 0.2, ["released"], "it was listed within the grace"),
+        (202, 0.7, ["released"], "what was accepted is waited for"),
+        (500, 2.0, ["released"], "the second order made it, and was accepted"),
+    ],
+)
+def test_nobody_can_tell_of_what_was_made_or_listed_later_than_a_grace(court, first, made_after, found, why):
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    answers(court, "prod", first)
+    court.world.cloud.lag = 0.5 * court.world.grace
+    court.passes(made_after * court.world.grace)
+    if made_after > 1:
+        answers(court, "prod", 202)
+    order = VmOrder("Msc1", "acme", "prod", "A100_40GB_PCIe_1x", "on-demand", "", "acme", "carl")
+    court.world.cloud.world.create_vm(order, ImageChoice(), court.world.cloud.now())
+    court.world.cloud.notice()
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(("fault", "answer"), [("", "accepted"), ("write-garbage", "unclear")])
+def test_an_acceptance_that_cannot_be_read_is_none(court, fault, answer):
+    """Seed 70802."""
+    court.records(court.applied(), "a-x")
+    answers(court, "a-x", 202, fault)
+    assert court.world.cloud.orders[-1].answer == answer
 
 
 def test_an_object_is_let_go_while_its_thing_lives(court):

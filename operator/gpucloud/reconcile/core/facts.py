@@ -161,8 +161,12 @@ class CloudFacts(Generic[P, S, R]):
 
     @property
     def unmade(self) -> bool:
-        """Whether this process alone has recorded orders, and sent none, or had each refused for certain."""
-        return self.state in {OrderState.INTENDED, OrderState.REFUSED} and not self.standing.doubtful
+        """Whether this process alone has recorded orders, and sent none, or had each refused for certain.
+
+        What the spec adopts may be what the cloud refused the order for.
+        """
+        refused = self.state is OrderState.REFUSED and self.standing.own and self.adoption is Adoption.NEVER
+        return (self.state is OrderState.INTENDED or refused) and not self.standing.doubtful
 
     @property
     def seen(self) -> bool:
