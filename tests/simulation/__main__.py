@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from simulation import campaign, defects, exhaustive, telling
+from simulation import campaign, exhaustive, hunt, telling
 from simulation.weather import Weather
 
 
@@ -37,7 +37,7 @@ def main() -> int:
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
     if given.defects is not None:
-        return defects.table(given.histories, given.processes, given.defects)
+        return hunt.table(given.histories, given.processes, given.defects)
     if given.digests:
         return campaign.tell_digests(map(int, given.digests.split(",")))
     if given.exhaustive:

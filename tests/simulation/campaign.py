@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simulation.single import Outcome
 
-CHUNK = 25
+CHUNK, FEW = 25, 4  # histories a worker takes at once; with --stop few, as one violation ends it all
 TOLD = 5  # violations of each oracle, as they come; the table at the end names more
 AGAIN = 50  # one history in so many is made twice, and must be the same
 COMPARED = 40  # histories that are made once more under another hash seed
@@ -83,17 +83,18 @@ def _differing(digests: dict[int, str]) -> list[int]:
 
 
 def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
+    chunk = FEW if given.stop else CHUNK
     chunks = [
-        range(first, min(first + CHUNK, given.first + given.histories))
-        for first in range(given.first, given.first + given.histories, CHUNK)
+        range(first, min(first + chunk, given.first + given.histories))
+        for first in range(given.first, given.first + given.histories, chunk)
     ]
     if given.processes == 1:
         single.settle_down()
-        for chunk in chunks:
-            yield from _chunk(chunk)
+        for seeds in chunks:
+            yield from _chunk(seeds)
         return
     with multiprocessing.get_context("fork").Pool(given.processes, single.settle_down) as pool:
-        for outcomes in pool.imap_unordered(_chunk, chunks):
+        for outcomes in (pool.imap if given.stop else pool.imap_unordered)(_chunk, chunks):
             yield from outcomes
 
 

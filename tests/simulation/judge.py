@@ -19,6 +19,7 @@ from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
 from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
 from simulation.logs import SimulatedLog
+from simulation.promises import Promises
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -50,12 +51,16 @@ class Judge:
     def __init__(self, world: World) -> None:
         self._world = world
         self.books = Books()
+        self._promises = Promises(world, self.found)
+        self._secrets: dict[str, float] = {}  # by namespace: since when its Secret is being deleted
         self.violations: list[Violation] = []
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._good: list[tuple[float, str, int]] = []  # when, which kind and how many good listings were handed out
+        self._last_good: dict[str, float] = {}
         self._caller = ""
+        self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self._takeovers: list[float] = []  # when another process than the last one asked the cloud
         self.last_disturbance = 0.0
 
@@ -89,9 +94,15 @@ class Judge:
             if key in text:
                 self.found("canary", f"a key stands in {text[:200]}")
 
+    def key_changed(self) -> None:
+        """A Secret holds another key: what people accepted under the one of before says nothing about this one."""
+        for life in self.books.lives.values():
+            life.accepted_absence = False
+
     def disturbed(self) -> None:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
+        self._promises.disturbed()
 
     def committed(self) -> None:
         """The apiserver has changed."""
@@ -106,9 +117,11 @@ class Judge:
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
             return
+        if commit.plural == "secrets":
+            self._note_secret(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.guarded
-        life = self.books.take(commit.plural, commit.before, commit.after, commit.user)
+        life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
         if life is None:
             return
         if commit.user == OPERATOR:
@@ -118,7 +131,21 @@ class Judge:
             self.disturbed()
         if had and life.released and not life.guarded and commit.user == OPERATOR:
             self._let_go(life)
+        ready = life.condition("Ready").get("message", "")
+        if commit.user == OPERATOR and ready.count("Waiting for") > 2:
+            self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
+
+    def _note_secret(self, commit: Any) -> None:
+        meta = (commit.after or commit.before)["metadata"]
+        if commit.after is None or "deletionTimestamp" not in meta:
+            self._secrets.pop(meta["namespace"], None)
+        else:
+            self._secrets.setdefault(meta["namespace"], self._world.loop.time())
+
+    def secret_going_since(self, namespace: str) -> float | None:
+        """Since when the Secret of a namespace is being deleted; None when it is not."""
+        return self._secrets.get(namespace)
 
     def restoring(self) -> None:
         """Etcd is about to go back in time."""
@@ -137,13 +164,14 @@ class Judge:
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.tampered = True  # its status is older than what was done since
+                life.tampered = life.restored = True  # its status is older than what was done since
             elif was is not None:
                 life.forced = True
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
+        self._promises.sent(process, operation, request, asked_name(request))
         name, now = asked_name(request), self._world.loop.time()
         if operation not in CREATES:
             for life in self.books.standing():
@@ -171,6 +199,7 @@ class Judge:
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
+        self._promises.answered(process, operation, asked_name(request), response)
         if process.name != self._caller:
             self._caller = process.name
             self._takeovers.append(now)
@@ -193,6 +222,8 @@ class Judge:
             self._note_listing(operation, now)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 self._good.append((now, operation, 1))
+                self._last_good[operation] = now
+            self._promises.listed(operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -208,6 +239,8 @@ class Judge:
             if life is not None:
                 life.touched = True
         if life is not None:
+            if change.after is None and TABLES[life.kind] == table:
+                self.vanished[maker] = world.loop.time()
             self.weigh(life)
 
     # The oracles.
@@ -320,11 +353,14 @@ class Judge:
 
         Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
         order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
-        bears a mark must still be reported.)
+        bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
+        Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
             self.sometimes["released while listings lagged beyond the grace"] += 1
+            return
+        if self.changed_tenant(life):
             return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
@@ -332,6 +368,11 @@ class Judge:
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
         if left and not (life.tampered and renamed):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+
+    def changed_tenant(self, life: Life) -> bool:
+        """Whether it was ordered with a key of no known tenant, and the Secret has held another key since."""
+        ordered = any(order.uid == life.uid for order in self._world.cloud.orders)
+        return ordered and self._world.actors.changed_keys and not life.status.get("tenancy")
 
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and listings lagged by more than the grace after it."""

@@ -54,6 +54,10 @@ class Weather:
         """Whether this kind belongs to this history, and faults are not over."""
         return not self.over and kind in self.rates
 
+    def disturbs_kube(self) -> bool:
+        """Whether the apiserver fails, or cannot be reached, now and then."""
+        return any(kind in self.rates for kind in (*KUBE, *WATCH, "kube-outage", "pause"))
+
     def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
         """Which of these kinds strikes this call; empty for none."""
         here = [kind for kind in kinds if kind in self.rates]
