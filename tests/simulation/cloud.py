@@ -83,7 +83,7 @@ class Cloud:
         self.epoch = EPOCH.timestamp()
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
-        self._struck: dict[str, int] = {}
+        self._lied: dict[str, bool] = {}  # whether the last good listing did
         self.lag = 0.0
         self.outsider = ""
         self._add_key("other", "gil")
@@ -133,6 +133,7 @@ class Cloud:
 
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
+        fault = self._lies_once(operation, fault)
         request = self._named_by_cloud(operation, request, fault)
         armed = self._armed(operation, fault, request)
         if armed is not None:
@@ -145,15 +146,9 @@ class Cloud:
         return response
 
     def _armed(self, operation: str, fault: str, request: Request) -> Fault | None:
-        """The simulator's own fault for one of ours; listings lie at most once in a row, as one listing proves nothing."""
+        """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
         lag = self._age(operation)
-        if operation.startswith("Get") and operation.endswith("s") and fault.startswith("list-"):
-            self._struck[operation] = self._struck.get(operation, 0) + 1
-            if self._struck[operation] > 1:
-                self._struck[operation], fault = 0, ""
-        elif not fault:
-            self._struck[operation] = 0
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         if fault in {"cloud-500", "write-500"} and choose(f"echo {fault}", (False, True), (5, 1)):
             word = f"cannot serve {dict(request.headers)}"  # some services quote what they were sent, key and all
@@ -185,6 +180,14 @@ class Cloud:
         if lags and (fault.startswith("list-") or fault == "word" or fault not in made):
             return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
         return Fault(**made[fault]) if fault in made else None
+
+    def _lies_once(self, operation: str, fault: str) -> str:
+        """The fault; but listings lie at most once in a row, as one listing proves nothing, and two prove all."""
+        if fault.startswith("list-") and self._lied.get(operation):
+            fault = ""
+        if fault.startswith("list-") or not fault:
+            self._lied[operation] = bool(fault)
+        return fault
 
     def _age(self, operation: str) -> float:
         """How far behind listings are, in this history."""
