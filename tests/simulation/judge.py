@@ -285,8 +285,8 @@ class Judge:
             self.found("unasked", what)
 
     def _adopted(self, row: Vpc) -> bool:
-        """Whether somebody's spec adopted this VPC and wants it destroyed."""
-        return any(
+        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
+        return not self._world.scenario.own_account and any(
             life.kind == "GpuVpc"
             and life.spec.get("name") == row.name
             and life.spec.get("adoption") in {"IfExists", "Required"}

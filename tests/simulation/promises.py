@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
-SECRET_SECONDS = 45.0  # a Secret in use is read every 30 s, and what was recorded just before is sent
+SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that fails is asked again within a minute
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
 MOMENT_SECONDS = 3.0
-BLIND_SECONDS = 60.0  # retries of a listing back off to half of that
+BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
 
@@ -101,7 +101,7 @@ class Promises:
     def _with_a_living_secret(self, operation: str, request: Request, name: str) -> None:
         """Nothing is bought with a credential whose Secret is being deleted, once that can have been seen.
 
-        Excused: the apiserver could not be reached, or failed, so that nobody could read the Secret.
+        Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret.
         """
         world = self._world
         if world.scenario.own_account or world.weather.disturbs_kube():
@@ -161,7 +161,7 @@ class Promises:
     def listed(self, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be written to, and an object that is paused.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is.
         """
         world, kind = self._world, LISTED.get(operation)
         if kind is None or world.weather.disturbs_kube():

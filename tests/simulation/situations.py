@@ -118,8 +118,9 @@ class Situations:
         if self._world.choices.choose("wrong key first", (False, True)):
             self._then(goes - 1.0, self._key, "wrong")
         self._then(goes, self._delete_secret)
-        self._then(goes + 40.0, self._vm, "q")
-        self._then(goes + 40.0 + self._soon("good key"), self._key, "good")
+        later = goes + self._world.choices.choose("situation: another VM after", (120.0, 40.0))
+        self._then(later, self._vm, "q")
+        self._then(later + self._soon("good key"), self._key, "good")
 
     def _restart_and_wipe(self) -> None:
         """A VM is restarted; long after, its status is lost."""
@@ -154,7 +155,7 @@ class Situations:
         """The cloud is away for longer than Ready may stand."""
         self._vm("p")
         begins = UP_SECONDS + self._soon("outage")
-        ends = begins + 2 * self._world.scenario.settings.blind_after_seconds + 90.0
+        ends = begins + 2 * self._world.scenario.settings.blind_after_seconds + 180.0
         self._world.cloud_is_out(begins, ends)
         self._then(ends, self._annotate, "GpuVM", "p", reconcile_requested_at="2026-03-03T00:00:00Z")
 

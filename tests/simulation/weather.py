@@ -55,8 +55,8 @@ class Weather:
         return not self.over and kind in self.rates
 
     def disturbs_kube(self) -> bool:
-        """Whether the apiserver fails, or cannot be reached, now and then."""
-        return any(kind in self.rates for kind in (*KUBE, *WATCH, "kube-outage", "pause"))
+        """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
+        return any(kind in self.rates for kind in ("kube-outage", "pause"))
 
     def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
         """Which of these kinds strikes this call; empty for none."""
