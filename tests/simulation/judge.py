@@ -31,6 +31,7 @@ SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
+IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -398,12 +399,19 @@ class Judge:
             life.lie_since = now
 
     def patience(self) -> float:
-        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not."""
+        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not.
+
+        Blind is also who does not believe a listing, as too much is gone at once.
+        """
         settings, lag = self._world.scenario.settings, self._world.cloud.lag
         calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
         if self._world.weather.over:
-            return calm + 60.0
+            return calm + 60.0 + (settings.blind_after_seconds if self._much_vanished() else 0.0)
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
+
+    def _much_vanished(self) -> bool:
+        last = max(self.vanished.values(), default=0.0)
+        return sum(last - at < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
 
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):

@@ -97,6 +97,7 @@ class World:
         self.judge.begin()
         await self.actors.act(self.scenario.stormy)
         self.weather.over = True
+        self.judge.disturbed()  # the shorter delays count from here on
         self.tell("world", "faults are over")
         for replica in self.replicas:
             self.wake(replica.process)
