@@ -29,6 +29,9 @@ def main() -> int:
         "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
     )
     parser.add_argument("--stop", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
+    )
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     given = parser.parse_args()
     Weather.without = frozenset(given.without.split(","))

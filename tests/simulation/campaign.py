@@ -11,7 +11,7 @@ import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from simulation import single, telling
+from simulation import aims, single, telling
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +25,7 @@ AGAIN = 50  # one history in so many is made twice, and must be the same
 COMPARED = 40  # histories that are made once more under another hash seed
 
 
-def _chunk(seeds: range) -> list[Outcome]:
+def _chunk(seeds: list[int]) -> list[Outcome]:
     found = []
     for seed in seeds:
         outcome = single.live(seed)
@@ -83,15 +83,14 @@ def _differing(digests: dict[int, str]) -> list[int]:
 
 
 def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
+    aim = tuple(given.aim.split(";")) if given.aim else ()
+    seeds = [seed for seed in range(given.first, given.first + given.histories) if aims.meets(seed, aim)]
     chunk = FEW if given.stop else CHUNK
-    chunks = [
-        range(first, min(first + chunk, given.first + given.histories))
-        for first in range(given.first, given.first + given.histories, chunk)
-    ]
+    chunks = [seeds[first : first + chunk] for first in range(0, len(seeds), chunk)]
     if given.processes == 1:
         single.settle_down()
-        for seeds in chunks:
-            yield from _chunk(seeds)
+        for some in chunks:
+            yield from _chunk(some)
         return
     with multiprocessing.get_context("fork").Pool(given.processes, single.settle_down) as pool:
         for outcomes in (pool.imap if given.stop else pool.imap_unordered)(_chunk, chunks):

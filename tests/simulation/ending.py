@@ -39,17 +39,21 @@ async def judge(world: World, of: Judge) -> None:
     for life in of.books.standing():
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
-        for item in world.actors.owner.all("GpuSnapshot", "GpuVM", "GpuVpc"):
-            if "deletionTimestamp" not in item["metadata"]:
-                world.actors.owner.delete(item)
-        began = world.loop.time()
-        await _wanted(world, of, "deletion")
-        for late in _late(world, of, began):
-            of.found("slow", late)
+        await _delete_everything(world, of)
     if any(_leaks(world, of)):
         await asyncio.sleep(settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
     for leak in _leaks(world, of):
         of.found("leak", leak)
+
+
+async def _delete_everything(world: World, of: Judge) -> None:
+    for item in world.actors.owner.all("GpuSnapshot", "GpuVM", "GpuVpc"):
+        if "deletionTimestamp" not in item["metadata"]:
+            world.actors.owner.delete(item)
+    began = world.loop.time()
+    await _wanted(world, of, "deletion")
+    for late in _late(world, of, began):
+        of.found("slow", late)
 
 
 def _late(world: World, of: Judge, began: float) -> Iterator[str]:

@@ -49,7 +49,7 @@ class Promises:
         """An operator sends a call that changes the cloud."""
         self._led(process, operation, name)
         if operation in CREATES:
-            self._with_a_living_secret(operation, request, name)
+            self._with_a_living_secret(operation, name)
         if operation == "CreateSnapshot":
             self._within_one_namespace(request, name)
         if operation == "DestroyVpc":
@@ -82,7 +82,9 @@ class Promises:
         for life in self._world.judge.books.recording("GpuVM", name):
             late = self._world.loop.time() - life.asked_at > RESTARTED_SECONDS + 2 * self._world.grace
             if late and not life.restart_open and life.spec.get("powerState") != "Stopped" and not life.restored:
-                self._found("unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done")
+                self._found(
+                    "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
+                )
 
     def _led(self, process: Process, operation: str, name: str) -> None:
         """With a Lease, whoever sends a changing call holds it at that moment."""
@@ -98,7 +100,7 @@ class Promises:
         found = self._world.actors.admin.call("GET", path)
         return None if found is None else found.get("spec") or {}
 
-    def _with_a_living_secret(self, operation: str, request: Request, name: str) -> None:
+    def _with_a_living_secret(self, operation: str, name: str) -> None:
         """Nothing is bought with a credential whose Secret is being deleted, once that can have been seen.
 
         Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret.

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulation.cloud import KEYS, name_of
+from simulation.cloud import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.choices import Choices
     from simulation.world import World
 
 UP_SECONDS = 15.0  # until a VM is usually Ready
 SHARE = 0.25  # of the histories
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 TEAM, OTHER, VPC = "team", "other", "acme"
+
+
+PLOTS = (
+    *("made again", "copied while it goes", "all gone at once", "shared account", "accepted, then another key"),
+    *("Secret that goes", "restart and wipe", "deleted at once", "each waits for the other", "VPC with somebody in it"),
+    *("snapshot of a VM that goes", "long outage"),
+)
+
+
+def drawn(choices: Choices) -> str:
+    """The plot of a history; mostly none."""
+    none = len(PLOTS) * (1 - SHARE) / SHARE
+    return choices.choose("situation", ("", *PLOTS), (none, *(1.0 for _ in PLOTS)))
 
 
 class Situations:
@@ -28,26 +42,17 @@ class Situations:
         self._world = world
         self._cluster = cluster
         self._owner, self._admin, self._cloud = world.actors.owner, world.actors.admin, world.cloud
-        self._plots: dict[str, Callable[[], None]] = {
-            "made again": self._made_again,
-            "copied while it goes": self._copied_while_it_goes,
-            "all gone at once": self._all_gone_at_once,
-            "shared account": self._shared_account,
-            "accepted, then another key": self._accepted_then_another_key,
-            "Secret that goes": self._secret_that_goes,
-            "restart and wipe": self._restart_and_wipe,
-            "deleted at once": self._deleted_at_once,
-            "each waits for the other": self._each_waits_for_the_other,
-            "VPC with somebody in it": self._vpc_with_somebody_in_it,
-            "snapshot of a VM that goes": self._snapshot_of_a_vm_that_goes,
-            "long outage": self._long_outage,
-        }
+        plots = (
+            *(self._made_again, self._copied_while_it_goes, self._all_gone_at_once, self._shared_account),
+            *(self._accepted_then_another_key, self._secret_that_goes, self._restart_and_wipe, self._deleted_at_once),
+            *(self._each_waits_for_the_other, self._vpc_with_somebody_in_it, self._snapshot_of_a_vm_that_goes),
+            self._long_outage,
+        )
+        self._plots: dict[str, Callable[[], None]] = dict(zip(PLOTS, plots, strict=True))
 
     def begin(self) -> None:
         """Draw a plot; what it does comes later, beside everything else."""
-        none = len(self._plots) * (1 - SHARE) / SHARE
-        weights = (none, *(1.0 for _ in self._plots))
-        plot = self._world.choices.choose("situation", ("", *self._plots), weights)
+        plot = drawn(self._world.choices)
         if plot and plot not in self._world.weather.without:
             self._world.tell("world", f"situation: {plot}")
             self._plots[plot]()

@@ -1,10 +1,10 @@
-"""Defects that are planted for the world to find: each can be planted still, and each is told apart from what the world finds anyway."""
+"""Defects for the world to find: each can be planted still, and is told apart from what the world finds without it."""
 
 import shutil
 
 import pytest
 
-from simulation import hunt
+from simulation import aims, hunt
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,13 @@ def test_each_defect_can_be_planted(name, source, tmp_path):
         compile(changed, file, "exec")
 
 
+def test_what_a_hunt_is_aimed_at_is_drawn_by_some_history():
+    assert hunt.AIMS.keys() <= set(hunt.names())
+    for aim in set(hunt.AIMS.values()):
+        assert all(aims.known(word) for word in aim)
+        assert any(aims.meets(seed, aim) for seed in range(2000)), aim
+
+
 def test_a_fragment_that_is_not_in_the_code_any_more_fails_loudly(source, tmp_path, monkeypatch):
     copy = tmp_path / "operator"
     shutil.copytree(source, copy)
@@ -43,7 +50,7 @@ def test_a_fragment_that_is_not_in_the_code_any_more_fails_loudly(source, tmp_pa
     ],
 )
 def test_a_history_that_breaks_a_rule_without_the_defect_too_is_no_find(planted, clean, said, monkeypatch):
-    def campaign(product, first, histories, _processes):
+    def campaign(product, first, histories, _processes, _aim=()):
         found = clean if product == hunt.ROOT / "operator" else planted
         seed = next((seed for seed in range(first, first + histories) if seed in found), None)
         line = "" if seed is None else f"seed {seed}: {planted[seed]} at 1.0 s: words\n"
