@@ -13,7 +13,7 @@ FINALIZER = "gpucloud.dev/finalizer"
 KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
 TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
 OPERATOR = "operator"
-RESTART, ACCEPT = "restart-requested-at", "accept-absence"
+RESTART, ACCEPT, PAUSED = "restart-requested-at", "accept-absence", "paused"
 
 
 @dataclass(slots=True)
@@ -32,6 +32,7 @@ class Life:
     tampered: bool = False  # somebody else wrote its status, or changed what may not change
     accepted_absence: bool = False  # somebody said that it is gone, and the key has not been changed since
     restored: bool = False  # somebody put back an older record of what was done
+    kept_since: float | None = None  # since when the spec says that what it stands for stays, or that nothing be done to it
     asked_at: float = 0.0  # when its owner last changed the spec, or asked for a restart
     restart_open: bool = False  # a restart was asked for, and is not recorded as done
     touched: bool = False  # a stranger destroyed or powered what was made for it
@@ -136,6 +137,8 @@ class Books:
             accepted, before_it = _annotated(after, ACCEPT), None if before is None else _annotated(before, ACCEPT)
             life.accepted_absence |= accepted is not None and accepted != before_it
             self._note_wishes(life, before, after, user, now)
+            kept = life.keeps() or _annotated(after, PAUSED) == "true"
+            life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
         life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None

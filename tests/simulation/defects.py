@@ -130,7 +130,8 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "an order is sent before the finalizer is visible": (
         (STEPS, "    if f.meta.guarded or (", "    if not f.meta.deleting or (f.meta.guarded) or ("),
     ),
-    "whatever exists may be adopted": (
+    "whatever exists is adopted": (
+        (FACTS, "        return Adoption.NEVER\n", "        return Adoption.IF_EXISTS\n"),
         (ROOM, "is not Adoption.NEVER and self._owner(stored.meta.uid) is None", "is not None"),
     ),
     "what bears the name is destroyed without proof": (
@@ -195,7 +196,6 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "orphans are never looked for": (("engine/orphans.py", "            await self.scan()\n", ""),),
-    "two records of one name are taken for one": ((INVENTORY, "twins=len(found) > 1, returned", "twins=False, returned"),),
     "another's finding under a chosen name is taken for the order": (
         (
             TRANSITIONS,
@@ -231,13 +231,6 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
             "if bool(_find(before, self._watched[uid])) != bool(_find(records, self._watched[uid]))]",
         ),
     ),
-    "one failed listing is a proof of absence": (
-        (
-            INVENTORY,
-            "            return self._go_blind(cluster, view, began, unreadable)\n",
-            "            return self._accept(cluster, view, began, listing.items)\n",
-        ),
-    ),
 }
 
 DEFECTS = MET | HOSTILE
@@ -266,13 +259,12 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a Secret is held for objects that have bought nothing": ("Secret that goes", "accounts"),
     "nobody asks for the Lease before a changing call": ("two replicas", "pause"),
     "what bears the name is destroyed without proof": ("made again",),
-    "whatever exists may be adopted": ("made again",),
+    "whatever exists is adopted": ("made again",),
     "the finalizer goes with the answer to the destroying call": (),
     "a record of gone is believed after a restart": ("crash-at-call",),
     "Ready stands while the cloud cannot be listed": ("long outage",),
     "what vanished while the watch was broken is believed for ever": ("watch-410",),
     "a VPC is destroyed with what is in it": ("VPC with somebody in it",),
-    "two records of one name are taken for one": ("list-twice",),
     "10-mass-disappearance-believed": ("list-empty",),
     "11-woken-and-acting-on-old-facts": ("pause",),
     "17-older-view-put-over-the-newer": ("watch-slow",),

@@ -32,6 +32,8 @@ LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+CALL_SECONDS = 45.0
+OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -284,6 +286,12 @@ class Judge:
             self.found("foreign", f"{what}, which was let go before")
         elif destroys and not life.asked_to_go and not self._goes_along(life):
             self.found("unasked", what)
+        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
+            self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
+
+    def _heard_within(self) -> float:
+        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
+        return CALL_SECONDS + (OUTAGE_SECONDS if self._world.weather.deafens() else 0.0)
 
     def _adopted(self, row: Vpc) -> bool:
         """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
