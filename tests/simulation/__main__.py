@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from simulation import campaign, defects, exhaustive, telling
+from simulation import campaign, exhaustive, hunt, telling
 from simulation.weather import Weather
 
 
@@ -37,6 +37,9 @@ def main(words: list[str] | None = None) -> int:
         "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
     )
     parser.add_argument("--stop", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
+    )
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     given = parser.parse_args(words)
     Weather.without = frozenset(given.without.split(","))
@@ -45,7 +48,7 @@ def main(words: list[str] | None = None) -> int:
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
     if given.defects is not None:
-        return defects.table(given.histories, given.processes, given.defects)
+        return hunt.table(given.histories, given.processes, given.defects)
     if given.digests:
         return campaign.tell_digests(map(int, given.digests.split(",")))
     if given.exhaustive:

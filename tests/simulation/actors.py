@@ -11,6 +11,7 @@ from gpucloud.reconcile.naming import base_name, installation_tag
 from gpucloud.sim.world.vms import Vm
 from simulation.cloud import KEYS, name_of
 from simulation.people import APPLY, MERGE, OBJECTS, People, path_of
+from simulation.situations import Situations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ class Actors:
             "stranger's condition": (0.5, self._stranger_says),
             "second cluster": (0.4, self._second_cluster),
             "key": (0.8, self._change_key),
-            "delete secret": (0.3, self._delete_secret),
+            "delete secret": (0.3, self.delete_secret),
             "delete namespace": (0.2, self._delete_namespace),
             "back up etcd": (0.3, self._back_up_etcd),
             "restore etcd": (0.3, self._restore_etcd),
@@ -93,6 +94,8 @@ class Actors:
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
+        if "situations" not in world.weather.without:
+            Situations(world, self.cluster).begin()
         for _ in range(world.scenario.slots):
             gap = world.choices.pick(
                 "gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2)
@@ -208,6 +211,8 @@ class Actors:
                 "annotation", ("reconcile_requested_at", "accept_absence", "buy_anyway"), (3, 1, 1)
             )
             text = self._text(TEXTS) if which == "reconcile_requested_at" else "true"
+            if which == "accept_absence":
+                text = self._world.stamp()
             self.owner.annotate(item, **{which: text})
 
     def _force(self) -> None:
@@ -219,7 +224,11 @@ class Actors:
     def _wipe(self) -> None:
         item = self._some()
         if item is not None:
-            self.owner.call("PUT", f"{path_of(item)}/status", {**_plain(item), "status": {}})
+            self.wipe(item)
+
+    def wipe(self, item: dict[str, Any]) -> None:
+        """Lose the status of an object."""
+        self.owner.call("PUT", f"{path_of(item)}/status", {**_plain(item), "status": {}})
 
     def _back_up(self) -> None:
         self._backups += self.owner.all(*OBJECTS)
@@ -260,14 +269,15 @@ class Actors:
             world.cloud.make_vm(name, VPC, "Msc1", "stranger")
         elif what == "vpc":
             world.cloud.make_vpc(f"{VPC}-net", "Msc1", "stranger")
-        elif self._vms():
-            world.cloud.make_snapshot("snap", self._vms()[0].key, "stranger")
+        elif self.vms():
+            world.cloud.make_snapshot("snap", self.vms()[0].key, "stranger")
 
-    def _vms(self) -> list[Vm]:
+    def vms(self) -> list[Vm]:
+        """All VMs that there are, whosever."""
         return [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
 
     def _a_vm(self) -> Vm | None:
-        found = self._vms()
+        found = self.vms()
         part = self._world.choices.pick("which vm", 0.0, lambda part: round(part, 3))
         return found[int(part * len(found)) % len(found)] if found else None
 
@@ -321,10 +331,16 @@ class Actors:
     def _change_key(self) -> None:
         self.changed_keys = True
         if not self._world.scenario.own_account:
-            which = self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1))
-            self.admin.put_secret("team", "key", KEYS[which])
+            self.put_key(self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1)))
 
-    def _delete_secret(self) -> None:
+    def put_key(self, which: str) -> None:
+        """Write another key into the Secret."""
+        self.changed_keys = True
+        self._world.judge.key_changed()
+        self.admin.put_secret("team", "key", KEYS[which])
+
+    def delete_secret(self) -> None:
+        """Delete the Secret."""
         self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/team/secrets/key")
 
@@ -372,6 +388,15 @@ class Actors:
             annotations = item["metadata"].get("annotations") or {}
             if "gpucloud.dev/paused" in annotations:
                 self.owner.annotate(item, paused=None)
+
+    def accept_absences(self) -> None:
+        """Say of what the operator does not believe to be gone that it is, where it is."""
+        there = {maker for _, _, maker in self._world.cloud.live()}
+        for item in self.owner.all(*OBJECTS):
+            conditions = (item.get("status") or {}).get("conditions") or ()
+            doubted = any("accept-absence" in str(one.get("message")) for one in conditions)
+            if doubted and item["metadata"]["uid"] not in there:
+                self.owner.annotate(item, accept_absence=self._world.stamp())
 
     # Processes.
 

@@ -93,6 +93,7 @@ class Cloud:
         knobs = Knobs(
             provision_seconds=choose("provision", (5.0, 1.0, 40.0)),
             destroy_seconds=choose("destroying", (2.0, 0.5, 20.0)),
+            snapshot_seconds=choose("taking a snapshot", (3.0, 30.0), (3, 1)),
             cluster_spelling=choose("spelling", ("any_case", "upper")) if self._world.respelled else "exact",
         )
         if not self._world.weather.has("odd-knobs"):
@@ -133,7 +134,7 @@ class Cloud:
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
         request = self._named_by_cloud(operation, request, fault)
-        armed = self._armed(operation, fault)
+        armed = self._armed(operation, fault, request)
         if armed is not None:
             self.sim.state.faults.add(armed)
         response = _now(self.sim.handle(request))
@@ -143,11 +144,13 @@ class Cloud:
         self._world.judge.answered(process, operation, request, response, fault)
         return response
 
-    def _armed(self, operation: str, fault: str) -> Fault | None:
+    def _armed(self, operation: str, fault: str, request: Request) -> Fault | None:
         """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
         lag = self._age(operation)
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
+        if fault in {"cloud-500", "write-500"} and choose(f"echo {fault}", (False, True), (5, 1)):
+            word = f"cannot serve {dict(request.headers)}"  # some services quote what they were sent, key and all
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
             "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},

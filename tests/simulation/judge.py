@@ -19,6 +19,7 @@ from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
 from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
 from simulation.logs import SimulatedLog
+from simulation.promises import Promises
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -31,6 +32,9 @@ SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
+IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+CALL_SECONDS = 45.0
+OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -60,11 +64,15 @@ class Judge:
     def __init__(self, world: World) -> None:
         self._world = world
         self.books = Books()
+        self._promises = Promises(world, self.found)
+        self._secrets: dict[str, float] = {}  # by namespace: since when its Secret is being deleted
         self.violations: list[Violation] = []
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._good: list[GoodListing] = []
+        self._last_good: dict[str, float] = {}
+        self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
 
     def found(self, oracle: str, text: str) -> None:
@@ -97,9 +105,15 @@ class Judge:
             if key in text:
                 self.found("canary", f"a key stands in {text[:200]}")
 
+    def key_changed(self) -> None:
+        """A Secret holds another key: what people accepted under the one of before says nothing about this one."""
+        for life in self.books.lives.values():
+            life.accepted_absence = False
+
     def disturbed(self) -> None:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
+        self._promises.disturbed()
 
     def committed(self) -> None:
         """The apiserver has changed."""
@@ -114,9 +128,11 @@ class Judge:
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
             return
+        if commit.plural == "secrets":
+            self._note_secret(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.guarded
-        life = self.books.take(commit.plural, commit.before, commit.after, commit.user)
+        life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
         if life is None:
             return
         if commit.user == OPERATOR:
@@ -126,7 +142,21 @@ class Judge:
             self.disturbed()
         if had and life.released and not life.guarded and commit.user == OPERATOR:
             self._let_go(life)
+        ready = life.condition("Ready").get("message", "")
+        if commit.user == OPERATOR and ready.count("Waiting for") > 2:
+            self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
+
+    def _note_secret(self, commit: Any) -> None:
+        meta = (commit.after or commit.before)["metadata"]
+        if commit.after is None or "deletionTimestamp" not in meta:
+            self._secrets.pop(meta["namespace"], None)
+        else:
+            self._secrets.setdefault(meta["namespace"], self._world.loop.time())
+
+    def secret_going_since(self, namespace: str) -> float | None:
+        """Since when the Secret of a namespace is being deleted; None when it is not."""
+        return self._secrets.get(namespace)
 
     def restoring(self) -> None:
         """Etcd is about to go back in time."""
@@ -145,13 +175,14 @@ class Judge:
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.tampered = True  # its status is older than what was done since
+                life.tampered = life.restored = True  # its status is older than what was done since
             elif was is not None:
                 life.forced = True
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
+        self._promises.sent(process, operation, request, asked_name(request))
         name, now = asked_name(request), self._world.loop.time()
         if operation not in CREATES:
             for life in self.books.standing():
@@ -179,6 +210,7 @@ class Judge:
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
+        self._promises.answered(process, operation, asked_name(request), response)
         if operation in CREATES:
             what = (process.name, asked_name(request), *asked_place(request))
             sent = [one for one in self._world.cloud.orders if not one.answer]
@@ -199,6 +231,8 @@ class Judge:
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 self._good.append(GoodListing(now, operation, asked.casefold(), tenant_of(request)))
+                self._last_good[operation] = now
+            self._promises.listed(operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -214,16 +248,23 @@ class Judge:
             if life is not None:
                 life.touched = True
         if life is not None:
+            if change.after is None and TABLES[life.kind] == table:
+                self.vanished[maker] = world.loop.time()
             self.weigh(life)
 
     # The oracles.
 
     def _made(self, table: str, maker: str) -> None:
-        """At most one live thing for each object."""
+        """At most one live thing for each object.
+
+        Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
+        so that it had no name to refuse.
+        """
         if maker not in self.books.lives:
             return
         there = [name_of(one) for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
-        if len(there) > 1:
+        renamed = any(name in self._world.cloud_names for name in there)
+        if len(there) > 1 and not (renamed and self.beyond_telling(self.books.lives[maker])):
             self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
@@ -251,10 +292,16 @@ class Judge:
             self.found("foreign", f"{what}, which was let go before")
         elif destroys and not life.asked_to_go and not self._goes_along(life):
             self.found("unasked", what)
+        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
+            self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
+
+    def _heard_within(self) -> float:
+        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
+        return CALL_SECONDS + (OUTAGE_SECONDS if self._world.weather.deafens() else 0.0)
 
     def _adopted(self, row: Vpc) -> bool:
-        """Whether somebody's spec adopted this VPC and wants it destroyed."""
-        return any(
+        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
+        return not self._world.scenario.own_account and any(
             life.kind == "GpuVpc"
             and life.spec.get("name") == row.name
             and life.spec.get("adoption") in {"IfExists", "Required"}
@@ -330,11 +377,14 @@ class Judge:
 
         Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
         order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
-        bears a mark must still be reported.)
+        bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
+        Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
             self.sometimes["released while listings lagged beyond the grace"] += 1
+            return
+        if self.changed_tenant(life):
             return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
@@ -342,6 +392,11 @@ class Judge:
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
         if left and not (life.tampered and renamed):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+
+    def changed_tenant(self, life: Life) -> bool:
+        """Whether it was ordered with a key of no known tenant, and the Secret has held another key since."""
+        ordered = any(order.uid == life.uid for order in self._world.cloud.orders)
+        return ordered and self._world.actors.changed_keys and not life.status.get("tenancy")
 
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
@@ -372,12 +427,19 @@ class Judge:
             life.lie_since = now
 
     def patience(self) -> float:
-        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not."""
+        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not.
+
+        Blind is also who does not believe a listing, as too much is gone at once.
+        """
         settings, lag = self._world.scenario.settings, self._world.cloud.lag
         calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
         if self._world.weather.over:
-            return calm + 60.0
+            return calm + 60.0 + (settings.blind_after_seconds if self._much_vanished() else 0.0)
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
+
+    def _much_vanished(self) -> bool:
+        last = max(self.vanished.values(), default=0.0)
+        return sum(last - at < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
 
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):

@@ -165,6 +165,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
         if response.ending is Ending.RESET:
+            if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
+                raise BufferError("what nobody thought of")
             raise httpx.ReadError("the simulated cloud reset the connection", request=request)
         return httpx.Response(response.status, headers=_headers(response), stream=_Body(response, request), request=request)
 

@@ -54,6 +54,14 @@ class Weather:
         """Whether this kind belongs to this history, and faults are not over."""
         return not self.over and kind in self.rates
 
+    def disturbs_kube(self) -> bool:
+        """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
+        return any(kind in self.rates for kind in ("kube-outage", "pause"))
+
+    def deafens(self) -> bool:
+        """Whether news from the apiserver may come very late."""
+        return any(kind in self.rates for kind in ("kube-outage", "watch-slow", "watch-410", "watch-cut"))
+
     def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
         """Which of these kinds strikes this call; empty for none."""
         here = [kind for kind in kinds if kind in self.rates]

@@ -78,6 +78,10 @@ class World:
         """The apiserver's wall clock."""
         return EPOCH + timedelta(seconds=self.loop.time())
 
+    def stamp(self) -> str:
+        """The present time by the clock of the operator's machine, as people write it into an annotation."""
+        return f"{self.now() + timedelta(seconds=self.replicas[0].process.skew):%Y-%m-%dT%H:%M:%SZ}"
+
     def run(self) -> Judge:
         """From the beginning to the end."""
         try:
@@ -96,6 +100,7 @@ class World:
         self.judge.begin()
         await self.actors.act(self.scenario.stormy)
         self.weather.over, self.healed_at = True, self.loop.time()
+        self.judge.disturbed()  # the shorter delays count from here on
         self.tell("world", "faults are over")
         for replica in self.replicas:
             self.wake(replica.process)
@@ -174,6 +179,10 @@ class World:
     def kube_is_down(self) -> bool:
         """Whether nobody reaches the apiserver now."""
         return self._is_out("kube-outage")
+
+    def cloud_is_out(self, begin: float, end: float) -> None:
+        """Let nobody reach the cloud for a while."""
+        self._outages["cloud-outage"] = (begin, end)
 
     def cloud_is_down(self) -> bool:
         """Whether nobody reaches the cloud now."""

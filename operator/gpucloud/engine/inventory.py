@@ -141,7 +141,8 @@ class Inventory(Generic[R]):
         as_of = view.as_of or 0.0
         found = _find(view.records, identity)
         if found:
-            return Present(found[0], as_of, twins=len(found) > 1, returned=view.returned.get(identity))
+            returned, doubtful = view.returned.get(identity), identity in view.doubtful
+            return Present(found[0], as_of, twins=len(found) > 1, returned=returned, doubtful=doubtful)
         missed_since = view.missing_since.get(identity, as_of)
         if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)

@@ -35,8 +35,9 @@ class View(Generic[R]):
     as_of: float | None = None
     blind: Unknown | None = None
     missing_since: dict[Identity, float] = field(default_factory=dict)
-    missed: dict[Identity, int] = field(default_factory=dict)  # by how many believed listings in a row
-    returned: dict[Identity, float] = field(default_factory=dict)  # since which listing, after two or more had lacked it
+    missed: dict[Identity, int] = field(default_factory=dict)  # by how many believed listings in a row; 0: only by others
+    returned: dict[Identity, float] = field(default_factory=dict)  # since which listing, after others had lacked it
+    doubtful: frozenset[Identity] = frozenset()  # of those that returned: no two believed listings in a row had lacked it
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
@@ -67,10 +68,12 @@ class View(Generic[R]):
         return self.doubted_since is not None
 
     def note_missing(self, missing: Collection[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
-        """Who is missing from the last listing, since when, and who came back that two listings in a row had lacked."""
+        """Who is missing from the last listing, since when, and who came back that listings had lacked."""
         began = self.as_of or 0.0
-        back = {here: began for here, count in self.missed.items() if count > 1 and here not in missing}
+        back = {here: began for here in self.missed if here not in missing}
         self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
+        unsure = {here for here in back if self.missed[here] < 2}
+        self.doubtful = frozenset(here for here in (self.doubtful - back.keys()) | unsure if here in watched)
         self.missed = {here: self.missed.get(here, 0) + (not doubted) for here in missing}
         self.missing_since = {here: self.missing_since.get(here, began) for here in missing}
         if not doubted:

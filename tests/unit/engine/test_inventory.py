@@ -213,6 +213,28 @@ async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_bac
     assert it.woken == ["a", "a"]
 
 
+async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_doubtfully(rig):
+    """Not believed, or one alone: somebody may have made another of its name meanwhile, or it was never away."""
+    it = rig([record()], [], [record()], [], [], [record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(2 * SLOW + 5)
+    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[2], True)
+    await asyncio.sleep(3 * SLOW)
+    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
+
+
+async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
+    fleet = [record(f"vm{number}") for number in range(4)]
+    it = rig(fleet, [], [], fleet)
+    it.inventory.expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
+    for number in range(4):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(2 * SLOW + 5)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    await asyncio.sleep(SLOW)
+    assert (it.sees("vm0").returned, it.sees("vm0").doubtful) == (it.fetch.began[3], True)
+
+
 async def test_as_of_is_the_beginning_of_the_listing(rig):
     it = rig([record()], takes=3.0)
     it.inventory.watch("a", here())

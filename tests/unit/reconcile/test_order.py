@@ -210,6 +210,14 @@ OTHER = replace(CHOSEN, same=False)
     [
         (BACK, OTHER, S.LOST, "somebody may have made another under the chosen name"),
         (BACK, CHOSEN, S.SEEN, "its addresses are the recorded ones"),
+        (BACK, replace(CHOSEN, same=None), S.LOST, "it was surely away, and nothing shows that it is the same"),
+        (replace(BACK, doubtful=True), OTHER, S.LOST, "other addresses show that it was away"),
+        (
+            replace(BACK, doubtful=True),
+            replace(CHOSEN, same=None),
+            S.SEEN,
+            "it may never have been away: the next look may tell",
+        ),
         (BACK, replace(MARKED, same=False), S.SEEN, "nobody else gives it this name"),
         (BACK, replace(UNIQUE, same=False), S.SEEN, "its id tells"),
         (shown(SINCE + 50), OTHER, S.SEEN, "it was never away: the cloud may change what it says of it"),
@@ -218,7 +226,9 @@ OTHER = replace(CHOSEN, same=False)
 )
 def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
     assert look(found, proofs)(at(S.SEEN)).state is state, why
-    elsewhere = proofs is OTHER  # of one that was told to go, other addresses alone tell that the name is another's by now
+    elsewhere = (
+        proofs is OTHER or state is S.LOST
+    )  # of one told to go, other addresses alone tell that the name is another's by now
     assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
 
 
