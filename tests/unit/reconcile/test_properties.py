@@ -227,7 +227,7 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
     assert not f.dependents
     if isinstance(f.found, Unknown):
         new = f.memory.seen_new if f.standing.order is None else known_as(f, "NotOrdered")
-        unused = known_as(f, "Intended") and f.standing.recorded is not None and not f.standing.doubtful
+        unused = known_as(f, "Intended", "Refused") and f.standing.recorded is not None and not f.standing.doubtful
         assert new or unused
         assert f.subject.create not in f.memory.attempts or unused
     else:
