@@ -645,7 +645,15 @@ ROWS = {
         released=Reason.GONE,
         says=NAME,
     ),
-    "never ordered: free": Row("nothing was made", {"meta": DELETING}, released=Reason.GONE, says="No VPC was created"),
+    "nothing is recorded: free, and told": Row(
+        "the status may be wiped", {"meta": DELETING}, released=Reason.RETAINED, says="may be your VPC"
+    ),
+    "never ordered: free": Row(
+        "nothing was made",
+        {"meta": DELETING, "memory": Memory(first_seen=NOW - 9, seen_new=True)},
+        released=Reason.GONE,
+        says="No VPC was created",
+    ),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
         {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 310)},

@@ -80,7 +80,8 @@ def _gone_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Another's, or nobody's: nothing is destroyed, and the event says which."""
     noun, name = f.subject.noun, f.identity.name
-    doubt = "" if isinstance(f.found, Absent) and f.others_record is None else failed.maybe_made(f)
+    recorded = f.order is not None and f.others_record is None
+    doubt = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
     kept = f"The {noun} {name!r} is not destroyed"
     if f.owner is not None:
         return let_go(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
