@@ -147,7 +147,7 @@ def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
 
 def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     """The account serves, and its listing does not."""
-    noun, detail = f.subject.noun, f" ({unseen.detail})" if unseen.detail else ""
+    noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case Blindness.REFUSED:
             return stalled(
