@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -396,4 +396,4 @@ def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tupl
         return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
     if identity.vpc == ANYWHERE:
         return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
-    return records.get(identity, ()) + records.get(replace(identity, vpc=""), ())
+    return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())

@@ -12,7 +12,8 @@ def printable(text: str, most: int) -> str:
 
     That covers control characters, line ends, direction marks and lone surrogates, which no UTF-8 can carry. An emoji stays.
     """
-    return "".join(char if char.isprintable() else " " for char in text[:most])
+    kept = text[:most]
+    return kept if kept.isprintable() else "".join(char if char.isprintable() else " " for char in kept)
 
 
 def abridged(name: str) -> str:
