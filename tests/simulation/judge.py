@@ -17,8 +17,12 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
+from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.collecting import Collecting
+from simulation.credentials import KEYS
+from simulation.guarding import Guarding
 from simulation.logs import SimulatedLog
+from simulation.rates import Rates
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -30,6 +34,8 @@ SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
+FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -58,6 +64,8 @@ class Judge:
         self._caller = ""
         self._takeovers: list[float] = []  # when another process than the last one asked the cloud
         self.last_disturbance = 0.0
+        self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
+        self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
 
     def found(self, oracle: str, text: str) -> None:
         """It must never be."""
@@ -77,6 +85,7 @@ class Judge:
     def died(self, process: Process) -> None:
         """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
+        self.collecting.slept()
         now = self._world.loop.time()
         for order in self._world.cloud.orders:
             if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
@@ -85,13 +94,18 @@ class Judge:
 
     def show(self, text: str) -> None:
         """An operator has shown this to others: no key may stand in it."""
-        for key in KEYS.values():
-            if key in text:
+        for secret in (*KEYS.values(), *self._world.cloud.callers.tokens):
+            if secret in text:
                 self.found("canary", f"a key stands in {text[:200]}")
 
     def disturbed(self) -> None:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
+        self.rates.disturbed()
+
+    def appeared(self, life: Life) -> float:
+        """When this object came, or came back with a restored backup."""
+        return self._appeared[life.uid]
 
     def committed(self) -> None:
         """The apiserver has changed."""
@@ -105,12 +119,16 @@ class Judge:
             note = str(commit.after.get("note", ""))
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
+            self.collecting.told(commit.after)
             return
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.guarded
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user)
         if life is None:
             return
+        self._appeared.setdefault(life.uid, self._world.loop.time())
+        self.collecting.committed(life)
+        self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
             self._note_write(life)
@@ -138,19 +156,24 @@ class Judge:
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
                 life.tampered = True  # its status is older than what was done since
+                self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
                 life.forced = True
+            self.collecting.committed(life)
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
         name, now = asked_name(request), self._world.loop.time()
+        self.collecting.sent(process, operation, request)
+        if operation == "DestroyServer":
+            self.guarding.destroys(process, name)
         if operation not in CREATES:
             for life in self.books.standing():
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        place = asked_place(request)
+        place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
@@ -167,6 +190,8 @@ class Judge:
         if life is not None:
             life.mutations += 1
             self._note_send(life, operation)
+            if kind == "GpuVM":
+                self.guarding.orders(process, life)
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
@@ -175,7 +200,9 @@ class Judge:
             self._caller = process.name
             self._takeovers.append(now)
         if operation in CREATES:
-            what = (process.name, asked_name(request), *asked_place(request))
+            place = asked_place(request, self._world.cloud.callers.tenant(request))
+            name = asked_name(request)
+            what = (process.name, self._world.cloud_names.get(name, name), *place)
             sent = [one for one in self._world.cloud.orders if not one.answer]
             order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
             if order is not None:
@@ -281,7 +308,7 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
+            if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
@@ -291,6 +318,11 @@ class Judge:
                     return True
         gone = self._gone_at(kind, name, made)
         return gone is not None and (self._listings_between(kind, gone, made) < 2 or self._taken_over_since(gone))
+
+    def _looked(self, kind: str, ordered: float) -> float:
+        """When the listing was made by which the name was free at this order: none that is older is acted upon."""
+        times = (at for at, what, _ in self._good if what == LISTINGS[kind] and ordered - FRESH_SECONDS <= at <= ordered)
+        return max(times, default=ordered)
 
     def _taken_over_since(self, gone: float) -> bool:
         """Whether another process went on before the absence was surely recorded: a known limit (docs/reliability.md)."""
@@ -312,8 +344,7 @@ class Judge:
         return max((at for at in times if at <= before), default=None)
 
     def _listings_between(self, kind: str, since: float, until: float) -> int:
-        operation = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}[kind]
-        return sum(since < at <= until for at, what, _ in self._good if what == operation)
+        return sum(since < at <= until for at, what, _ in self._good if what == LISTINGS[kind])
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
@@ -382,10 +413,12 @@ class Judge:
 
     def _note_write(self, life: Life) -> None:
         """No object is written hot."""
+        self.rates.mutated(life, "writes")
         if _often(life.writes, self._world.loop.time(), WRITES_A_MINUTE):
             self.found("hot writes", f"{life.name} was written {WRITES_A_MINUTE} times within a minute")
 
     def _note_send(self, life: Life, operation: str) -> None:
+        self.rates.mutated(life, "calls")
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 
@@ -427,11 +460,9 @@ def asked_name(request: Request) -> str:
     return next((value for name, value in request.query if name.lower() == "id"), "")
 
 
-def asked_place(request: Request) -> tuple[str, str, str]:
+def asked_place(request: Request, tenant: str) -> tuple[str, str, str]:
     """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
     said = json.loads(request.body) if request.body else {}
-    headers = " ".join(value for _, value in request.headers)
-    tenant = next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
     return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
 
 

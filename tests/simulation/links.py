@@ -154,11 +154,13 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         fault = world.weather.strikes(kinds, domain)
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
+        world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
         response: Response = await self.travel(
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
+        world.judge.rates.answered(self.process, plain, response)
         if response.ending is Ending.RESET:
             raise httpx.ReadError("the simulated cloud reset the connection", request=request)
         return httpx.Response(response.status, headers=_headers(response), stream=_Body(response, request), request=request)
