@@ -38,6 +38,8 @@ class _Sample:
     at: float
     passes: float
     causes: int
+    lives: int = 0  # objects that there have ever been
+    objects: int = 0  # objects and accounts that there are
 
 
 class Rates:
@@ -114,13 +116,16 @@ class Rates:
                 for kind in (*KINDS.values(), "GpuCloudAccount")
                 for result in ("success", "requeue", "error")
             )
-            self._samples[process.name] = _Sample(now, passes, causes)
+            lives = self._world.judge.books.lives
+            objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
+            self._samples[process.name] = _Sample(now, passes, causes, len(lives), objects)
             if before is not None:
-                self._compare(process, _Sample(now - before.at, passes - before.passes, causes - before.causes))
+                came = before.objects + len(lives) - before.lives
+                done = _Sample(now - before.at, passes - before.passes, causes - before.causes, objects=max(1, came))
+                self._compare(process, done)
 
     def _compare(self, process: Process, done: _Sample) -> None:
-        objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
-        allowed = PASSES_A_MINUTE * max(1, objects) * done.at / 60.0 + PASSES_A_CAUSE * max(1, objects) * done.causes
+        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes)
         if done.passes > allowed:
-            words = f"{done.passes:g} reconciles of {objects} objects in {done.at:.0f} s, with {done.causes} causes"
+            words = f"{done.passes:g} reconciles of {done.objects} objects in {done.at:.0f} s, with {done.causes} causes"
             self._world.judge.found("hot passes", f"{process.name}: {words}")
