@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile.naming import base_name, installation_tag
 from gpucloud.sim.world.vms import Vm
-from simulation.cloud import KEYS, name_of
-from simulation.people import APPLY, MERGE, OBJECTS, People, path_of
+from simulation.cloud import name_of
+from simulation.credentials import KEY, LOGIN, secret_data
+from simulation.people import APPLY, KEY_LINE, MERGE, OBJECTS, People, path_of
 from simulation.situations import Situations
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 NAMES = ("a", "b", "c")
 CHOSEN = ("prod", "db", "web")
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 TEXTS = ("2026-01-01T00:00:00Z", "\U0001f680 now", "line\u0000\u001b[31m", "\u2028x\ufffe", "2026-02-02T00:00:00Z", "")
 VPC = "acme"
 
@@ -38,6 +37,7 @@ class Actors:
         self._snapshot: Any = None
         self._touched = 0
         self.changed_keys = False
+        self.forms: dict[str, str] = {}  # of the credentials, by namespace
         self._acts: dict[str, tuple[float, Callable[[], object]]] = {
             "nothing": (0.5, lambda: None),
             "create vm": (4, self._create_vm),
@@ -79,7 +79,9 @@ class Actors:
                 self._account(namespace)
 
     def _account(self, namespace: str) -> None:
-        self.admin.put_secret(namespace, "key", KEYS["good"])
+        choose = self._world.choices.choose
+        self.forms[namespace] = choose(f"login in {namespace}", (KEY, LOGIN), (3, 1))
+        self.admin.put_secret(namespace, "key", secret_data("good", self.forms[namespace]))
         self.owner.create("GpuCloudAccount", namespace, "default", {"secretRef": {"name": "key"}})
 
     async def act(self, seconds: float) -> None:
@@ -89,8 +91,9 @@ class Actors:
         names, weights = list(self._acts), [weight for weight, _ in self._acts.values()]
         if world.weather.has("no-capacity"):
             world.tell("cloud", "has no capacity")
-            world.cloud.set_capacity(0)
+            world.cloud.set_capacity(choose("capacity", (0, 1, 2)))
             world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
+        world.deeds.schedule(seconds)
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
@@ -126,7 +129,7 @@ class Actors:
 
     def _create_vm(self) -> None:
         choose = self._world.choices.choose
-        spec: dict[str, Any] = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY]}
+        spec: dict[str, Any] = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY_LINE]}
         place = choose("vm in", ("vpc", "ref"), (8, 1))
         spec |= {"vpc": VPC} if place == "vpc" else {"vpcRef": {"name": "net"}}
         chosen = choose("vm name", ("", *CHOSEN), (6, 2, 1, 1))
@@ -331,13 +334,14 @@ class Actors:
     def _change_key(self) -> None:
         self.changed_keys = True
         if not self._world.scenario.own_account:
-            self.put_key(self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1)))
+            which = self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1))
+            self.put_key(which, self._world.choices.choose("key form", (self.forms["team"], KEY, LOGIN), (8, 1, 1)))
 
-    def put_key(self, which: str) -> None:
-        """Write another key into the Secret."""
+    def put_key(self, which: str, form: str = "") -> None:
+        """Write another credential into the Secret, in its own form unless another is named."""
         self.changed_keys = True
         self._world.judge.key_changed()
-        self.admin.put_secret("team", "key", KEYS[which])
+        self.admin.put_secret("team", "key", secret_data(which, form or self.forms["team"]))
 
     def delete_secret(self) -> None:
         """Delete the Secret."""
@@ -372,11 +376,11 @@ class Actors:
         """Good keys, and the accounts that use them, wherever they are missing."""
         if self._world.scenario.own_account:
             return
-        good = base64.b64encode(KEYS["good"].encode()).decode()
-        for namespace in ("team", "other"):
+        for namespace, form in self.forms.items():
             found = self.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
-            if found is None or found["data"] != {"apikey": good}:
-                self.admin.put_secret(namespace, "key", KEYS["good"])
+            good = secret_data("good", form)
+            if found is None or found["data"] != {name: value for name, value in good.items() if value is not None}:
+                self.admin.put_secret(namespace, "key", good)
         accounts = {item["metadata"]["namespace"] for item in self.owner.all("GpuCloudAccount")}
         for namespace in sorted({"team", "other"} - accounts):
             self.owner.create("GpuCloudAccount", namespace, "default", {"secretRef": {"name": "key"}})
@@ -388,6 +392,7 @@ class Actors:
             annotations = item["metadata"].get("annotations") or {}
             if "gpucloud.dev/paused" in annotations:
                 self.owner.annotate(item, paused=None)
+        self._world.judge.guarding.release_all()
 
     def accept_absences(self) -> None:
         """Say of what the operator does not believe to be gone that it is, where it is."""

@@ -40,8 +40,16 @@ async def judge(world: World, of: Judge) -> None:
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
         await _delete_everything(world, of)
+    await _orphans(world, of)
+
+
+async def _orphans(world: World, of: Judge) -> None:
+    """What was abandoned is collected, where that is allowed; what is left is reported."""
+    await asyncio.sleep(of.collecting.patience())
+    for name in of.collecting.left():
+        of.found("uncollected", f"{name!r} was abandoned, and is there still")
     if any(_leaks(world, of)):
-        await asyncio.sleep(settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
+        await asyncio.sleep(world.scenario.settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
     for leak in _leaks(world, of):
         of.found("leak", leak)
 
@@ -93,6 +101,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
 def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
     for life in of.books.standing():
+        yield from of.guarding.unmet(life)
         if life.deleting:
             if not _stalled(life) and not _blocked(life):
                 yield f"{life.name} is being deleted still: {life.ready}"

@@ -17,9 +17,13 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
+from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.collecting import Collecting
+from simulation.credentials import KEYS
+from simulation.guarding import Guarding
 from simulation.logs import SimulatedLog
 from simulation.promises import Promises
+from simulation.rates import Rates
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -35,6 +39,8 @@ RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 CALL_SECONDS = 45.0
 OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
+FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -74,6 +80,8 @@ class Judge:
         self._last_good: dict[str, float] = {}
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
+        self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
+        self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
 
     def found(self, oracle: str, text: str) -> None:
         """It must never be."""
@@ -93,6 +101,7 @@ class Judge:
     def died(self, process: Process) -> None:
         """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
+        self.collecting.slept()
         now = self._world.loop.time()
         for order in self._world.cloud.orders:
             if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
@@ -101,8 +110,8 @@ class Judge:
 
     def show(self, text: str) -> None:
         """An operator has shown this to others: no key may stand in it."""
-        for key in KEYS.values():
-            if key in text:
+        for secret in (*KEYS.values(), *self._world.cloud.callers.tokens):
+            if secret in text:
                 self.found("canary", f"a key stands in {text[:200]}")
 
     def key_changed(self) -> None:
@@ -114,6 +123,11 @@ class Judge:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
         self._promises.disturbed()
+        self.rates.disturbed()
+
+    def appeared(self, life: Life) -> float:
+        """When this object came, or came back with a restored backup."""
+        return self._appeared[life.uid]
 
     def committed(self) -> None:
         """The apiserver has changed."""
@@ -127,6 +141,7 @@ class Judge:
             note = str(commit.after.get("note", ""))
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
+            self.collecting.told(commit.after)
             return
         if commit.plural == "secrets":
             self._note_secret(commit)
@@ -135,6 +150,9 @@ class Judge:
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
         if life is None:
             return
+        self._appeared.setdefault(life.uid, self._world.loop.time())
+        self.collecting.committed(life)
+        self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
             self._note_write(life)
@@ -176,20 +194,25 @@ class Judge:
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
                 life.tampered = life.restored = True  # its status is older than what was done since
+                self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
                 life.forced = True
+            self.collecting.committed(life)
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
         self._promises.sent(process, operation, request, asked_name(request))
         name, now = asked_name(request), self._world.loop.time()
+        self.collecting.sent(process, operation, request)
+        if operation == "DestroyServer":
+            self.guarding.destroys(process, name)
         if operation not in CREATES:
             for life in self.books.standing():
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        place = asked_place(request)
+        place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
@@ -206,13 +229,17 @@ class Judge:
         if life is not None:
             life.mutations += 1
             self._note_send(life, operation)
+            if kind == "GpuVM":
+                self.guarding.orders(process, life)
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
         self._promises.answered(process, operation, asked_name(request), response)
         if operation in CREATES:
-            what = (process.name, asked_name(request), *asked_place(request))
+            place = asked_place(request, self._world.cloud.callers.tenant(request))
+            name = asked_name(request)
+            what = (process.name, self._world.cloud_names.get(name, name), *place)
             sent = [one for one in self._world.cloud.orders if not one.answer]
             order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
             if order is not None:
@@ -230,7 +257,7 @@ class Judge:
             self._note_listing(operation, now)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
-                self._good.append(GoodListing(now, operation, asked.casefold(), tenant_of(request)))
+                self._good.append(GoodListing(now, operation, asked.casefold(), self._world.cloud.callers.tenant(request)))
                 self._last_good[operation] = now
             self._promises.listed(operation, self._last_good.get(operation, 0.0))
 
@@ -334,7 +361,7 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
+            if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
@@ -344,6 +371,11 @@ class Judge:
                     return True
         gone = self._gone_at(kind, name, made)
         return gone is not None and self._listings_between(row, shown(gone), shown(made)) < 2
+
+    def _looked(self, kind: str, ordered: float) -> float:
+        """When the listing was made by which the name was free at this order: none that is older is acted upon."""
+        times = (it.at for it in self._good if it.operation == LISTINGS[kind] and ordered - FRESH_SECONDS <= it.at <= ordered)
+        return max(times, default=ordered)
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
@@ -464,10 +496,12 @@ class Judge:
 
     def _note_write(self, life: Life) -> None:
         """No object is written hot."""
+        self.rates.mutated(life, "writes")
         if _often(life.writes, self._world.loop.time(), WRITES_A_MINUTE):
             self.found("hot writes", f"{life.name} was written {WRITES_A_MINUTE} times within a minute")
 
     def _note_send(self, life: Life, operation: str) -> None:
+        self.rates.mutated(life, "calls")
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 
@@ -509,16 +543,10 @@ def asked_name(request: Request) -> str:
     return next((value for name, value in request.query if name.lower() == "id"), "")
 
 
-def asked_place(request: Request) -> tuple[str, str, str]:
+def asked_place(request: Request, tenant: str) -> tuple[str, str, str]:
     """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
     said = json.loads(request.body) if request.body else {}
-    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant_of(request)
-
-
-def tenant_of(request: Request) -> str:
-    """Whose key a request bears."""
-    headers = " ".join(value for _, value in request.headers)
-    return next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
+    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:

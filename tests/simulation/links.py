@@ -159,11 +159,13 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
         fault = self._lies_once(operation, plain, fault) if operation in LISTINGS else fault
+        world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
         response: Response = await self.travel(
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
+        world.judge.rates.answered(self.process, plain, response)
         if response.ending is Ending.RESET:
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
                 raise BufferError("what nobody thought of")

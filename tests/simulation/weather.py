@@ -23,7 +23,7 @@ CLOUD_WRITE = (
     *("write-unsaid", "write-500", "write-not-found", "write-late", "write-ghost", "write-garbage"),
 )
 PROCESS = ("crash", "crash-at-call", "pause")
-STATES = ("lag", "spelling", "own-id", "odd-knobs", "no-capacity", "cloud-outage", "kube-outage")
+STATES = ("lag", "spelling", "own-id", "odd-knobs", "no-capacity", "cloud-outage", "kube-outage", "cloud-budget")
 KINDS = tuple(dict.fromkeys((*KUBE, *WATCH, *CLOUD_READ, *CLOUD_WRITE, *PROCESS, *STATES)))
 ON = 0.25
 CALM = 0.1
@@ -49,6 +49,16 @@ class Weather:
         if "own-id" in self.rates:  # who dies before the answer came can never learn what the cloud has called its VM
             for kind in PROCESS:
                 self.rates.pop(kind, None)
+
+    @property
+    def tells_news(self) -> bool:
+        """Whether no fault of this history delays the news of objects, or loses them."""
+        return not self.rates.keys() & {*KUBE, *WATCH, "kube-outage"}
+
+    @property
+    def shows_cloud(self) -> bool:
+        """Whether no fault of this history hides from operators what the cloud has."""
+        return not self.rates.keys() & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
 
     def has(self, kind: str) -> bool:
         """Whether this kind belongs to this history, and faults are not over."""

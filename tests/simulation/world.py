@@ -18,6 +18,7 @@ from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
+from simulation.deeds import Deeds
 from simulation.judge import Judge
 from simulation.logs import SimulatedLog
 from simulation.loop import VirtualLoop
@@ -72,6 +73,7 @@ class World:
         self.cloud = Cloud(self)
         self.replicas = [Replica(self, number, self.scenario.settings) for number in range(self.scenario.replicas)]
         self.actors = Actors(self)
+        self.deeds = Deeds(self)
         self.loop.on_death = self.kill
 
     def now(self) -> Any:
@@ -233,6 +235,7 @@ class World:
     def began(self, replica: Replica) -> None:
         """A process has been started. Even when it is dead nobody may tidy it up, as that would run what it left unfinished."""
         self.processes.append(replica.process)
+        self.judge.collecting.began(replica.process)
         if self.weather.has("crash") and self._deaths < DEATHS:
             after = self.choices.pick("dies after callbacks", 0, lambda part: int(20 * 300**part))
             replica.process.dies_at = after

@@ -90,7 +90,7 @@ class Orphans:
 
     def parted(self, room: CloudRoom[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """The watch calls an object gone: bear witness if that was not our doing. Cheap: no I/O."""
-        if not self._tools.rules.collect or room.holds not in survey.MARKED:
+        if not self._tools.rules.collect or room.kind not in survey.HOLDERS:
             return
         facts = room.parting(body)
         if facts is None:

@@ -86,6 +86,11 @@ def may_exist(order: Order | None) -> bool:
     return order is not None and order.state in MAY_EXIST
 
 
+def uses_quota(order: Order | None) -> bool:
+    """Whether it counts against limits on purchases: it may exist, or was refused and may be ordered again."""
+    return may_exist(order) or (order is not None and order.state is OrderState.REFUSED)
+
+
 def being_made(order: Order | None) -> bool:
     """Whether it was ordered, or is about to be, and has not been seen yet."""
     return order is not None and order.state in BEING_MADE

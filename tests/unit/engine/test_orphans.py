@@ -317,6 +317,15 @@ async def test_an_abandoned_vm_is_destroyed_after_its_age(whole):
     assert told["metadata"]["namespace"] == "default"
 
 
+async def test_an_account_that_goes_is_forgotten(whole):
+    """Found by the simulated world: the collector took its end for that of something with a thing in the cloud."""
+    it = await whole("train")
+    account = a_resource("GpuCloudAccount", "default", uid="u-account")
+    it.engine.observe("GpuCloudAccount", "ADDED", account)
+    it.engine.observe("GpuCloudAccount", "DELETED", account)
+    assert list(it.engine.known().objects.accounts) == []
+
+
 async def test_one_is_destroyed_at_a_time(whole):
     it = await whole("one", "two")
     it.strip("one", "two")
