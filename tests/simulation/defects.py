@@ -79,7 +79,7 @@ MET: dict[str, tuple[Change, ...]] = {
     ),
     "a namespace copies the disk of another's VM": ((SHARING, "    if not _only_ours(holders, snapshot):", "    if False:"),),
     "a namespace adopts the VPC of another": (
-        (SHARING, "    if spec.adoption is Adoption.NEVER or not _isolated(objects, seat):", "    if True:"),
+        (SHARING, "    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):", "    if True:"),
     ),
     "a restart annotation counts again when the status was wiped": (
         ("reconcile/gpuvm/power.py", " and f.status.order is not None else None", " else None"),
@@ -179,7 +179,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         (LOOP, "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:", "        if before:"),
         (LOOP, "        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:", "        if not facts:"),
     ),
-    "the pause annotation is not heeded": ((STEPS, "    if not f.annotated(Annotation.PAUSED):", "    if f.limits:"),),
+    "the pause annotation is not heeded": ((STEPS, "    if not pause.is_paused(f.meta.annotations):", "    if f.limits:"),),
     "Retain is heeded only when the VM was adopted": (
         (
             DELETE,
