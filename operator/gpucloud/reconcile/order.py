@@ -54,6 +54,7 @@ class Standing:
     unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
+    back_at: float | None = None  # when the first listing began that shows the same again; one listing may be an old one
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
 
     @property
@@ -206,6 +207,7 @@ def observed(standing: Standing, found: Observation[object], proofs: Proofs, now
     """The standing after the last look. Unknown changes nothing, nor do two records that cannot be told apart."""
     if isinstance(found, Present) and not found.twins:
         return _shown(standing, found, proofs, now.mono)
+    standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
     if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
         return _moved(standing, Event.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
@@ -270,11 +272,18 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
         if proofs.same is None and found.doubtful:
             return standing  # it may never have been away; as soon as the record shows more, that tells
-        same = order.model_copy(update={"missing_since": None})
-        return replace(standing, order=same, verified=found.returned) if proofs.same else _moved(standing, Event.REPLACED, now)
+        return _verified(standing, found) if proofs.same else _moved(standing, Event.REPLACED, now)
     if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
         return _moved(standing, Event.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
     return None
+
+
+def _verified(standing: Standing, found: Present[object]) -> Standing:
+    """The same is shown again: believed when a second listing shows it, too."""
+    if standing.order is None or standing.back_at is None or found.as_of <= standing.back_at:
+        return replace(standing, back_at=standing.back_at or found.as_of)
+    order = standing.order.model_copy(update={"missing_since": None})
+    return replace(standing, order=order, verified=found.returned, back_at=None)
 
 
 def _returned(standing: Standing, found: Present[object], proofs: Proofs) -> bool:
@@ -404,4 +413,4 @@ def _moved(standing: Standing, event: Event, now: float) -> Standing:
     doubtful = standing.doubtful or standing.state in OUTSTANDING
     order = standing.order.model_copy(update={"state": transition.to})
     keeps = transition.to is OrderState.UNCLEAR and standing.unresolved
-    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful)
+    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful, back_at=None)

@@ -94,6 +94,22 @@ async def test_the_same_address_shows_that_what_came_back_after_a_restart_is_our
     assert "missingSince" not in it.status["order"]
 
 
+async def test_one_old_listing_does_not_bring_it_back(it):
+    """Seen in the simulated world: the listing showed ours, with its address; the name was a stranger's by then."""
+    it.cloud.odd = {"privateIp": "10.0.0.5"}
+    await ready(it)
+    ours = copy.deepcopy(it.cloud.vms)
+    await missed(it)
+    it.delete()
+    it.cloud.vms |= ours
+    listings = len(it.cloud.asked("GetServers"))
+    await it.until(lambda: len(it.cloud.asked("GetServers")) > listings)
+    it.cloud.vms.clear()
+    it.cloud.add("prod", privateIp="10.0.0.9")
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+
+
 async def test_what_a_destroying_call_without_an_answer_left_missing_is_somebody_elses_when_it_comes_back(it):
     await ready(it)
     it.cloud.refuse("DestroyServer", 503)

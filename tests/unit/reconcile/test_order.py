@@ -237,7 +237,9 @@ def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether
 
 
 def test_what_was_seen_to_be_the_same_once_may_change_later():
-    verified = look(BACK, CHOSEN)(at(S.SEEN))
+    once = look(BACK, CHOSEN)(at(S.SEEN))
+    assert look(BACK, OTHER)(once).state is S.LOST, "one listing may be an old one"
+    verified = look(replace(BACK, as_of=SINCE + 52), CHOSEN)(once)
     assert look(BACK, OTHER)(verified).state is S.SEEN
     assert look(replace(BACK, returned=SINCE + 90), OTHER)(verified).state is S.LOST
 
@@ -249,6 +251,17 @@ def test_a_2xx_answer_that_cannot_be_read_is_waited_for_as_an_acceptance(kind):
     assert unread.state is S.UNCLEAR
     assert look(missing(SINCE + 10 * GRACE - 1), MARKED)(unread).state is S.UNCLEAR
     assert look(missing(SINCE + 10 * GRACE), MARKED)(unread).state is S.REFUSED
+
+
+def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
+    """The first may be older than those: what it shows may be gone, and the name somebody else's."""
+    gone = look(missing(SINCE + 5), CHOSEN)(at(S.SEEN))
+    assert gone.order.missing_since is not None
+    once = look(shown(SINCE + 50), CHOSEN)(gone)
+    assert (look(shown(SINCE + 50), CHOSEN)(once), once.order.missing_since) == (once, gone.order.missing_since)
+    assert look(shown(SINCE + 52), CHOSEN)(once).order.missing_since is None
+    between = look(Absent(SINCE + 51, SINCE + 51), CHOSEN)(once)
+    assert look(shown(SINCE + 52), CHOSEN)(between).order.missing_since is not None
 
 
 def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():

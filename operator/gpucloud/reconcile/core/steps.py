@@ -216,6 +216,8 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Present) or f.found.twins or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
     needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
+    if f.standing.back_at is not None:
+        needed = f.now.mono
     return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
 
 
