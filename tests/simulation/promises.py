@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that fails is asked again within a minute
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
-MOMENT_SECONDS = 3.0
+MOMENT_SECONDS = 0.5
 BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
