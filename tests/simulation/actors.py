@@ -97,6 +97,8 @@ class Actors:
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
+        if len(world.replicas) > 1 and world.weather.has("pause") and choose("the leader sleeps", (True, False)):
+            world.act_later(seconds * choose("it sleeps after", (0.3, 0.1, 0.6)), self._pause_leader)
         if "situations" not in world.weather.without:
             Situations(world, self.cluster).begin()
         for _ in range(world.scenario.slots):
@@ -410,6 +412,13 @@ class Actors:
         if world.weather.has("pause"):
             replica = world.replicas[world.choices.choose("paused replica", range(len(world.replicas)))]
             world.pause(replica.process, world.choices.choose("paused for", (10.0, 1.0, 30.0, 60.0)))
+
+
+    def _pause_leader(self) -> None:
+        """Put whoever holds the Lease to sleep for longer than it lasts."""
+        for replica in self._world.replicas:
+            if self._world.judge.leads(replica.process):
+                self._world.pause(replica.process, 4 * self._world.scenario.settings.lease_duration_seconds)
 
 
 def _plain(item: dict[str, Any]) -> dict[str, Any]:

@@ -232,6 +232,15 @@ class Judge:
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
 
+    def leads(self, process: Process) -> bool:
+        """Whether this process holds the Lease."""
+        return self._promises.leads(process)
+
+    def writes(self, process: Process, method: str, path: str) -> None:
+        """An operator sends a write of one of our objects to the apiserver."""
+        if method != "GET" and "/apis/gpucloud.dev/" in path:
+            self._promises.led(process, f"{method} {path}")
+
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()

@@ -99,6 +99,7 @@ class KubeLink(Link):
             NoAnswer: no whole answer came.
         """
         world = self.world
+        world.judge.writes(self.process, method, urlsplit(path).path)
         domain = f"kube {method} {_resource(path)}"
         fault = world.weather.strikes(KUBE, domain)
         if world.kube_is_down():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that fails is asked again within a minute
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
-MOMENT_SECONDS = 3.0
+MOMENT_SECONDS = 0.5
 BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
@@ -47,7 +47,7 @@ class Promises:
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
         """An operator sends a call that changes the cloud."""
-        self._led(process, operation, name)
+        self.led(process, f"{operation} {name!r}")
         if operation in CREATES:
             self._with_a_living_secret(operation, name)
         if operation == "CreateSnapshot":
@@ -86,11 +86,16 @@ class Promises:
                     "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
                 )
 
-    def _led(self, process: Process, operation: str, name: str) -> None:
-        """With a Lease, whoever sends a changing call holds it at that moment."""
+    def led(self, process: Process, what: str) -> None:
+        """With a Lease, whoever sends a changing call, or a write of an object, holds it at that moment."""
         lease = self._lease()
-        if lease is not None and lease.get("holderIdentity") not in {process.name, ""}:
-            self._found("lease", f"{process.name} sent {operation} {name!r} while {lease['holderIdentity']} held the Lease")
+        if lease is not None and lease.get("holderIdentity") not in {process.name, "", None}:
+            self._found("lease", f"{process.name} sent {what} while {lease['holderIdentity']} held the Lease")
+
+    def leads(self, process: Process) -> bool:
+        """Whether this process holds the Lease."""
+        lease = self._lease()
+        return lease is not None and lease.get("holderIdentity") == process.name
 
     def _lease(self) -> dict[str, Any] | None:
         settings = self._world.scenario.settings
