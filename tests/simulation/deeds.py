@@ -33,7 +33,8 @@ class Deeds:
         """Say what happens within so many seconds."""
         settings = self._world.scenario.settings
         if settings.collect_orphans:
-            self._some("abandon", seconds, (("abandon", self._abandon, 4), ("apply again", self._apply_again, 1)))
+            acts = (("abandon", self._abandon, 4), ("apply again", self._apply_again, 1), ("crowd", self._crowd, 1))
+            self._some("abandon", seconds, acts)
         if settings.brake_vms or settings.brake_price_per_hour:
             acts = (("purge", self._purge, 2), ("release", self._release, 1), ("release one", self._release_one, 1))
             self._some("purge", seconds, acts)
@@ -53,7 +54,9 @@ class Deeds:
                 self._world.act_later(when * seconds, by_name[name])
 
     def _one(self, *kinds: str) -> dict[str, Any] | None:
+        """One of these, and rather one that has something in the cloud."""
         found = self._owner.all(*kinds)
+        found = [one for one in found if _is_seen(one)] or found
         part = self._world.choices.pick(f"deed which {kinds[0]}", 0.0, lambda part: round(part, 3))
         return found[int(part * len(found)) % len(found)] if found else None
 
@@ -69,7 +72,7 @@ class Deeds:
             self._owner.annotate(item, paused="true")
         self._owner.delete(item)
         self._gone.append(item)
-        after = self._world.choices.choose("stripped after", (0.1, 0.0, 1.0)) * self._world.grace
+        after = self._world.choices.choose("stripped after", (0.0, 0.1, 1.0), (6, 1, 1)) * self._world.grace
         self._world.act_later(after, lambda: self._owner.patch(item, {"metadata": {"finalizers": None}}))
 
     def _apply_again(self) -> None:
@@ -112,3 +115,9 @@ class Deeds:
     def _end_logins(self) -> None:
         self._world.tell("cloud", "ends all logins")
         self._world.cloud.end_logins()
+
+
+def _is_seen(item: dict[str, Any]) -> bool:
+    return ((item.get("status") or {}).get("order") or {}).get("state") == "Seen" and "deletionTimestamp" not in item[
+        "metadata"
+    ]
