@@ -59,10 +59,7 @@ class Metrics:
             "controller_runtime_reconcile", "Passes over one object.", ["controller", "result"], registry=registry
         )
         self.reconcile_errors = Counter(
-            "controller_runtime_reconcile_errors",
-            "Passes that ended with an exception.",
-            ["controller"],
-            registry=registry,
+            "controller_runtime_reconcile_errors", "Passes that ended with an exception.", ["controller"], registry=registry
         )
         self.reconcile_seconds = Histogram(
             "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
@@ -80,10 +77,7 @@ class Metrics:
         ).labels(QUEUE)
         self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
         self._call_seconds = Histogram(
-            "gpucloud_cloud_request_duration_seconds",
-            "Length of a request to the cloud.",
-            ["operation"],
-            registry=registry,
+            "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
         )
         self._listed = Counter(
             "gpucloud_cloud_listings",
