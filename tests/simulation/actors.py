@@ -413,7 +413,6 @@ class Actors:
             replica = world.replicas[world.choices.choose("paused replica", range(len(world.replicas)))]
             world.pause(replica.process, world.choices.choose("paused for", (10.0, 1.0, 30.0, 60.0)))
 
-
     def _pause_leader(self) -> None:
         """Put whoever holds the Lease to sleep for longer than it lasts."""
         for replica in self._world.replicas:
