@@ -171,6 +171,7 @@ class Cloud:
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         if fault in {"cloud-500", "write-500"} and choose(f"echo {fault}", (False, True), (5, 1)):
             word = f"cannot serve {dict(request.headers)}"  # some services quote what they were sent, key and all
+        old = world.grace * choose("stale by", (0.8, 3.0)) if fault == "list-stale" else 0.0
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": self._pause(fault)},
             "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},
@@ -182,7 +183,7 @@ class Cloud:
             "list-partial": {"kind": FaultKind.PARTIAL},
             "list-empty": {"kind": FaultKind.EMPTY},
             "list-twice": {"kind": FaultKind.DUPLICATE},
-            "list-stale": {"kind": FaultKind.STALE, "seconds": round(world.grace * 0.8, 1)},
+            "list-stale": {"kind": FaultKind.STALE, "seconds": round(old, 1)},
             "word": {"kind": FaultKind.STATUS_WORD, "word": word},
             "write-unsaid": {"kind": FaultKind.LOST_ANSWER},
             "write-500": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 502, "message": word},

@@ -30,7 +30,7 @@ async def judge(world: World, of: Judge) -> None:
     if not await _wanted(world, of, "liveness"):
         return
     settings = world.scenario.settings
-    before = {life.uid: life.mutations for life in of.books.standing() if life.ready.startswith("True/")}
+    before = {life.uid: life.mutations for life in of.books.standing() if life.ready.startswith("True/") or _stalled(life)}
     await asyncio.sleep(QUIET_POLLS * settings.poll_steady_seconds + 5.0)
     for uid, mutations in before.items():
         life = of.books.lives[uid]

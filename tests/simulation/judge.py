@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
-ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
+ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 CALL_SECONDS = 45.0
@@ -371,7 +371,7 @@ class Judge:
             if life.tampered:
                 return True
             if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
-                waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
+                waits = self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
                 if gone is not None and not self._listings_between(row, shown(order.known), shown(gone)):
