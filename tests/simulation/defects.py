@@ -26,7 +26,10 @@ MET: dict[str, tuple[Change, ...]] = {
     "what came back after a doubted listing is taken for the same": (
         ("engine/view.py", "for here in self.missed if here", "for here in self.missed if self.missed[here] > 1 and here"),
     ),
-    "what came back is taken for the same": ((ORDER, "found.returned is None or found.returned <= standing.since", "True"),),
+    "what came back is taken for the same": (
+        (ORDER, "found.returned is None or found.returned <= standing.since", "True"),
+        (ORDER, "standing.order.missing_since is not None", "False"),
+    ),
     "an order that is proven never made stays unclear": (
         (
             TRANSITIONS,

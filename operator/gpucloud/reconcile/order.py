@@ -270,7 +270,7 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
         settled = standing.own or found.as_of >= standing.since + proofs.grace
         return _moved(standing, Event.REPLACED, now) if settled else standing
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
-        if proofs.same is None and found.doubtful:
+        if proofs.same is None and found.doubtful and order.missing_since is None:
             return standing  # it may never have been away; as soon as the record shows more, that tells
         return _verified(standing, found) if proofs.same else _moved(standing, Event.REPLACED, now)
     if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:

@@ -264,6 +264,14 @@ def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
     assert look(shown(SINCE + 52), CHOSEN)(between).order.missing_since is not None
 
 
+def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
+    """They were another process's; the one listing is this one's."""
+    gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
+    unknown = replace(CHOSEN, same=None)
+    assert look(replace(BACK, doubtful=True), unknown)(gone).state is S.LOST
+    assert look(replace(BACK, doubtful=True), unknown)(at(S.SEEN)).state is S.SEEN
+
+
 def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():
     """The proof that it was never made may have been a partial one; the doubt stays with the next record."""
     unmade = look(missing(SINCE + GRACE), MARKED)(at(S.UNCLEAR))
