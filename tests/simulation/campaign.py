@@ -40,6 +40,7 @@ def _chunk(seeds: list[int]) -> list[Outcome]:
 
 def run(given: argparse.Namespace) -> int:
     """Let them take place; answers the exit code."""
+    single.quieten()
     began, done = time.monotonic(), 0
     met: Counter[str] = Counter()
     sometimes: Counter[str] = Counter()
