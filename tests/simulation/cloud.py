@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
 TENANTS = {"good": "acme", "other": "globex"}
 KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
+SHORT = frozenset({"list-foreign", "list-more"})  # listings that lack records, and show that they do
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
 
@@ -183,10 +184,11 @@ class Cloud:
 
     def _lies_once(self, operation: str, fault: str) -> str:
         """The fault; but listings lie at most once in a row, as one listing proves nothing, and two prove all."""
-        if fault.startswith("list-") and self._lied.get(operation):
-            fault = ""
-        if fault.startswith("list-") or not fault:
-            self._lied[operation] = bool(fault)
+        lies = fault.startswith("list-") and fault not in SHORT
+        if lies and self._lied.get(operation):
+            lies, fault = False, ""
+        if lies or not fault:
+            self._lied[operation] = lies
         return fault
 
     def _age(self, operation: str) -> float:
@@ -208,7 +210,7 @@ class Cloud:
         return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())
 
     def _rewritten(self, operation: str, response: Response, fault: str) -> Response:
-        if fault not in {"list-foreign", "list-more"} or response.status != 200 or response.ending is not Ending.COMPLETE:
+        if fault not in SHORT or response.status != 200 or response.ending is not Ending.COMPLETE:
             return response
         document = json.loads(response.body)
         inner = document.get("result") if isinstance(document.get("result"), dict) else document
@@ -216,9 +218,12 @@ class Cloud:
         if not isinstance(items, list):
             return response
         if fault == "list-more":
-            inner |= {"totalCount": len(items) + 1}
+            inner |= {"items": items[: len(items) // 2], "totalCount": len(items) + 1}
         elif operation != "GetSnapshots":
-            inner["items"] = [*items, {"id": "elsewhere", "name": "elsewhere", "namespace": "acme", "cluster": "Xyz9"}]
+            inner["items"] = [
+                *items[: len(items) // 2],
+                {"id": "elsewhere", "name": "elsewhere", "namespace": "acme", "cluster": "Xyz9"},
+            ]
         return replace(response, body=json.dumps(document).encode())
 
     def notice(self) -> None:

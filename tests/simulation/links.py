@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 USUAL = 0.02
 DEADLINE = 30.0
+ASKED_SECONDS, HAIR_SECONDS = 3.0, 0.01  # for so long a 429 of this cloud asks to be quiet
 LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
 OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
 DEATHS = ("", "sent", "committed", "answered")
@@ -143,6 +144,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
 
     def __init__(self, world: World, process: Process) -> None:
         Link.__init__(self, world, process)
+        self._quiet_until = 0.0  # as the cloud has asked; one link is one credential's
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer, or raise what a network raises."""
@@ -153,6 +155,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         kinds = CLOUD_WRITE if changes else CLOUD_READ if operation in LISTINGS else _READS
         domain = f"cloud {operation}"
         fault = world.weather.strikes(kinds, domain)
+        if world.loop.time() < self._quiet_until - HAIR_SECONDS:
+            world.judge.found("throttled", f"{operation} was sent though the cloud had asked this credential to be quiet")
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
         if changes:
@@ -160,6 +164,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         response: Response = await self.travel(
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
+        if response.status == 429:
+            self._quiet_until = world.loop.time() + ASKED_SECONDS
         if response.ending is Ending.RESET:
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
                 raise BufferError("what nobody thought of")
