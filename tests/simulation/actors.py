@@ -16,12 +16,41 @@ from simulation.situations import Situations
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simulation.choices import Choices
     from simulation.world import World
 
 NAMES = ("a", "b", "c")
 CHOSEN = ("prod", "db", "web")
 TEXTS = ("2026-01-01T00:00:00Z", "\U0001f680 now", "line\u0000\u001b[31m", "\u2028x\ufffe", "2026-02-02T00:00:00Z", "")
 VPC = "acme"
+WEIGHTS = {
+    "nothing": 0.5,
+    "create vm": 4,
+    "create vpc": 0.7,
+    "create snapshot": 1.2,
+    "delete": 4,
+    "edit power": 1,
+    "edit deletion": 0.7,
+    "pause": 0.7,
+    "restart vm": 0.7,
+    "annotate": 0.7,
+    "force": 0.5,
+    "wipe status": 0.4,
+    "back up status": 0.5,
+    "restore status": 0.7,
+    "edit immutable": 0.3,
+    "stranger makes": 1.2,
+    "stranger destroys": 1.2,
+    "stranger powers": 0.6,
+    "stranger's condition": 0.5,
+    "second cluster": 0.4,
+    "key": 0.8,
+    "delete secret": 0.3,
+    "delete namespace": 0.2,
+    "back up etcd": 0.3,
+    "restore etcd": 0.3,
+    "pause process": 0.5,
+}
 
 
 class Actors:
@@ -38,33 +67,33 @@ class Actors:
         self._touched = 0
         self.changed_keys = False
         self.forms: dict[str, str] = {}  # of the credentials, by namespace
-        self._acts: dict[str, tuple[float, Callable[[], object]]] = {
-            "nothing": (0.5, lambda: None),
-            "create vm": (4, self._create_vm),
-            "create vpc": (0.7, self._create_vpc),
-            "create snapshot": (1.2, self._create_snapshot),
-            "delete": (4, self._delete),
-            "edit power": (1, self._edit_power),
-            "edit deletion": (0.7, self._edit_deletion),
-            "pause": (0.7, self._pause),
-            "restart vm": (0.7, self._restart),
-            "annotate": (0.7, self._annotate),
-            "force": (0.5, self._force),
-            "wipe status": (0.4, self._wipe),
-            "back up status": (0.5, self._back_up),
-            "restore status": (0.7, self._restore),
-            "edit immutable": (0.3, self._edit_immutable),
-            "stranger makes": (1.2, self._stranger_makes),
-            "stranger destroys": (1.2, self._stranger_destroys),
-            "stranger powers": (0.6, self._stranger_powers),
-            "stranger's condition": (0.5, self._stranger_says),
-            "second cluster": (0.4, self._second_cluster),
-            "key": (0.8, self._change_key),
-            "delete secret": (0.3, self.delete_secret),
-            "delete namespace": (0.2, self._delete_namespace),
-            "back up etcd": (0.3, self._back_up_etcd),
-            "restore etcd": (0.3, self._restore_etcd),
-            "pause process": (0.5, self._pause_process),
+        self._acts: dict[str, Callable[[], object]] = {
+            "nothing": lambda: None,
+            "create vm": self._create_vm,
+            "create vpc": self._create_vpc,
+            "create snapshot": self._create_snapshot,
+            "delete": self._delete,
+            "edit power": self._edit_power,
+            "edit deletion": self._edit_deletion,
+            "pause": self._pause,
+            "restart vm": self._restart,
+            "annotate": self._annotate,
+            "force": self._force,
+            "wipe status": self._wipe,
+            "back up status": self._back_up,
+            "restore status": self._restore,
+            "edit immutable": self._edit_immutable,
+            "stranger makes": self._stranger_makes,
+            "stranger destroys": self._stranger_destroys,
+            "stranger powers": self._stranger_powers,
+            "stranger's condition": self._stranger_says,
+            "second cluster": self._second_cluster,
+            "key": self._change_key,
+            "delete secret": self.delete_secret,
+            "delete namespace": self._delete_namespace,
+            "back up etcd": self._back_up_etcd,
+            "restore etcd": self._restore_etcd,
+            "pause process": self._pause_process,
         }
 
     # The order of things.
@@ -88,7 +117,6 @@ class Actors:
         """All acts, over so many seconds."""
         world, choose = self._world, self._world.choices.choose
         end = world.loop.time() + seconds
-        names, weights = list(self._acts), [weight for weight, _ in self._acts.values()]
         if world.weather.has("no-capacity"):
             world.tell("cloud", "has no capacity")
             world.cloud.set_capacity(choose("capacity", (0, 1, 2)))
@@ -106,9 +134,9 @@ class Actors:
                 "gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2)
             )
             await asyncio.sleep(min(gap, max(0.0, end - world.loop.time())))
-            kind = choose("act", names, weights)
+            kind = next_act(world.choices)
             if kind not in world.weather.without:
-                self._acts[kind][1]()
+                self._acts[kind]()
             while world.namespaces.step():
                 pass
         await asyncio.sleep(max(0.0, end - world.loop.time()))
@@ -418,6 +446,11 @@ class Actors:
         for replica in self._world.replicas:
             if self._world.judge.leads(replica.process):
                 self._world.pause(replica.process, 4 * self._world.scenario.settings.lease_duration_seconds)
+
+
+def next_act(choices: Choices) -> str:
+    """What somebody does next."""
+    return choices.choose("act", tuple(WEIGHTS), tuple(WEIGHTS.values()))
 
 
 def _plain(item: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulation import scenario, situations
+from simulation import actors, scenario, situations
 from simulation.choices import Choices
 from simulation.weather import KINDS, Weather
 
@@ -10,7 +10,7 @@ SETTINGS = ("two replicas", "own account", "accounts")
 
 
 def meets(seed: int, aim: tuple[str, ...]) -> bool:
-    """Whether the history of this seed has all of these: a plot, kinds of faults, settings."""
+    """Whether the history of this seed has all of these: a plot, acts, kinds of faults, settings."""
     if not aim:
         return True
     choices = Choices(seed)
@@ -18,6 +18,7 @@ def meets(seed: int, aim: tuple[str, ...]) -> bool:
     has = {
         situations.drawn(choices),
         *weather.rates,
+        *(actors.next_act(choices) for _ in range(chosen.slots)),
         "two replicas" if chosen.replicas == 2 else "",
         "own account" if chosen.own_account else "accounts",
     }
@@ -26,4 +27,4 @@ def meets(seed: int, aim: tuple[str, ...]) -> bool:
 
 def known(word: str) -> bool:
     """Whether histories are told apart by this word."""
-    return word in (*situations.PLOTS, *KINDS, *SETTINGS)
+    return word in (*situations.PLOTS, *KINDS, *SETTINGS, *actors.WEIGHTS)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 BEGINNING = EPOCH.timestamp()
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
+SHORT = frozenset({"list-foreign", "list-more"})  # listings that lack records, and show that they do
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
 
@@ -230,7 +231,7 @@ class Cloud:
         return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())
 
     def _rewritten(self, operation: str, response: Response, fault: str) -> Response:
-        if fault not in {"list-foreign", "list-more"} or response.status != 200 or response.ending is not Ending.COMPLETE:
+        if fault not in SHORT or response.status != 200 or response.ending is not Ending.COMPLETE:
             return response
         document = json.loads(response.body)
         inner = document.get("result") if isinstance(document.get("result"), dict) else document
@@ -238,9 +239,12 @@ class Cloud:
         if not isinstance(items, list):
             return response
         if fault == "list-more":
-            inner |= {"totalCount": len(items) + 1}
+            inner |= {"items": items[: len(items) // 2], "totalCount": len(items) + 1}
         elif operation != "GetSnapshots":
-            inner["items"] = [*items, {"id": "elsewhere", "name": "elsewhere", "namespace": "acme", "cluster": "Xyz9"}]
+            inner["items"] = [
+                *items[: len(items) // 2],
+                {"id": "elsewhere", "name": "elsewhere", "namespace": "acme", "cluster": "Xyz9"},
+            ]
         return replace(response, body=json.dumps(document).encode())
 
     def notice(self) -> None:

@@ -17,7 +17,7 @@ from simulation.defects import AIMS, DEFECTS
 
 ROOT = Path(__file__).parents[2]
 PLANTED = ROOT / "tests" / "planted"
-VIOLATION = re.compile(r"^seed (?P<seed>\d+): (?P<oracle>[A-Za-z ]+) at", re.MULTILINE)
+VIOLATION = re.compile(r"^seed (?P<seed>\d+): (?P<oracle>.+?) at [\d.]+ s:", re.MULTILINE)
 
 
 def planted_in(copy: Path, name: str) -> None:
