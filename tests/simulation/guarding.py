@@ -82,7 +82,7 @@ class Guarding:
         passed = self._passed[process.name]
         if life.uid in passed:
             return
-        departure = passed[life.uid] = self._departure(life)
+        departure = passed[life.uid] = Departure(life.uid, _entered(life), _known_price(life))
         among = [one for one in passed.values() if not self._is_released(self._life(one.uid))]
         if self._is_crowd(departure, among):
             names = ", ".join(self._life(one.uid).name for one in among)
@@ -159,7 +159,7 @@ class Guarding:
 
     @staticmethod
     def _departure(life: Life) -> Departure:
-        return Departure(life.uid, _time(life.last["metadata"]["deletionTimestamp"]), _price(life))
+        return Departure(life.uid, _entered(life), _price(life))
 
     def _is_crowd(self, departure: Departure, among: list[Departure]) -> bool:
         """Whether some window with this departure in it holds more than may pass."""
@@ -194,6 +194,15 @@ class Guarding:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _entered(life: Life) -> datetime:
+    return _time(life.last["metadata"]["deletionTimestamp"])
+
+
+def _known_price(life: Life) -> float:
+    """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""
+    return _price(life) if life.status.get("pricePerHour") else 0.0
 
 
 def _price(life: Life) -> float:

@@ -157,6 +157,7 @@ def test_what_has_an_owner_is_called_no_orphan(court, seconds, found):
 
 def deleted(court, name):
     item = court.bought(name, f"{name}-x")
+    court.writes(item, pricePerHour="2.05")
     court.world.actors.owner.delete(item)
     return item
 
@@ -178,6 +179,14 @@ def test_no_more_is_destroyed_than_one_window_lets_pass(court, settings, found):
     for name in ("a", "b", "a"):
         it.destroys(f"{name}-x")
     assert it.oracles == found
+
+
+def test_a_price_that_nobody_knows_counts_as_nothing(court):
+    it = court(brake_price_per_hour=1.0)
+    item = it.bought()
+    it.world.actors.owner.delete(item)
+    it.destroys("a-x")
+    assert it.oracles == []
 
 
 def test_two_windows_let_twice_as_many_pass_and_so_do_two_processes(court):
