@@ -51,7 +51,7 @@ DEFECTS = {
         ORDER,
         (
             (
-                "    if standing.state is OrderState.ACCEPTED or standing.taken_over:",
+                "    if standing.state is OrderState.ACCEPTED or standing.unresolved:",
                 "    if not standing.own:\n        return first_seen\n    if standing.state is OrderState.ACCEPTED:",
             ),
         ),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.text import MAX_TEXT
@@ -35,6 +36,7 @@ MAY_EXIST = frozenset(
 )
 OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
+UNREAD_ACCEPTANCE = frozenset({ErrorKind.MALFORMED, ErrorKind.TOO_LARGE})  # 2xx answers
 URGENT = frozenset({OrderState.REFUSED, OrderState.LOST})
 WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
 
@@ -46,7 +48,7 @@ class Standing:
     order: Order | None  # None: nothing is recorded, and nothing is known of what was done before
     since: float  # when this process learned that the order is in its state
     recorded: float | None = None  # when this process wrote the record; None when another did
-    taken_over: bool = False  # another process wrote it, and what came of it is not resolved yet
+    unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
@@ -159,11 +161,11 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
         return Standing(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         order = known.order.model_copy(update={"id": recorded.id})
-        return replace(known, order=order, since=now, taken_over=known.state in OUTSTANDING, doubtful=True)
+        return replace(known, order=order, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
     doubtful = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
-    foreign = Standing(recorded, now, taken_over=unresolved, doubtful=doubtful)
+    foreign = Standing(recorded, now, unresolved=unresolved, doubtful=doubtful)
     return _moved(foreign, Event.TAKEN_OVER, now)
 
 
@@ -182,7 +184,7 @@ def _is_withdrawn(known: Standing, recorded: Order) -> bool:
 
 def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
     """A listing that lacks it counts from this mono time on."""
-    if standing.state is OrderState.ACCEPTED or standing.taken_over:
+    if standing.state is OrderState.ACCEPTED or standing.unresolved:
         return max(first_seen, standing.since + ACCEPTED_GRACES * grace)
     if standing.state is OrderState.UNCLEAR:
         return max(first_seen, standing.since + grace)
@@ -311,7 +313,8 @@ def answered(
         return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
-        return _moved(standing, Event.UNANSWERED, now)
+        moved = _moved(standing, Event.UNANSWERED, now)
+        return replace(moved, unresolved=True) if moved is not standing and refusal.kind in UNREAD_ACCEPTANCE else moved
     moved = _moved(standing, Event.REFUSED, now)
     if final_for is None or moved.order is None:
         return moved
@@ -360,5 +363,5 @@ def _moved(standing: Standing, event: Event, now: float) -> Standing:
         return standing
     doubtful = standing.doubtful or standing.state in OUTSTANDING
     order = standing.order.model_copy(update={"state": transition.to})
-    keeps = transition.to is OrderState.UNCLEAR and standing.taken_over
-    return replace(standing, order=order, since=now, taken_over=keeps, doubtful=doubtful)
+    keeps = transition.to is OrderState.UNCLEAR and standing.unresolved
+    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful)

@@ -60,7 +60,9 @@ TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
     (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
     (S.UNCLEAR, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.UNCLEAR, E.MISSING): Transition(
-        S.REFUSED, f"never made: both listings began a grace after the call ({ACCEPTED_GRACES} after a record was taken over)"
+        S.REFUSED,
+        f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "
+        "after a record was taken over",
     ),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
     (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),

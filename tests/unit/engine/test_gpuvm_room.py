@@ -302,7 +302,7 @@ async def test_a_record_that_another_process_wrote_may_have_been_acted_on_until_
     rig.clock.now += 100
     rig.put(status=bought(ours().name, state=OrderState.INTENDED))
     standing = (await rig.facts()).standing
-    assert (standing.state, standing.own, standing.taken_over, standing.since) == (OrderState.UNCLEAR, False, True, NOW + 100)
+    assert (standing.state, standing.own, standing.unresolved, standing.since) == (OrderState.UNCLEAR, False, True, NOW + 100)
     rig.clock.now += 5
     rig.put(status=bought(ours().name, state=OrderState.INTENDED), meta={"annotations": {"gpucloud.dev/paused": "true"}})
     assert (await rig.facts()).standing.since == NOW + 100, "seen again is not seen anew"
