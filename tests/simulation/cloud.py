@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
 TENANTS = {"good": "acme", "other": "globex"}
 KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
+LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
+LIES = frozenset({"list-partial", "list-empty", "list-twice", "list-stale"})  # which nothing in them shows to be untrue
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
 
@@ -53,6 +55,7 @@ class Order:
     vpc: str = ""  # of a VM or snapshot
     cluster: str = ""
     tenant: str = ""  # of the key
+    made: float | None = None  # when the cloud made what was ordered
 
 
 class Clock:
@@ -83,7 +86,7 @@ class Cloud:
         self.epoch = EPOCH.timestamp()
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
-        self._struck: dict[str, int] = {}
+        self._lied: set[tuple[object, ...]] = set()  # who was lied to, about what, and has had no true listing since
         self.lag = 0.0
         self.outsider = ""
         self._add_key("other", "gil")
@@ -133,6 +136,7 @@ class Cloud:
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
         request = self._named_by_cloud(operation, request, fault)
+        fault = self._sparing(process, operation, request, fault)
         armed = self._armed(operation, fault)
         if armed is not None:
             self.sim.state.faults.add(armed)
@@ -143,16 +147,24 @@ class Cloud:
         self._world.judge.answered(process, operation, request, response, fault)
         return response
 
+    def _sparing(self, process: Process, operation: str, request: Request, fault: str) -> str:
+        """The fault, but no lie before a process has had a true listing since the last one: one listing proves nothing.
+
+        What fails, or shows that it is not whole, is no listing that anybody believes, and so neither.
+        """
+        if operation not in LISTINGS or (fault and fault not in LIES):
+            return fault
+        asked = (process.name, operation, request.query, request.header("authorization"))
+        if fault and asked not in self._lied:
+            self._lied.add(asked)
+            return fault
+        self._lied.discard(asked)
+        return ""
+
     def _armed(self, operation: str, fault: str) -> Fault | None:
-        """The simulator's own fault for one of ours; listings lie at most once in a row, as one listing proves nothing."""
+        """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
-        lag = self._age(operation)
-        if operation.startswith("Get") and operation.endswith("s") and fault.startswith("list-"):
-            self._struck[operation] = self._struck.get(operation, 0) + 1
-            if self._struck[operation] > 1:
-                self._struck[operation], fault = 0, ""
-        elif not fault:
-            self._struck[operation] = 0
+        lag = self.age(operation)
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
@@ -178,13 +190,13 @@ class Cloud:
             "write-ghost": {"kind": FaultKind.GHOST},
             "write-garbage": {"kind": FaultKind.GARBAGE},
         }
-        lags = lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}
+        lags = lag and operation in LISTINGS
         if lags and (fault.startswith("list-") or fault == "word" or fault not in made):
             return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
         return Fault(**made[fault]) if fault in made else None
 
-    def _age(self, operation: str) -> float:
-        """How far behind listings are, in this history."""
+    def age(self, operation: str) -> float:
+        """How far behind listings are now."""
         if not self._world.weather.has("lag") or not operation.startswith("Get"):
             return 0.0
         self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
@@ -240,14 +252,17 @@ class Cloud:
         what = row.order if isinstance(row, Vm) else row
         there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
         found = [
-            order.uid
+            order
             for order in self.orders
             if (order.name, order.tenant) == (name, what.tenant)
             and order.vpc in {there, ""}
             and order.cluster.casefold() == what.cluster.casefold()
             and order.answer != "refused"
         ]
-        return found[-1] if found else "nobody"
+        if not found:
+            return "nobody"
+        found[-1].made = self._world.loop.time()
+        return found[-1].uid
 
     def live(self) -> Iterator[tuple[str, Row, str]]:
         """Everything that exists: its table, its record, its maker."""

@@ -17,7 +17,7 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, KEYS, TENANTS, Order, key_of, name_of
+from simulation.cloud import CREATES, KEYS, LIES, TENANTS, Order, key_of, name_of
 from simulation.logs import SimulatedLog
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
+LISTS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -44,6 +45,15 @@ class Violation(NamedTuple):
         return f"{self.oracle} at {self.at:.3f} s: {self.text}"
 
 
+class Listed(NamedTuple):
+    """A listing that an operator was given and had no reason to doubt."""
+
+    at: float
+    operation: str
+    reader: tuple[str, str]  # the process and its credential
+    shown: float | None  # the time that it shows; None: it lied
+
+
 class Judge:
     """Collects violations of one history."""
 
@@ -54,7 +64,7 @@ class Judge:
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
-        self._good: list[tuple[float, str, int]] = []  # when, which kind and how many good listings were handed out
+        self._listed: list[Listed] = []
         self._caller = ""
         self._takeovers: list[float] = []  # when another process than the last one asked the cloud
         self.last_disturbance = 0.0
@@ -191,8 +201,10 @@ class Judge:
         )
         if operation.startswith("Get"):
             self._note_listing(operation, now)
-            if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
-                self._good.append((now, operation, 1))
+            if response.status == 200 and response.ending is Ending.COMPLETE and (not fault or fault in LIES):
+                reader = (process.name, request.header("authorization"))
+                shown = None if fault else now - self._world.cloud.age(operation)
+                self._listed.append(Listed(now, operation, reader, shown))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -213,12 +225,18 @@ class Judge:
     # The oracles.
 
     def _made(self, table: str, maker: str) -> None:
-        """At most one live thing for each object."""
-        if maker not in self.books.lives:
+        """At most one live thing for each object.
+
+        Excused: the cloud gave one of them a name of its own, after an order that counts as never made since it showed too
+        late. Then the same name is asked for again, of which a cloud that keeps to the names it is given makes one only.
+        """
+        life = self.books.lives.get(maker)
+        if life is None:
             return
         there = [name_of(one) for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
-        if len(there) > 1:
-            self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
+        renamed = any(name in self._world.cloud_names for name in there)
+        if len(there) > 1 and not (renamed and self.beyond_telling(life)):
+            self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
     def _is_act(change: Any) -> bool:
@@ -285,12 +303,12 @@ class Judge:
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
-                if gone is not None and not self._listings_between(kind, order.known, gone):
+                if gone is not None and not self._in_a_row(kind, order.known, gone):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
                 if self._gone_at(kind, name, made) is None and self._listings_between(kind, until, made) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
-        return gone is not None and (self._listings_between(kind, gone, made) < 2 or self._taken_over_since(gone))
+        return gone is not None and (self._in_a_row(kind, gone, made) < 2 or self._taken_over_since(gone))
 
     def _taken_over_since(self, gone: float) -> bool:
         """Whether another process went on before the absence was surely recorded: a known limit (docs/reliability.md)."""
@@ -312,15 +330,30 @@ class Judge:
         return max((at for at in times if at <= before), default=None)
 
     def _listings_between(self, kind: str, since: float, until: float) -> int:
-        operation = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}[kind]
-        return sum(since < at <= until for at, what, _ in self._good if what == operation)
+        """How many true listings came between these two times, whatever time they showed."""
+        return sum(
+            since < listed.at <= until
+            for listed in self._listed
+            if listed.operation == LISTS[kind] and listed.shown is not None
+        )
+
+    def _in_a_row(self, kind: str, since: float, until: float) -> int:
+        """How many listings in a row, at most, showed one reader the time between. One that lies begins the row anew."""
+        rows: Counter[tuple[str, str]] = Counter()
+        longest = 0
+        for listed in self._listed:
+            if listed.operation == LISTS[kind]:
+                inside = listed.shown is not None and since < listed.shown <= until
+                rows[listed.reader] = rows[listed.reader] + 1 if inside else 0
+                longest = max(longest, rows[listed.reader])
+        return longest
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
 
         Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
-        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
-        bears a mark must still be reported.)
+        order without a clear answer whose thing shows only after the grace after which it counts as never made. (What bears
+        a mark must still be reported.)
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
@@ -334,9 +367,10 @@ class Judge:
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
 
     def beyond_telling(self, life: Life) -> bool:
-        """Whether an order had no clear answer, and listings lagged by more than the grace after it."""
-        unclear = any(order.answer != "accepted" for order in self._world.cloud.orders if order.uid == life.uid)
-        return unclear and self._world.cloud.lag >= self._world.grace
+        """Whether an order had no clear answer, and what it made shows in listings only after the grace that follows it."""
+        cloud, grace = self._world.cloud, self._world.grace
+        unclear = [order for order in cloud.orders if order.uid == life.uid and order.answer != "accepted"]
+        return any(order.made is not None and order.made + cloud.lag >= order.known + grace for order in unclear)
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""

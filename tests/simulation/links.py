@@ -14,6 +14,7 @@ import httpx
 
 from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
 from gpucloud.sim.messages import Ending, Request, Response
+from simulation.cloud import LISTINGS
 from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 USUAL = 0.02
 DEADLINE = 30.0
-LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
 OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
 DEATHS = ("", "sent", "committed", "answered")
 

@@ -157,11 +157,13 @@ def test_what_strangers_do_to_theirs_is_their_affair(court):
     assert court.oracles == []
 
 
-def listed(court, times):
+def listed(court, times, fault=""):
+    answer = None
     for _ in range(times):
         court.passes(10)
         request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
-        court.world.cloud.carry_out(court.operator, "GetServers", request, "")
+        answer = court.world.cloud.carry_out(court.operator, "GetServers", request, fault)
+    return answer and answer.body
 
 
 @pytest.mark.parametrize(("listings", "found"), [(0, []), (1, []), (2, ["foreign"])])
@@ -175,6 +177,69 @@ def test_a_chosen_name_made_anew_is_a_strangers_once_two_listings_could_show_our
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.world.actors.owner.delete(item)
     court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("between", "found"), [("", ["foreign"]), ("list-stale", []), ("cloud-503", ["foreign"])])
+def test_two_listings_that_show_ours_gone_count_only_in_a_row(court, between, found):
+    """One absent listing, one that still shows the VM, one absent listing: then a stranger's VM was taken for the old one."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 1)
+    listed(court, 1, between)
+    listed(court, 1)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+def test_listings_count_by_the_time_that_they_show(court, monkeypatch):
+    """They lagged by three graces, and no longer when the faults were over: none had ever shown the VM gone."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    monkeypatch.setattr(court.world.cloud, "age", lambda _operation: 90.0)
+    listed(court, 3)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == []
+
+
+def test_no_process_is_lied_to_twice_before_a_true_listing(court):
+    """What fails, or is seen to be incomplete, between two lies is no listing that shows anything."""
+    court.bought()
+    listed(court, 1)
+    faults = ("list-empty", "cloud-lost", "list-more", "list-empty", "list-empty")
+    shown = [b"a-x" in listed(court, 1, fault) for fault in faults]
+    assert shown == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize(("late", "found"), [(False, ["released"]), (True, [])])
+def test_an_unanswered_order_is_beyond_telling_only_if_it_shows_after_the_grace(court, late, found):
+    """Carried out late, and listed late: each less than a grace, both together more."""
+    item = court.bought()
+    (order,) = court.world.cloud.orders
+    order.answer, court.world.cloud.lag = "unclear", 0.8 * court.world.grace
+    assert order.made == order.known == 0.0
+    order.made += 0.7 * court.world.grace * late
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lag", "found"), [(0.5, ["twice"]), (3.0, [])])
+def test_a_cloud_that_names_vms_itself_makes_two_where_the_first_shows_after_the_grace(court, lag, found):
+    court.bought()
+    court.world.cloud.orders[0].answer, court.world.cloud.lag = "unclear", lag * court.world.grace
+    court.world.cloud_names["srv-1"] = "a-x"
+    court.world.cloud.make_vm("srv-1", "acme", "Msc1", "")
     assert court.oracles == found
 
 
