@@ -14,6 +14,7 @@ from simulation.process import Process
 from simulation.world import World
 
 SPEC = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAA a@b"]}
+ACME = {"tenancy": "acme"}
 SIGNED = (("authorization", f"ApiKey {KEYS['good']}"), ("content-type", "application/json"))
 
 
@@ -344,6 +345,38 @@ def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "reason": "Rejected"}
     court.writes(item, conditions=[life.condition("Ready"), stalled])
     assert list(ending._unmet(court.judge)) == []
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_person_accepts_the_absence_of_what_is_truly_gone_only(court, lives):
+    """Three vanished at once, two came back: of the third only a person can say that it is gone (seed 81850)."""
+    item = court.bought()
+    court.says(item, "Unknown", "ImplausibleListing")
+    if not lives:
+        court.world.cloud.end_vm("a-x", "acme", "Msc1")
+        court.passes(60)
+        court.world.cloud.notice()
+    accepted = set()
+    ending._accept(court.world, court.judge, accepted)
+    annotations = court.hands.call("GET", path_of(item))["metadata"].get("annotations", {})
+    assert ("gpucloud.dev/accept-absence" in annotations, bool(accepted)) == (not lives, not lives)
+
+
+@pytest.mark.parametrize(
+    ("reason", "tenancy", "unmet"), [("TenantMismatch", {}, 0), ("CredentialsRefused", {}, 1), ("TenantMismatch", ACME, 1)]
+)
+def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_others_up(court, reason, tenancy, unmet):
+    """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
+    ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
+    court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
+    court.writes(ordered, observedGeneration=1, **tenancy)
+    court.says(ordered, "True", "Running")
+    court.says(waiting, "False", "AccountNotReady")
+    court.writes(waiting, observedGeneration=1)
+    (account,) = court.world.actors.owner.all("GpuCloudAccount")[-1:]
+    said = {"type": "Stalled", "status": "True", "reason": reason, "message": "-", "observedGeneration": 1}
+    court.writes(account, conditions=[said | {"lastTransitionTime": "2026-01-01T00:00:00Z"}])
+    assert len(list(ending._unmet(court.judge))) == unmet
 
 
 def test_what_is_being_deleted_must_go(court):
