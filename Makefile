@@ -11,7 +11,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -61,9 +61,9 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, decisions
 	export CHAOS=whole SITUATIONS=30000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
 	  tests/unit/reconcile/test_properties.py tests/e2e/test_generated_specs.py
 
-simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving; DEFECTS=1 plants known defects
+simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000 from seed FIRST=0, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving; DEFECTS=1 plants known defects
 	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
-	  $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(DEFECTS),--defects) $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
 
 planted: $(READY) ## known defects of others, planted in a copy: the suite must find each
@@ -71,6 +71,9 @@ planted: $(READY) ## known defects of others, planted in a copy: the suite must 
 
 mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants
 	PYTHONPATH=tools $(RUN)/python -m mutation
+
+bench: $(READY) ## what the operator costs beside two peers: N=200,1000 (N=200: five minutes); PEERS=0; BUDGET=default; results in out/bench
+	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET))
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli

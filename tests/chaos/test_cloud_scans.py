@@ -123,7 +123,7 @@ async def test_nothing_is_lost_by_ten_thousand_odd_listings(campaign):
             found = inventory.observe(facts.identity)
             saw[type(found)] += 1
             now = reading(LoopClock())
-            known[who] = orders.observed(known[who], found, builders.proofs(facts), now.mono, facts.memory.first_seen)
+            known[who] = orders.observed(known[who], found, builders.proofs(facts), now, facts.memory.first_seen)
             plan = decide(replace(facts, now=now, found=found, standing=known[who]))
             told_again = plan.action is Verb.DESTROY and facts.meta.deleting  # its owner wants it gone
             if (plan.action is not None and not told_again) or plan.records_order or plan.release is not None:

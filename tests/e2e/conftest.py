@@ -14,7 +14,7 @@ import pytest
 from controlplane import ControlPlane
 from support.audit import AuditLog
 from support.canaries import Canaries, WatchedCloud, assert_not_shown
-from support.kubectl import Kubectl
+from support.kubectl import Kubectl, remove_objects
 from support.operatorproc import USER, OperatorProcess, grant_rights, install_crds
 from support.rights import PLUGIN
 
@@ -103,12 +103,8 @@ def new_namespace(kubectl, crds, namespaces):
         return made[-1]
 
     yield make
-    free = '--patch={"metadata":{"finalizers":null}}'
     for name in made:
-        left = [f"{item['kind'].lower()}/{item['metadata']['name']}" for item in kubectl.list(",".join(crds), ns=name)]
-        if left:
-            kubectl.run("delete", *left, "--wait=false", ns=name)
-            kubectl.run("patch", *left, "--type=merge", free, ns=name)
+        remove_objects(kubectl, crds, name)
         kubectl.ok("delete", "namespace", name, "--wait=false")
 
 

@@ -186,6 +186,7 @@ def test_a_secret_that_bought_nothing_can_be_deleted_and_buys_nothing_while_it_g
         lambda: here.get("secret", "cloud-credential")["metadata"]["finalizers"] == [KEEPER],
         what="our finalizer to be taken off, since nothing was bought",
     )
+    reach(here, "gpuvm", "train", "False/AccountNotReady", says=WAITS)  # and no longer that the credential is refused
     here.apply(secret(apikey=API_KEY))
     take_up(here)
     reach(here, "gpuvm", "train", "False/AccountNotReady", says=WAITS)

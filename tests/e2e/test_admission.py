@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gpucloud.kinds.common import FIRST_CONDITION
 from gpucloud.kinds.meta import API_VERSION
 from support.crdcases import ACCOUNT, ALL, LEAKY_URL, PRIVATE_KEY, SNAPSHOT, VM, VPC
 from support.crdschema import fields, rules, whole
@@ -315,7 +316,7 @@ def test_a_fresh_object_waits_for_the_operator(room, cases):
                 "type": "Ready",
                 "status": "Unknown",
                 "reason": "Pending",
-                "message": "Waiting for the operator",
+                "message": FIRST_CONDITION["message"],
                 "lastTransitionTime": "1970-01-01T00:00:00Z",
             }
         ],
@@ -370,7 +371,7 @@ def test_columns(room, cases, status, shown, wide):
     assert head == [*first, *shown, "AGE", *wide, "PAUSED", "MESSAGE"]
     seen = [value for name, value in zip(head, row, strict=True) if name not in {"AGE", "LAST-CONTACT"}]
     told = [value for value in [*shown.values(), *wide.values()] if value is not None]
-    assert seen == ["listed", "Unknown", "Pending", *told, "", "Waiting for the operator"]
+    assert seen == ["listed", "Unknown", "Pending", *told, "", FIRST_CONDITION["message"]]
     plain = room.ok("get", cases.short_name, "listed").splitlines()[0].split()
     assert plain == [*first, *shown, "AGE"]
 

@@ -16,11 +16,14 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 
+from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.conformance.playing import Ask, InMemory, Player
 from simulation.conformance.scripts import SCRIPTS
 from simulation.conformance.sequences import SEQUENCES
+from support.kubectl import remove_objects
 
+OURS = "conformance-"  # how the names of our namespaces begin
 CRDS = Path(__file__).parents[2] / "crds"
 BOUNDED = settings(
     max_examples=40,
@@ -71,28 +74,32 @@ class RealServer:
 
 
 @pytest.fixture(scope="module")
-def real(control_plane, crds):  # noqa: ARG001 - our resources are defined
+def real(control_plane, kubectl, crds):
+    """The real apiserver. What the scripts leave in it goes at the end, or the operators of later tests would work on it."""
     server = RealServer(control_plane.kubeconfig)
     yield server
     server.close()
+    for namespace in kubectl.list("namespaces"):
+        name = namespace["metadata"]["name"]
+        if name.startswith(OURS):
+            remove_objects(kubectl, crds, name)
+            kubectl.ok("delete", "namespace", name, "--wait=false")
 
 
 @pytest.fixture(scope="module")
 def in_memory():
     """A factory of apiservers in memory."""
-    definitions = [yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml"))]
+    resources = served(yaml.safe_load(file.read_text()) for file in sorted(CRDS.glob("*.yaml")))
 
     def make():
         uids = itertools.count(1)
-        return InMemory(
-            ApiServer(definitions, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}")
-        )
+        return InMemory(ApiServer(resources, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}"))
 
     return make
 
 
 def a_namespace():
-    return f"conformance-{secrets.token_hex(4)}"
+    return f"{OURS}{secrets.token_hex(4)}"
 
 
 def test_the_real_apiserver_is_reached_at_all(real):

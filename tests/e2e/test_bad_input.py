@@ -33,7 +33,7 @@ CASES = {
     "a VPC in a cluster that there is not": (
         gpuvpc("astray", name="acme-astray", cluster="Mars1"),
         "False/InvalidSpec",
-        ("Mars1", "create it again with the right one"),
+        ("Unknown cluster 'Mars1'", "Known clusters: ", "Msc1"),
     ),
     "a snapshot of a VM that there is not": (
         gpusnapshot("sourceless", vmRef=None, vm={"cluster": "Msc1", "vpc": "acme", "name": "nobody"}),
@@ -65,7 +65,7 @@ def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
     here.apply([manifest for manifest, _, _ in CASES.values()])
     for what, (manifest, wanted, words) in CASES.items():
         kind, name = manifest["kind"].lower(), manifest["metadata"]["name"]
-        item = reach(here, kind, name, wanted)
+        item = reach(here, kind, name, wanted, says=words[0])
         assert_row(here, item, kstatus="Failed", standing="Stalled", met=False)
         message = condition(item, "Stalled")["message"]
         figure(f"{what}: {condition(item, 'Stalled')['reason']}: {message}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from gpucloud.cloud import ApiKey, CloudClient
-from gpucloud.cloud.transport import PROGRESS, Progress
+from gpucloud.cloud import ApiKey, CloudClient, calls
 from unit.cloud.fakes import KEY
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\n["Msc1"]'
@@ -56,14 +56,9 @@ async def test_neither_proxies_nor_netrc(planted):
         planted(url_of(at_proxy))
         async with CloudClient(url_of(at_cloud), ApiKey(KEY)) as client:
             assert await client.get_all_clusters() == ("Msc1",)
-            await client._http.get("/without-a-credential", extensions=_progress())
+            await client.run(replace(calls.get_all_clusters(), authenticated=False))
     assert proxy.heads == []
     with_key, without = cloud.heads
     assert with_key.lower().count(b"\r\nauthorization:") == 1
     assert f"ApiKey {KEY}".encode() in with_key
     assert b"authorization" not in without.lower(), "none but the client's own is ever at hand"
-
-
-def _progress():
-    """What the transport wants to know of every request."""
-    return {PROGRESS: Progress(deadline=asyncio.get_running_loop().time() + 10)}

@@ -6,14 +6,22 @@ import argparse
 import sys
 from pathlib import Path
 
-from simulation import campaign, defects, exhaustive, telling
+from simulation import campaign, exhaustive, hunt, telling
 from simulation.weather import Weather
 
 
-def main() -> int:
+def _some(text: str) -> int:
+    """A number of histories: none would pass without a word."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} histories show nothing: give 1 or more")
+    return number
+
+
+def main(words: list[str] | None = None) -> int:
     """Exit code 0: no violation."""
     parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
-    parser.add_argument("--histories", type=int, default=2_000, help="how many (default 2000)")
+    parser.add_argument("--histories", type=_some, default=2_000, help="how many (default 2000)")
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after so many minutes (default: not)")
     parser.add_argument("--seed", type=int, default=None, help="make this one history again and tell it")
     parser.add_argument("--first", type=int, default=0, help="first seed of many (default 0)")
@@ -29,15 +37,18 @@ def main() -> int:
         "--start", choices=exhaustive.STARTS, default="new", help="with --exhaustive: where to begin (default new)"
     )
     parser.add_argument("--stop", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
+    )
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     Weather.without = frozenset(given.without.split(","))
     if given.replay:
         return telling.again(Path(given.replay))
     if given.seed is not None:
         return telling.one(given.seed, shrink=not given.whole)
     if given.defects is not None:
-        return defects.table(given.histories, given.processes, given.defects)
+        return hunt.table(given.histories, given.processes, given.defects)
     if given.digests:
         return campaign.tell_digests(map(int, given.digests.split(",")))
     if given.exhaustive:

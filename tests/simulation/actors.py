@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile.naming import base_name, installation_tag
 from gpucloud.sim.world.vms import Vm
-from simulation.cloud import KEYS, name_of
-from simulation.people import APPLY, MERGE, OBJECTS, People, path_of
+from simulation.cloud import name_of
+from simulation.credentials import KEY, LOGIN, secret_data
+from simulation.people import APPLY, KEY_LINE, MERGE, OBJECTS, People, path_of
+from simulation.situations import Situations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 NAMES = ("a", "b", "c")
 CHOSEN = ("prod", "db", "web")
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 TEXTS = ("2026-01-01T00:00:00Z", "\U0001f680 now", "line\u0000\u001b[31m", "\u2028x\ufffe", "2026-02-02T00:00:00Z", "")
 VPC = "acme"
 
@@ -37,6 +37,7 @@ class Actors:
         self._snapshot: Any = None
         self._touched = 0
         self.changed_keys = False
+        self.forms: dict[str, str] = {}  # of the credentials, by namespace
         self._acts: dict[str, tuple[float, Callable[[], object]]] = {
             "nothing": (0.5, lambda: None),
             "create vm": (4, self._create_vm),
@@ -59,7 +60,7 @@ class Actors:
             "stranger's condition": (0.5, self._stranger_says),
             "second cluster": (0.4, self._second_cluster),
             "key": (0.8, self._change_key),
-            "delete secret": (0.3, self._delete_secret),
+            "delete secret": (0.3, self.delete_secret),
             "delete namespace": (0.2, self._delete_namespace),
             "back up etcd": (0.3, self._back_up_etcd),
             "restore etcd": (0.3, self._restore_etcd),
@@ -78,7 +79,9 @@ class Actors:
                 self._account(namespace)
 
     def _account(self, namespace: str) -> None:
-        self.admin.put_secret(namespace, "key", KEYS["good"])
+        choose = self._world.choices.choose
+        self.forms[namespace] = choose(f"login in {namespace}", (KEY, LOGIN), (3, 1))
+        self.admin.put_secret(namespace, "key", secret_data("good", self.forms[namespace]))
         self.owner.create("GpuCloudAccount", namespace, "default", {"secretRef": {"name": "key"}})
 
     async def act(self, seconds: float) -> None:
@@ -88,11 +91,16 @@ class Actors:
         names, weights = list(self._acts), [weight for weight, _ in self._acts.values()]
         if world.weather.has("no-capacity"):
             world.tell("cloud", "has no capacity")
-            world.cloud.set_capacity(0)
+            world.cloud.set_capacity(choose("capacity", (0, 1, 2)))
             world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
+        world.deeds.schedule(seconds)
         self._create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._create_one()
+        if len(world.replicas) > 1 and world.weather.has("pause") and choose("the leader sleeps", (True, False)):
+            world.act_later(seconds * choose("it sleeps after", (0.3, 0.1, 0.6)), self._pause_leader)
+        if "situations" not in world.weather.without:
+            Situations(world, self.cluster).begin()
         for _ in range(world.scenario.slots):
             gap = world.choices.pick(
                 "gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2)
@@ -123,7 +131,7 @@ class Actors:
 
     def _create_vm(self) -> None:
         choose = self._world.choices.choose
-        spec: dict[str, Any] = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY]}
+        spec: dict[str, Any] = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY_LINE]}
         place = choose("vm in", ("vpc", "ref"), (8, 1))
         spec |= {"vpc": VPC} if place == "vpc" else {"vpcRef": {"name": "net"}}
         chosen = choose("vm name", ("", *CHOSEN), (6, 2, 1, 1))
@@ -208,6 +216,8 @@ class Actors:
                 "annotation", ("reconcile_requested_at", "accept_absence", "buy_anyway"), (3, 1, 1)
             )
             text = self._text(TEXTS) if which == "reconcile_requested_at" else "true"
+            if which == "accept_absence":
+                text = self._world.stamp()
             self.owner.annotate(item, **{which: text})
 
     def _force(self) -> None:
@@ -219,7 +229,11 @@ class Actors:
     def _wipe(self) -> None:
         item = self._some()
         if item is not None:
-            self.owner.call("PUT", f"{path_of(item)}/status", {**_plain(item), "status": {}})
+            self.wipe(item)
+
+    def wipe(self, item: dict[str, Any]) -> None:
+        """Lose the status of an object."""
+        self.owner.call("PUT", f"{path_of(item)}/status", {**_plain(item), "status": {}})
 
     def _back_up(self) -> None:
         self._backups += self.owner.all(*OBJECTS)
@@ -260,14 +274,15 @@ class Actors:
             world.cloud.make_vm(name, VPC, "Msc1", "stranger")
         elif what == "vpc":
             world.cloud.make_vpc(f"{VPC}-net", "Msc1", "stranger")
-        elif self._vms():
-            world.cloud.make_snapshot("snap", self._vms()[0].key, "stranger")
+        elif self.vms():
+            world.cloud.make_snapshot("snap", self.vms()[0].key, "stranger")
 
-    def _vms(self) -> list[Vm]:
+    def vms(self) -> list[Vm]:
+        """All VMs that there are, whosever."""
         return [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
 
     def _a_vm(self) -> Vm | None:
-        found = self._vms()
+        found = self.vms()
         part = self._world.choices.pick("which vm", 0.0, lambda part: round(part, 3))
         return found[int(part * len(found)) % len(found)] if found else None
 
@@ -322,9 +337,16 @@ class Actors:
         self.changed_keys = True
         if not self._world.scenario.own_account:
             which = self._world.choices.choose("key", ("good", "other", "wrong"), (1, 1, 1))
-            self.admin.put_secret("team", "key", KEYS[which])
+            self.put_key(which, self._world.choices.choose("key form", (self.forms["team"], KEY, LOGIN), (8, 1, 1)))
 
-    def _delete_secret(self) -> None:
+    def put_key(self, which: str, form: str = "") -> None:
+        """Write another credential into the Secret, in its own form unless another is named."""
+        self.changed_keys = True
+        self._world.judge.key_changed()
+        self.admin.put_secret("team", "key", secret_data(which, form or self.forms["team"]))
+
+    def delete_secret(self) -> None:
+        """Delete the Secret."""
         self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/team/secrets/key")
 
@@ -356,11 +378,11 @@ class Actors:
         """Good keys, and the accounts that use them, wherever they are missing."""
         if self._world.scenario.own_account:
             return
-        good = base64.b64encode(KEYS["good"].encode()).decode()
-        for namespace in ("team", "other"):
+        for namespace, form in self.forms.items():
             found = self.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
-            if found is None or found["data"] != {"apikey": good}:
-                self.admin.put_secret(namespace, "key", KEYS["good"])
+            good = secret_data("good", form)
+            if found is None or found["data"] != {name: value for name, value in good.items() if value is not None}:
+                self.admin.put_secret(namespace, "key", good)
         accounts = {item["metadata"]["namespace"] for item in self.owner.all("GpuCloudAccount")}
         for namespace in sorted({"team", "other"} - accounts):
             self.owner.create("GpuCloudAccount", namespace, "default", {"secretRef": {"name": "key"}})
@@ -372,6 +394,16 @@ class Actors:
             annotations = item["metadata"].get("annotations") or {}
             if "gpucloud.dev/paused" in annotations:
                 self.owner.annotate(item, paused=None)
+        self._world.judge.guarding.release_all()
+
+    def accept_absences(self) -> None:
+        """Say of what the operator does not believe to be gone that it is, where it is."""
+        there = {maker for _, _, maker in self._world.cloud.live()}
+        for item in self.owner.all(*OBJECTS):
+            conditions = (item.get("status") or {}).get("conditions") or ()
+            doubted = any("accept-absence" in str(one.get("message")) for one in conditions)
+            if doubted and item["metadata"]["uid"] not in there:
+                self.owner.annotate(item, accept_absence=self._world.stamp())
 
     # Processes.
 
@@ -380,6 +412,12 @@ class Actors:
         if world.weather.has("pause"):
             replica = world.replicas[world.choices.choose("paused replica", range(len(world.replicas)))]
             world.pause(replica.process, world.choices.choose("paused for", (10.0, 1.0, 30.0, 60.0)))
+
+    def _pause_leader(self) -> None:
+        """Put whoever holds the Lease to sleep for longer than it lasts."""
+        for replica in self._world.replicas:
+            if self._world.judge.leads(replica.process):
+                self._world.pause(replica.process, 4 * self._world.scenario.settings.lease_duration_seconds)
 
 
 def _plain(item: dict[str, Any]) -> dict[str, Any]:

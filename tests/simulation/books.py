@@ -13,6 +13,7 @@ FINALIZER = "gpucloud.dev/finalizer"
 KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
 TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
 OPERATOR = "operator"
+RESTART, ACCEPT, PAUSED = "restart-requested-at", "accept-absence", "paused"
 
 
 @dataclass(slots=True)
@@ -25,10 +26,15 @@ class Life:
     last: dict[str, Any]
     asked_to_go: bool = False
     released: bool = False  # by the operator
+    let_go_at: float = 0.0
     retained: bool = False  # and what it stood for was to stay
     forced: bool = False  # somebody else took the finalizer away, or the object vanished with a restored backup
     tampered: bool = False  # somebody else wrote its status, or changed what may not change
-    accepted_absence: bool = False
+    accepted_absence: bool = False  # somebody said that it is gone, and the key has not been changed since
+    restored: bool = False  # somebody put back an older record of what was done
+    kept_since: float | None = None  # since when the spec says that what it stands for stays, or that nothing be done to it
+    asked_at: float = 0.0  # when its owner last changed the spec, or asked for a restart
+    restart_open: bool = False  # a restart was asked for, and is not recorded as done
     touched: bool = False  # a stranger destroyed or powered what was made for it
     writes: deque[float] = field(default_factory=deque)
     sends: deque[float] = field(default_factory=deque)
@@ -108,7 +114,7 @@ class Books:
         self.lives: dict[str, Life] = {}
         self.reported: Counter[str] = Counter()  # notes of Events that tell of an orphan
 
-    def take(self, plural: str, before: Any, after: Any, user: str) -> Life | None:
+    def take(self, plural: str, before: Any, after: Any, user: str, now: float = 0.0) -> Life | None:
         """A change of one object; None when it is none of ours."""
         kind = KINDS.get(plural)
         if kind is None:
@@ -122,19 +128,38 @@ class Books:
         has = after is not None and FINALIZER in after["metadata"].get("finalizers", ())
         if had and not has:
             self._let_go(life, user)
+            life.let_go_at = now
         elif after is None and not life.released:
             life.forced = life.forced or user != OPERATOR
         life.now = after
         if after is not None:
             life.last = after
-            annotations = after["metadata"].get("annotations") or {}
-            life.accepted_absence |= annotations.get("gpucloud.dev/accept-absence") == "true"
+            accepted, before_it = _annotated(after, ACCEPT), None if before is None else _annotated(before, ACCEPT)
+            life.accepted_absence |= accepted is not None and accepted != before_it
+            self._note_wishes(life, before, after, user, now)
+            kept = life.keeps() or _annotated(after, PAUSED) == "true"
+            life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
         life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
         if user != OPERATOR and before is not None and after is not None:
             life.tampered |= before.get("status") != after.get("status") or _fixed(before) != _fixed(after)
         return life
+
+    @staticmethod
+    def _note_wishes(life: Life, before: Any, after: Any, user: str, now: float) -> None:
+        """What its owner asks for, and which restarts are recorded as done."""
+        was, wish = (None if item is None else (item.get("spec"), _annotated(item, RESTART)) for item in (before, after))
+        if wish != was:
+            life.asked_at = now
+            life.restart_open = bool(wish and wish[1]) and (life.restart_open or was is None or was[1] != wish[1])
+        done = (after.get("status") or {}).get("lastHandledRestartAt")
+        if user == OPERATOR and done == _annotated(after, RESTART):
+            life.restart_open = False
+        if user != OPERATOR and before is not None:
+            old, new = ((item.get("status") or {}) for item in (before, after))
+            changed = any(old.get(field) != new.get(field) for field in ("order", "lastHandledRestartAt", "operation"))
+            life.restored |= changed and bool(new.get("order"))
 
     def _let_go(self, life: Life, user: str) -> None:
         if user == OPERATOR:
@@ -149,6 +174,11 @@ class Books:
     def recording(self, kind: str, name: str) -> list[Life]:
         """Objects of a kind whose status records this name."""
         return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
+
+
+def _annotated(item: dict[str, Any], name: str) -> str | None:
+    found: str | None = (item["metadata"].get("annotations") or {}).get(f"gpucloud.dev/{name}")
+    return found
 
 
 def _fixed(item: dict[str, Any]) -> tuple[Any, ...]:

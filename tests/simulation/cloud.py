@@ -6,6 +6,7 @@ It also keeps the one truth that the operator cannot know: for which object each
 from __future__ import annotations
 
 import json
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm, VmOrder
 from gpucloud.sim.world.vpcs import Vpc
 from gpucloud.sim.world.world import ImageChoice
+from simulation.credentials import ACCOUNTS, KEYS, USERS, Callers
 from simulation.process import EPOCH
 
 if TYPE_CHECKING:
@@ -32,11 +34,8 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
+BEGINNING = EPOCH.timestamp()
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
-TENANTS = {"good": "acme", "other": "globex"}
-KEYS = {"good": "canary-good-Ue6Rk2VqXw8z", "other": "canary-other-Jd93kLmP0xTy", "wrong": "canary-wrong-Bb7Qn4ZsEe1c"}
-LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
-LIES = frozenset({"list-partial", "list-empty", "list-twice", "list-stale"})  # which nothing in them shows to be untrue
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
 
@@ -66,7 +65,7 @@ class Clock:
 
     def now(self) -> float:
         """Seconds since 1970."""
-        return EPOCH.timestamp() + self._world.loop.time()
+        return BEGINNING + self._world.loop.time()
 
     async def sleep(self, seconds: float) -> None:
         """Nothing in the cloud waits: delays are the links'."""
@@ -79,23 +78,27 @@ class Cloud:
     def __init__(self, world: World) -> None:
         self._world = world
         knobs = self._knobs()
-        config = SimConfig(knobs=knobs, api_key=SecretStr(KEYS["good"]))
+        config = SimConfig(knobs=knobs, api_key=SecretStr(KEYS["good"]), accounts=ACCOUNTS)
+        self.callers = Callers()
         self.sim = Simulator(config, Clock(world))
         self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
         self.orders: list[Order] = []
-        self.epoch = EPOCH.timestamp()
+        self.epoch = BEGINNING
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
-        self._lied: set[tuple[object, ...]] = set()  # who was lied to, about what, and has had no true listing since
+        self._requests: dict[str, deque[float]] = {}  # of the last second, by credential
+        self._most = 0  # of them
         self.lag = 0.0
         self.outsider = ""
-        self._add_key("other", "gil")
+        self._add_key("other", USERS["other"])
 
     def _knobs(self) -> Knobs:
         choose = self._world.choices.choose
         knobs = Knobs(
             provision_seconds=choose("provision", (5.0, 1.0, 40.0)),
             destroy_seconds=choose("destroying", (2.0, 0.5, 20.0)),
+            snapshot_seconds=choose("taking a snapshot", (3.0, 30.0), (3, 1)),
+            login_token_seconds=choose("token seconds", (86_400.0, 4 * self._world.grace, self._world.grace), (2, 1, 1)),
             cluster_spelling=choose("spelling", ("any_case", "upper")) if self._world.respelled else "exact",
         )
         if not self._world.weather.has("odd-knobs"):
@@ -110,6 +113,8 @@ class Cloud:
                 "wrong_power_state": choose("knob power", ("accept_202", "refuse_400", "refuse_422", "refuse_500")),
                 "provision_outcome": choose("knob outcome", ("ONLINE", "CREATE_FAILED"), (9, 1)),
                 "total_count": choose("knob total", ("absent", "present")),
+                "create_without_capacity": choose("knob no room", ("wait", "refuse_503")),
+                "start_without_capacity": choose("knob no room to start", ("refuse_503", "wait")),
                 "created_word": choose("knob word", ("na", "PENDING", "\U0001f4a5 NEW")),
             }
         )
@@ -135,39 +140,40 @@ class Cloud:
 
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
+        fault = fault or self._over_budget(request)
         request = self._named_by_cloud(operation, request, fault)
-        fault = self._sparing(process, operation, request, fault)
-        armed = self._armed(operation, fault)
+        armed = self._armed(operation, fault, request)
         if armed is not None:
             self.sim.state.faults.add(armed)
         response = _now(self.sim.handle(request))
         self.sim.state.faults.clear()
         self.notice()
+        if operation == "Authenticate":
+            self.callers.issued(request, response)
         response = self._rewritten(operation, response, fault)
         self._world.judge.answered(process, operation, request, response, fault)
         return response
 
-    def _sparing(self, process: Process, operation: str, request: Request, fault: str) -> str:
-        """The fault, but no lie before a process has had a true listing since the last one: one listing proves nothing.
+    def _over_budget(self, request: Request) -> str:
+        """This cloud counts the requests of each credential within a second, and refuses those that are too many."""
+        if not self._world.weather.has("cloud-budget"):
+            return ""
+        now, times = self.now(), self._requests.setdefault(self.callers.of(request), deque())
+        times.append(now)
+        while times[0] <= now - 1.0:
+            times.popleft()
+        self._most = self._most or self._world.choices.choose("cloud's budget", (4, 2, 8))
+        return "cloud-429" if len(times) > self._most else ""
 
-        What fails, or shows that it is not whole, is no listing that anybody believes, and so neither.
-        """
-        if operation not in LISTINGS or (fault and fault not in LIES):
-            return fault
-        asked = (process.name, operation, request.query, request.header("authorization"))
-        if fault and asked not in self._lied:
-            self._lied.add(asked)
-            return fault
-        self._lied.discard(asked)
-        return ""
-
-    def _armed(self, operation: str, fault: str) -> Fault | None:
+    def _armed(self, operation: str, fault: str, request: Request) -> Fault | None:
         """The simulator's own fault for one of ours."""
         world, choose = self._world, self._world.choices.choose
-        lag = self.age(operation)
+        lag = self._age(operation)
         word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
+        if fault in {"cloud-500", "write-500"} and choose(f"echo {fault}", (False, True), (5, 1)):
+            word = f"cannot serve {dict(request.headers)}"  # some services quote what they were sent, key and all
         made: dict[str, dict[str, Any]] = {
-            "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": "3"},
+            "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": self._pause(fault)},
             "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},
             "cloud-503": {"kind": FaultKind.STATUS, "status": 503, "message": "Try again later."},
             "cloud-lost": {"kind": FaultKind.RESET},
@@ -195,20 +201,30 @@ class Cloud:
             return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
         return Fault(**made[fault]) if fault in made else None
 
-    def age(self, operation: str) -> float:
-        """How far behind listings are now."""
+    def _pause(self, fault: str) -> str:
+        """What Retry-After says."""
+        if fault != "cloud-429":
+            return ""
+        return self._world.choices.choose("retry after", ("3", "", "0", "20", "soon"), (6, 1, 1, 1, 1))
+
+    def _age(self, operation: str) -> float:
+        """How far behind listings are, in this history."""
         if not self._world.weather.has("lag") or not operation.startswith("Get"):
             return 0.0
         self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
         return self.lag
 
     def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
-        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace."""
+        """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace.
+
+        A name that is taken is refused all the same: names are unique, and the second order of an object relies on that.
+        """
         if operation != "CreateServer" or fault or not self._world.weather.has("own-id"):
             return request
-        if not self._world.choices.chance("cloud's own name", 0.5):
-            return request
         said = json.loads(request.body)
+        taken = any(table == "vms" and name_of(row) == said["name"] for table, row, _ in self.live())
+        if taken or not self._world.choices.chance("cloud's own name", 0.5):
+            return request
         self._renamed += 1
         self._world.cloud_names[f"srv-{self._renamed}"] = said["name"]
         return replace(request, body=json.dumps({**said, "name": f"srv-{self._renamed}"}).encode())
@@ -283,6 +299,10 @@ class Cloud:
             place = Place("A100_40GB_PCIe_1x", "Msc1", pool)
             self.world.catalogue.set_total(place, total)
             self.world.vms.serve_waiting(place, self.now())
+
+    def end_logins(self) -> None:
+        """No token is good any more."""
+        self.world.identity.end_logins()
 
     def make_vpc(self, name: str, cluster: str, who: str) -> bool:
         """Somebody else makes a VPC."""

@@ -19,6 +19,7 @@ GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
+PROMPT_SECONDS = 10.0
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
@@ -38,14 +39,38 @@ async def judge(world: World, of: Judge) -> None:
     for life in of.books.standing():
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
-        for item in world.actors.owner.all("GpuSnapshot", "GpuVM", "GpuVpc"):
-            if "deletionTimestamp" not in item["metadata"]:
-                world.actors.owner.delete(item)
-        await _wanted(world, of, "deletion")
+        await _delete_everything(world, of)
+    await _orphans(world, of)
+
+
+async def _orphans(world: World, of: Judge) -> None:
+    """What was abandoned is collected, where that is allowed; what is left is reported."""
+    await asyncio.sleep(of.collecting.patience())
+    for name in of.collecting.left():
+        of.found("uncollected", f"{name!r} was abandoned, and is there still")
     if any(_leaks(world, of)):
-        await asyncio.sleep(settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
+        await asyncio.sleep(world.scenario.settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
     for leak in _leaks(world, of):
         of.found("leak", leak)
+
+
+async def _delete_everything(world: World, of: Judge) -> None:
+    for item in world.actors.owner.all("GpuSnapshot", "GpuVM", "GpuVpc"):
+        if "deletionTimestamp" not in item["metadata"]:
+            world.actors.owner.delete(item)
+    began = world.loop.time()
+    await _wanted(world, of, "deletion")
+    for late in _late(world, of, began):
+        of.found("slow", late)
+
+
+def _late(world: World, of: Judge, began: float) -> Iterator[str]:
+    """What is gone from the cloud by our own call is let go after two listings."""
+    prompt = PROMPT_SECONDS + 5 * world.grace
+    for uid, gone in of.vanished.items():
+        life = of.books.lives[uid]
+        if gone >= began and life.let_go_at > gone + prompt and not life.touched:
+            yield f"{life.name} was let go {life.let_go_at - gone:.0f} s after its thing was gone from the cloud"
 
 
 async def _wanted(world: World, of: Judge, oracle: str) -> bool:
@@ -64,8 +89,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
         while world.namespaces.step():
             pass
         world.actors.give_keys()
-        if world.loop.time() > end - patience / 2:
-            _accept(world, of, accepted)
+        world.actors.accept_absences()
         unmet = list(_unmet(of))
         if unmet:
             since = world.loop.time()
@@ -87,6 +111,7 @@ def _accept(world: World, of: Judge, accepted: set[str]) -> None:
 def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
     for life in of.books.standing():
+        yield from of.guarding.unmet(life)
         if life.deleting:
             if not _stalled(life) and not _blocked(life):
                 yield f"{life.name} is being deleted still: {life.ready}"

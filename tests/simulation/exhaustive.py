@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.settings import Credentials, Settings
 from simulation import single
-from simulation.cloud import KEYS, name_of
+from simulation.cloud import name_of
+from simulation.credentials import KEYS
 from simulation.fingerprints import state_of
 from simulation.logs import SimulatedLog
 from simulation.scenario import ENDPOINT, Scenario

@@ -17,11 +17,17 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, KEYS, LIES, TENANTS, Order, key_of, name_of
+from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.collecting import Collecting
+from simulation.credentials import KEYS
+from simulation.guarding import Guarding
 from simulation.logs import SimulatedLog
+from simulation.promises import Promises
+from simulation.rates import Rates
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
+    from simulation.cloud import Row
     from simulation.process import Process
     from simulation.world import World
 
@@ -30,8 +36,21 @@ SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
 ACCEPTED_SECONDS = 300.0  # for so long what was accepted is waited for
 RECORDED_SECONDS = 10.0  # until an answer is surely recorded
-LISTS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
+IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+CALL_SECONDS = 45.0
+OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
+FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
+
+
+class GoodListing(NamedTuple):
+    """A listing that was handed out whole: when, of what, in which cluster (empty: all), and with whose key."""
+
+    at: float
+    operation: str
+    cluster: str
+    tenant: str
 
 
 class Violation(NamedTuple):
@@ -60,14 +79,18 @@ class Judge:
     def __init__(self, world: World) -> None:
         self._world = world
         self.books = Books()
+        self._promises = Promises(world, self.found)
+        self._secrets: dict[str, float] = {}  # by namespace: since when its Secret is being deleted
         self.violations: list[Violation] = []
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
-        self._listed: list[Listed] = []
-        self._caller = ""
-        self._takeovers: list[float] = []  # when another process than the last one asked the cloud
+        self._good: list[GoodListing] = []
+        self._last_good: dict[str, float] = {}
+        self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
+        self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
+        self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
 
     def found(self, oracle: str, text: str) -> None:
         """It must never be."""
@@ -87,6 +110,7 @@ class Judge:
     def died(self, process: Process) -> None:
         """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
+        self.collecting.slept()
         now = self._world.loop.time()
         for order in self._world.cloud.orders:
             if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
@@ -95,13 +119,24 @@ class Judge:
 
     def show(self, text: str) -> None:
         """An operator has shown this to others: no key may stand in it."""
-        for key in KEYS.values():
-            if key in text:
+        for secret in (*KEYS.values(), *self._world.cloud.callers.tokens):
+            if secret in text:
                 self.found("canary", f"a key stands in {text[:200]}")
+
+    def key_changed(self) -> None:
+        """A Secret holds another key: what people accepted under the one of before says nothing about this one."""
+        for life in self.books.lives.values():
+            life.accepted_absence = False
 
     def disturbed(self) -> None:
         """Something outside has happened: what stands may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
+        self._promises.disturbed()
+        self.rates.disturbed()
+
+    def appeared(self, life: Life) -> float:
+        """When this object came, or came back with a restored backup."""
+        return self._appeared[life.uid]
 
     def committed(self) -> None:
         """The apiserver has changed."""
@@ -115,12 +150,18 @@ class Judge:
             note = str(commit.after.get("note", ""))
             if commit.after.get("reason") == "Orphan":
                 self.books.reported[note] += 1
+            self.collecting.told(commit.after)
             return
+        if commit.plural == "secrets":
+            self._note_secret(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.guarded
-        life = self.books.take(commit.plural, commit.before, commit.after, commit.user)
+        life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
         if life is None:
             return
+        self._appeared.setdefault(life.uid, self._world.loop.time())
+        self.collecting.committed(life)
+        self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
             self._note_write(life)
@@ -128,7 +169,21 @@ class Judge:
             self.disturbed()
         if had and life.released and not life.guarded and commit.user == OPERATOR:
             self._let_go(life)
+        ready = life.condition("Ready").get("message", "")
+        if commit.user == OPERATOR and ready.count("Waiting for") > 2:
+            self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
+
+    def _note_secret(self, commit: Any) -> None:
+        meta = (commit.after or commit.before)["metadata"]
+        if commit.after is None or "deletionTimestamp" not in meta:
+            self._secrets.pop(meta["namespace"], None)
+        else:
+            self._secrets.setdefault(meta["namespace"], self._world.loop.time())
+
+    def secret_going_since(self, namespace: str) -> float | None:
+        """Since when the Secret of a namespace is being deleted; None when it is not."""
+        return self._secrets.get(namespace)
 
     def restoring(self) -> None:
         """Etcd is about to go back in time."""
@@ -147,20 +202,26 @@ class Judge:
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.tampered = True  # its status is older than what was done since
+                life.tampered = life.restored = True  # its status is older than what was done since
+                self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
                 life.forced = True
+            self.collecting.committed(life)
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
+        self._promises.sent(process, operation, request, asked_name(request))
         name, now = asked_name(request), self._world.loop.time()
+        self.collecting.sent(process, operation, request)
+        if operation == "DestroyServer":
+            self.guarding.destroys(process, name)
         if operation not in CREATES:
             for life in self.books.standing():
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]
-        place = asked_place(request)
+        place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
@@ -177,19 +238,30 @@ class Judge:
         if life is not None:
             life.mutations += 1
             self._note_send(life, operation)
+            if kind == "GpuVM":
+                self.guarding.orders(process, life)
+
+    def leads(self, process: Process) -> bool:
+        """Whether this process holds the Lease."""
+        return self._promises.leads(process)
+
+    def writes(self, process: Process, method: str, path: str) -> None:
+        """An operator sends a write of one of our objects to the apiserver."""
+        if method != "GET" and "/apis/gpucloud.dev/" in path:
+            self._promises.led(process, f"{method} {path}")
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        if process.name != self._caller:
-            self._caller = process.name
-            self._takeovers.append(now)
+        self._promises.answered(process, operation, asked_name(request), response)
         if operation in CREATES:
-            what = (process.name, asked_name(request), *asked_place(request))
+            place = asked_place(request, self._world.cloud.callers.tenant(request))
+            name = asked_name(request)
+            what = (process.name, self._world.cloud_names.get(name, name), *place)
             sent = [one for one in self._world.cloud.orders if not one.answer]
             order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
             if order is not None:
-                clear = response.ending is Ending.COMPLETE and process.alive
+                clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
                 order.known = now
@@ -201,10 +273,11 @@ class Judge:
         )
         if operation.startswith("Get"):
             self._note_listing(operation, now)
-            if response.status == 200 and response.ending is Ending.COMPLETE and (not fault or fault in LIES):
-                reader = (process.name, request.header("authorization"))
-                shown = None if fault else now - self._world.cloud.age(operation)
-                self._listed.append(Listed(now, operation, reader, shown))
+            if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
+                asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
+                self._good.append(GoodListing(now, operation, asked.casefold(), self._world.cloud.callers.tenant(request)))
+                self._last_good[operation] = now
+            self._promises.listed(operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -220,6 +293,8 @@ class Judge:
             if life is not None:
                 life.touched = True
         if life is not None:
+            if change.after is None and TABLES[life.kind] == table:
+                self.vanished[maker] = world.loop.time()
             self.weigh(life)
 
     # The oracles.
@@ -227,16 +302,15 @@ class Judge:
     def _made(self, table: str, maker: str) -> None:
         """At most one live thing for each object.
 
-        Excused: the cloud gave one of them a name of its own, after an order that counts as never made since it showed too
-        late. Then the same name is asked for again, of which a cloud that keeps to the names it is given makes one only.
+        Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
+        so that it had no name to refuse.
         """
-        life = self.books.lives.get(maker)
-        if life is None:
+        if maker not in self.books.lives:
             return
         there = [name_of(one) for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
         renamed = any(name in self._world.cloud_names for name in there)
-        if len(there) > 1 and not (renamed and self.beyond_telling(life)):
-            self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
+        if len(there) > 1 and not (renamed and self.beyond_telling(self.books.lives[maker])):
+            self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
     def _is_act(change: Any) -> bool:
@@ -263,10 +337,16 @@ class Judge:
             self.found("foreign", f"{what}, which was let go before")
         elif destroys and not life.asked_to_go and not self._goes_along(life):
             self.found("unasked", what)
+        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
+            self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
+
+    def _heard_within(self) -> float:
+        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
+        return CALL_SECONDS + (OUTAGE_SECONDS if self._world.weather.deafens() else 0.0)
 
     def _adopted(self, row: Vpc) -> bool:
-        """Whether somebody's spec adopted this VPC and wants it destroyed."""
-        return any(
+        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
+        return not self._world.scenario.own_account and any(
             life.kind == "GpuVpc"
             and life.spec.get("name") == row.name
             and life.spec.get("adoption") in {"IfExists", "Required"}
@@ -291,7 +371,7 @@ class Judge:
         showed it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
-        name, made = name_of(row), self._time_of(row)
+        name, made, shown = name_of(row), self._time_of(row), self._shown
         orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
         for order in orders:
             life = self.books.lives.get(order.uid)
@@ -299,20 +379,21 @@ class Judge:
                 continue
             if life.tampered:
                 return True
-            if order.at - self._world.cloud.lag <= made and order.answer != "refused":
+            if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
                 waits = ACCEPTED_SECONDS if order.answer == "accepted" else self._world.grace
                 until = (order.known or made) + waits
                 gone = self._gone_at(kind, name, made)
-                if gone is not None and not self._in_a_row(kind, order.known, gone):
+                if gone is not None and not self._listings_between(row, shown(order.known), shown(gone)):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
-                if self._gone_at(kind, name, made) is None and self._listings_between(kind, until, made) < 2:
+                if self._gone_at(kind, name, made) is None and self._listings_between(row, until, shown(made)) < 2:
                     return True
         gone = self._gone_at(kind, name, made)
-        return gone is not None and (self._in_a_row(kind, gone, made) < 2 or self._taken_over_since(gone))
+        return gone is not None and self._listings_between(row, shown(gone), shown(made)) < 2
 
-    def _taken_over_since(self, gone: float) -> bool:
-        """Whether another process went on before the absence was surely recorded: a known limit (docs/reliability.md)."""
-        return any(gone <= at <= gone + self.patience() for at in self._takeovers)
+    def _looked(self, kind: str, ordered: float) -> float:
+        """When the listing was made by which the name was free at this order: none that is older is acted upon."""
+        times = (it.at for it in self._good if it.operation == LISTINGS[kind] and ordered - FRESH_SECONDS <= it.at <= ordered)
+        return max(times, default=ordered)
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
@@ -329,35 +410,31 @@ class Judge:
         ]
         return max((at for at in times if at <= before), default=None)
 
-    def _listings_between(self, kind: str, since: float, until: float) -> int:
-        """How many true listings came between these two times, whatever time they showed."""
-        return sum(
-            since < listed.at <= until
-            for listed in self._listed
-            if listed.operation == LISTS[kind] and listed.shown is not None
-        )
+    def _listings_between(self, row: Row, since: float, until: float) -> int:
+        """How many good listings of its cluster, by its own tenant's key, were handed out then."""
+        operation = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}[type(row)]
+        what = row.order if isinstance(row, Vm) else row
+        places = {what.cluster.casefold(), ""}
+        asked = [one for one in self._good if (one.operation, one.tenant) == (operation, what.tenant) and one.cluster in places]
+        return sum(since < one.at <= until for one in asked)
 
-    def _in_a_row(self, kind: str, since: float, until: float) -> int:
-        """How many listings in a row, at most, showed one reader the time between. One that lies begins the row anew."""
-        rows: Counter[tuple[str, str]] = Counter()
-        longest = 0
-        for listed in self._listed:
-            if listed.operation == LISTS[kind]:
-                inside = listed.shown is not None and since < listed.shown <= until
-                rows[listed.reader] = rows[listed.reader] + 1 if inside else 0
-                longest = max(longest, rows[listed.reader])
-        return longest
+    def _shown(self, at: float) -> float:
+        """When listings show what was so at a time: a lag later, while they lag."""
+        return max(at, min(at + self._world.cloud.lag, self._world.healed_at))
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
 
         Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
-        order without a clear answer whose thing shows only after the grace after which it counts as never made. (What bears
-        a mark must still be reported.)
+        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
+        bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
+        Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
             self.sometimes["released while listings lagged beyond the grace"] += 1
+            return
+        if self.changed_tenant(life):
             return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
@@ -366,11 +443,25 @@ class Judge:
         if left and not (life.tampered and renamed):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
 
+    def changed_tenant(self, life: Life) -> bool:
+        """Whether it was ordered with a key of no known tenant, and the Secret has held another key since."""
+        ordered = any(order.uid == life.uid for order in self._world.cloud.orders)
+        return ordered and self._world.actors.changed_keys and not life.status.get("tenancy")
+
     def beyond_telling(self, life: Life) -> bool:
-        """Whether an order had no clear answer, and what it made shows in listings only after the grace that follows it."""
-        cloud, grace = self._world.cloud, self._world.grace
-        unclear = [order for order in cloud.orders if order.uid == life.uid and order.answer != "accepted"]
-        return any(order.made is not None and order.made + cloud.lag >= order.known + grace for order in unclear)
+        """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
+
+        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002).
+        """
+        orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
+        delays = [self._delay(row, orders) for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        late = max(delays, default=0.0) + self._world.cloud.lag
+        return any(order.answer != "accepted" for order in orders) and late >= self._world.grace
+
+    def _delay(self, row: Row, orders: list[Order]) -> float:
+        """How long after its order, the last one before it, a thing was made, if that order had no clear answer."""
+        before = [order for order in orders if order.at <= self._time_of(row)]
+        return self._time_of(row) - before[-1].at if before and before[-1].answer != "accepted" else 0.0
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""
@@ -386,12 +477,19 @@ class Judge:
             life.lie_since = now
 
     def patience(self) -> float:
-        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not."""
+        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not.
+
+        Blind is also who does not believe a listing, as too much is gone at once.
+        """
         settings, lag = self._world.scenario.settings, self._world.cloud.lag
         calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
         if self._world.weather.over:
-            return calm + 60.0
+            return calm + 60.0 + (settings.blind_after_seconds if self._much_vanished() else 0.0)
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
+
+    def _much_vanished(self) -> bool:
+        last = max(self.vanished.values(), default=0.0)
+        return sum(last - at < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
 
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
@@ -416,10 +514,12 @@ class Judge:
 
     def _note_write(self, life: Life) -> None:
         """No object is written hot."""
+        self.rates.mutated(life, "writes")
         if _often(life.writes, self._world.loop.time(), WRITES_A_MINUTE):
             self.found("hot writes", f"{life.name} was written {WRITES_A_MINUTE} times within a minute")
 
     def _note_send(self, life: Life, operation: str) -> None:
+        self.rates.mutated(life, "calls")
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 
@@ -469,11 +569,9 @@ def asked_name(request: Request) -> str:
     return next((value for name, value in request.query if name.lower() == "id"), "")
 
 
-def asked_place(request: Request) -> tuple[str, str, str]:
+def asked_place(request: Request, tenant: str) -> tuple[str, str, str]:
     """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
     said = json.loads(request.body) if request.body else {}
-    headers = " ".join(value for _, value in request.headers)
-    tenant = next((of for which, of in TENANTS.items() if KEYS[which] in headers), "")
     return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
 
 

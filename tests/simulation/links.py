@@ -7,6 +7,7 @@ still be saved, and an order that its caller gave up may still be carried out.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 USUAL = 0.02
 DEADLINE = 30.0
 OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
+LIES = frozenset({"list-partial", "list-empty", "list-stale", "list-twice"})  # nothing in them shows that they are untrue
+TRUE_AFTER_A_LIE = 2  # listings: one of them may be for another than who took the lie in
 DEATHS = ("", "sent", "committed", "answered")
 
 
@@ -96,6 +99,7 @@ class KubeLink(Link):
             NoAnswer: no whole answer came.
         """
         world = self.world
+        world.judge.writes(self.process, method, urlsplit(path).path)
         domain = f"kube {method} {_resource(path)}"
         fault = world.weather.strikes(KUBE, domain)
         if world.kube_is_down():
@@ -142,6 +146,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
 
     def __init__(self, world: World, process: Process) -> None:
         Link.__init__(self, world, process)
+        self._true: dict[tuple[str, str], int] = {}  # by operation and cluster: good listings since the last that lied
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer, or raise what a network raises."""
@@ -154,14 +159,33 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         fault = world.weather.strikes(kinds, domain)
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
+        fault = self._lies_once(operation, plain, fault) if operation in LISTINGS else fault
+        world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
         response: Response = await self.travel(
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
+        world.judge.rates.answered(self.process, plain, response)
         if response.ending is Ending.RESET:
+            if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
+                raise BufferError("what nobody thought of")
             raise httpx.ReadError("the simulated cloud reset the connection", request=request)
         return httpx.Response(response.status, headers=_headers(response), stream=_Body(response, request), request=request)
+
+    def _lies_once(self, operation: str, request: Request, fault: str) -> str:
+        """The fault; but what is taken for a good listing lies at most once in a row, as one listing proves nothing.
+
+        Neither a listing that fails nor one of another account, which has a link of its own, comes in between.
+        """
+        key = operation, dict(request.query).get("Cluster", "")
+        since = self._true.get(key, TRUE_AFTER_A_LIE)
+        if fault in LIES and since >= TRUE_AFTER_A_LIE:
+            self._true[key] = 0
+            return fault
+        if fault in LIES or fault in {"", "word"}:
+            self._true[key] = since + 1
+        return "" if fault in LIES else fault
 
     async def aclose(self) -> None:
         """Nothing is kept open."""
@@ -184,6 +208,7 @@ def _verdict(body: str | None) -> str:
     return "".join(f"Ready={one['status']}/{one['reason']}: {one['message']}"[:200] for one in ready)
 
 
+@lru_cache(maxsize=256)
 def _resource(path: str) -> str:
     """The resource of a path, with its subresource: ``gpuvms/status``."""
     parts = urlsplit(path).path.strip("/").split("/")

@@ -27,7 +27,7 @@ class SimulatedLog:
 
     def exception(self, event: str, **more: Any) -> None:
         """The product met an exception that it did not foresee."""
-        if self.world is not None:
+        if self.world is not None and not isinstance(sys.exc_info()[1], BufferError):  # that one the world itself has raised
             self.world.judge.found("exception", f"{event}: {sys.exc_info()[1]!r} {more}")
 
     def bind(self, **_more: Any) -> SimulatedLog:

@@ -31,6 +31,32 @@ class HotLoopError(RuntimeError):
     """Too many callbacks at one virtual instant."""
 
 
+class Handle(events.Handle):
+    """asyncio's own, made without asking whether to keep a traceback: every callback is one."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: VirtualLoop, context: Context) -> None:
+        self._context = context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
+
+
+class Timer(Handle, events.TimerHandle):
+    """The same for what rings later."""
+
+    __slots__ = ()
+
+    def __init__(self, when: float, callback: Any, args: Any, loop: VirtualLoop, context: Context) -> None:
+        super().__init__(callback, args, loop, context)
+        self._when = when
+        self._scheduled = False
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """Runs callbacks in FIFO order, as asyncio promises, and timers in virtual time.
 
@@ -59,13 +85,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
         """Run it after all that is ready."""
-        handle = events.Handle(callback, args, self, self._own(context))
+        handle = Handle(callback, args, self, self._own(context))
         self._ready.append(handle)
         return handle
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
         """Run it at that time, or now if it has passed."""
-        timer = events.TimerHandle(when, callback, args, self, self._own(context))
+        timer = Timer(when, callback, args, self, self._own(context))
         self._sequence += 1
         heapq.heappush(self._timers, (when, (self._sequence * _ODD ^ self._mix) & _MASK, self._sequence, timer))
         return timer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 OBJECTS = ("GpuVM", "GpuVpc", "GpuSnapshot")
+KEY_LINE = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 
 
 class People:
@@ -56,16 +56,20 @@ class People:
         said = {f"gpucloud.dev/{name.replace('_', '-')}": value for name, value in values.items()}
         self.patch(item, {"metadata": {"annotations": said}})
 
+    def merge(self, path: str, change: dict[str, Any]) -> None:
+        """Merge into whatever stands at this path."""
+        self.call("PATCH", path, change, MERGE)
+
     def delete(self, item: dict[str, Any]) -> None:
         """Delete an object."""
         self.call("DELETE", path_of(item))
 
-    def put_secret(self, namespace: str, name: str, key: str) -> None:
-        """Write an API key into a Secret."""
-        data = {"apikey": base64.b64encode(key.encode()).decode()}
+    def put_secret(self, namespace: str, name: str, data: dict[str, str | None]) -> None:
+        """Write a Secret; what is None is taken out of it."""
         path = f"/api/v1/namespaces/{namespace}/secrets"
         if self.call("PATCH", f"{path}/{name}", {"data": data}, MERGE) is None:
-            self.call("POST", path, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data})
+            whole = {key: value for key, value in data.items() if value is not None}
+            self.call("POST", path, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": whole})
 
 
 def path_of(item: dict[str, Any]) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.settings import Credentials, Settings
-from simulation.cloud import KEYS
+from simulation import administration
+from simulation.credentials import KEY, LOGIN, own
 
 if TYPE_CHECKING:
     from simulation.choices import Choices
@@ -34,6 +35,7 @@ class Scenario:
     own_account: bool
     stormy: float
     slots: int  # acts of people and strangers
+    own_form: str = KEY  # of the operator's own credential
 
     @property
     def grace(self) -> float:
@@ -43,17 +45,19 @@ class Scenario:
 
 def draw(choices: Choices) -> Scenario:
     """One scenario. What is drawn here without a deviation stays the same when a history is made shorter."""
-    own = choices.draw("own account") < 0.5
+    owns = choices.draw("own account") < 0.5
+    form = choices.choose("own login", (KEY, LOGIN), (3, 1)) if owns else KEY
     replicas = 2 if choices.draw("replicas") < 0.15 else 1
     elects = replicas == 2 or choices.draw("elects") < 0.05
     scaled = choices.draw("scaled") < 0.5
     settings = Settings(
         endpoint=(f"default={ENDPOINT}",),
-        credentials=Credentials(api_key=KEYS["good"]) if own else Credentials(),
+        credentials=own(form) if owns else Credentials(),
         leader_elect=elects,
         lease_namespace="kube-system" if elects else "",
         workers=8,
     )
-    settings = replace(settings, **SCALED) if scaled else settings
-    stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy"))
-    return Scenario(settings, replicas, own, stormy, int(3 + 9 * choices.draw("slots")))
+    settings = administration.administered(choices, replace(settings, **SCALED) if scaled else settings)
+    more = administration.ABANDONING if administration.collects_quickly(settings) else 0
+    stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy") + more)
+    return Scenario(settings, replicas, owns, stormy, int(3 + 9 * choices.draw("slots")) + more // 2, form)

@@ -23,7 +23,7 @@ CLOUD_WRITE = (
     *("write-unsaid", "write-500", "write-not-found", "write-late", "write-ghost", "write-garbage"),
 )
 PROCESS = ("crash", "crash-at-call", "pause")
-STATES = ("lag", "spelling", "own-id", "odd-knobs", "no-capacity", "cloud-outage", "kube-outage")
+STATES = ("lag", "spelling", "own-id", "odd-knobs", "no-capacity", "cloud-outage", "kube-outage", "cloud-budget")
 KINDS = tuple(dict.fromkeys((*KUBE, *WATCH, *CLOUD_READ, *CLOUD_WRITE, *PROCESS, *STATES)))
 ON = 0.25
 CALM = 0.1
@@ -50,9 +50,27 @@ class Weather:
             for kind in PROCESS:
                 self.rates.pop(kind, None)
 
+    @property
+    def tells_news(self) -> bool:
+        """Whether no fault of this history delays the news of objects, or loses them."""
+        return not self.rates.keys() & {*KUBE, *WATCH, "kube-outage"}
+
+    @property
+    def shows_cloud(self) -> bool:
+        """Whether no fault of this history hides from operators what the cloud has."""
+        return not self.rates.keys() & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
+
     def has(self, kind: str) -> bool:
         """Whether this kind belongs to this history, and faults are not over."""
         return not self.over and kind in self.rates
+
+    def disturbs_kube(self) -> bool:
+        """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
+        return any(kind in self.rates for kind in ("kube-outage", "pause"))
+
+    def deafens(self) -> bool:
+        """Whether news from the apiserver may come very late."""
+        return any(kind in self.rates for kind in ("kube-outage", "watch-slow", "watch-410", "watch-cut"))
 
     def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
         """Which of these kinds strikes this call; empty for none."""

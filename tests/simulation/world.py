@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ from gpucloud.kinds.definitions import DEFINITIONS
 from simulation import links, scenario
 from simulation.actors import Actors
 from simulation.apiserver.namespaces import NamespaceController
+from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
+from simulation.deeds import Deeds
 from simulation.judge import Judge
 from simulation.logs import SimulatedLog
 from simulation.loop import VirtualLoop
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from simulation.choices import Key
 
-CRDS = [crd.custom_resource_definition(item) for item in DEFINITIONS]
+RESOURCES = served(crd.custom_resource_definition(item) for item in DEFINITIONS)
 FINALLYS = 50  # one within the other, at most
 DEATHS = 3  # of processes, in one history
 NAMESPACES = ("team", "other")
@@ -59,21 +62,27 @@ class World:
         self._commits: dict[int, tuple[str, Callable[[], None]]] = {}
         self._numbers = 0
         self.acts_to_come = 0
+        self.healed_at = math.inf
         self._deaths = 0
         self.processes: list[Process] = []
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
-        self.api = ApiServer(CRDS, now=self.now, new_uid=self._new_uid)
+        self.api = ApiServer(RESOURCES, now=self.now, new_uid=self._new_uid)
         self.api.subscribe(self._committed)
         self.namespaces = NamespaceController(self.api)
         self.judge = Judge(self)
         self.cloud = Cloud(self)
         self.replicas = [Replica(self, number, self.scenario.settings) for number in range(self.scenario.replicas)]
         self.actors = Actors(self)
+        self.deeds = Deeds(self)
         self.loop.on_death = self.kill
 
     def now(self) -> Any:
         """The apiserver's wall clock."""
         return EPOCH + timedelta(seconds=self.loop.time())
+
+    def stamp(self) -> str:
+        """The present time by the clock of the operator's machine, as people write it into an annotation."""
+        return f"{self.now() + timedelta(seconds=self.replicas[0].process.skew):%Y-%m-%dT%H:%M:%SZ}"
 
     def run(self) -> Judge:
         """From the beginning to the end."""
@@ -92,7 +101,8 @@ class World:
             replica.start()
         self.judge.begin()
         await self.actors.act(self.scenario.stormy)
-        self.weather.over = True
+        self.weather.over, self.healed_at = True, self.loop.time()
+        self.judge.disturbed()  # the shorter delays count from here on
         self.tell("world", "faults are over")
         for replica in self.replicas:
             self.wake(replica.process)
@@ -172,6 +182,10 @@ class World:
         """Whether nobody reaches the apiserver now."""
         return self._is_out("kube-outage")
 
+    def cloud_is_out(self, begin: float, end: float) -> None:
+        """Let nobody reach the cloud for a while."""
+        self._outages["cloud-outage"] = (begin, end)
+
     def cloud_is_down(self) -> bool:
         """Whether nobody reaches the cloud now."""
         return self._is_out("cloud-outage")
@@ -221,6 +235,7 @@ class World:
     def began(self, replica: Replica) -> None:
         """A process has been started. Even when it is dead nobody may tidy it up, as that would run what it left unfinished."""
         self.processes.append(replica.process)
+        self.judge.collecting.began(replica.process)
         if self.weather.has("crash") and self._deaths < DEATHS:
             after = self.choices.pick("dies after callbacks", 0, lambda part: int(20 * 300**part))
             replica.process.dies_at = after

@@ -17,7 +17,6 @@ from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVerb
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.brake import Hold
 from gpucloud.reconcile.facts import (
@@ -38,6 +37,7 @@ from gpucloud.reconcile.facts import (
 from gpucloud.reconcile.gpusnapshot import Source
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvpc import Occupants
+from gpucloud.reconcile.ownership import own_record, record_id
 from gpucloud.reconcile.quota import Quota, Usage
 from support import builders, snapshotfacts, vpcfacts
 from support.builders import NOW, START, an_object
@@ -88,12 +88,13 @@ def an_order(r, here, own_id):
     here = seldom(r, replace(here, name="elsewhere"), here)
     state = r.choice(list(OrderState))
     names = state in {OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE} or r.random() < 0.2
+    name = "" if state is OrderState.NOT_ORDERED else here.name
     return builders.an_order(
-        "" if state is OrderState.NOT_ORDERED else here.name,
+        name,
         state,
         here.vpc,
         here.cluster,
-        id=r.choice(IDS),
+        id=an_id(r.choice(IDS), name, builders.UID),
         cloud_id=r.choice(own_id) if names else None,
         origin=r.choice((Origin.CREATED, Origin.CREATED, Origin.ADOPTED)),
         reorders=r.choice((0, 0, 1, 3)),
@@ -139,7 +140,9 @@ def a_history(r, base, order, there):
     known = orders.take_over(None, recorded(base, order), frozenset(), times[0])
     if r.random() < 0.6 and orders.may_be_recorded(known.state):
         here, proven = base.identity, known
-        ours = builders.an_order(here.name, OrderState.INTENDED, here.vpc, here.cluster, id=r.choice(IDS[:2]))
+        ours = builders.an_order(
+            here.name, OrderState.INTENDED, here.vpc, here.cluster, id=an_id(r.choice(IDS[:2]), here.name, base.meta.uid)
+        )
         known = orders.record(proven, ours.model_copy(update={"reorders": r.choice((0, 0, 3))}), times[1])
         if r.random() < 0.7:
             sent = attempts[subject.create] = replace(an_attempt(r, subject.create), at=times[2])
@@ -147,7 +150,7 @@ def a_history(r, base, order, there):
             known = orders.answered(known, sent.refusal, placed, times[2], chosen_name=base.chosen_name, final_for=final)
     if r.random() < 0.3:
         shown = replace(builders.present(name=there), as_of=times[3])
-        known = orders.observed(known, shown, builders.proofs(base), times[3], times[0])
+        known = orders.observed(known, shown, builders.proofs(base), builders.a_reading(times[3]), times[0])
     if known.state is OrderState.SEEN and r.random() < 0.4:
         told = attempts[subject.destroy] = replace(an_attempt(r, subject.destroy), at=times[4])
         known = orders.destroying(known, times[4])
@@ -156,11 +159,14 @@ def a_history(r, base, order, there):
     return known, Memory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
 
 
+def an_id(word, name, uid):
+    """The id of a record: of this object's own, or another's."""
+    return word if word == "other" else record_id(word, uid, name)
+
+
 def recorded(base, order):
-    """The order as the engine reads it from the status: one whose name this object cannot bear was put there by people."""
-    if order is None or not order.name or base.chosen_name:
-        return order
-    return order if naming.proves(order.name, base.meta.uid) else None
+    """The order as the engine reads it from the status."""
+    return own_record(order, base.meta.uid)
 
 
 def settled(f, known, ids=frozenset()):
@@ -171,7 +177,7 @@ def settled(f, known, ids=frozenset()):
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
     if orders.moved(standing.order, wanted) and orders.odd_place(standing.order) is None:
         f = replace(f, found=Unknown(NOW, Blindness.MOVED, "words."))
-    return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), NOW, first_seen))
+    return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 
 
 def noticed(f):
@@ -182,7 +188,7 @@ def noticed(f):
 def annotations(r):
     """What people set."""
     drawn = {
-        Annotation.PAUSED: seldom(r, "true", None),
+        Annotation.PAUSED: seldom(r, r.choice(("true", "yes", "", "false")), None),
         Annotation.RECONCILE_REQUESTED_AT: seldom(r, "t1", None),
         Annotation.RESTART_REQUESTED_AT: seldom(r, "t1", None, 0.2),
     }

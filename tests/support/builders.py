@@ -13,12 +13,18 @@ from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Limits, Memory, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
+from gpucloud.reconcile.ownership import record_id
 
 UID = "11111111-2222-3333-4444-555555555555"
 TAG = "tagaa"
 KEY = "ssh-ed25519 AAAAMADEUP test"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = 1000.0
+
+
+def a_reading(mono):
+    """Both clocks at this mono time."""
+    return Now(START + timedelta(seconds=mono), mono)
 
 
 def a_spec(**changes):
@@ -51,7 +57,8 @@ def a_status(reason=None, ready="False", progress="Reconciling", generation=1, m
 
 def an_order(name, state=OrderState.SEEN, vpc="acme", cluster="Msc1", **fields):
     """The record of an order, as this process wrote it unless ``id`` says otherwise."""
-    fields = {"id": "ours", "recorded_at": START, "cloud_id": name if orders.was_seen(Order(state=state)) else None} | fields
+    seen = orders.was_seen(Order(state=state))
+    fields = {"id": record_id("ours", UID, name), "recorded_at": START, "cloud_id": name if seen else None} | fields
     return Order(state=state, name=name, cluster=cluster, vpc=vpc, **fields)
 
 
@@ -79,9 +86,13 @@ def standing(base, before=None):
             attempt.at,
             chosen_name=base.chosen_name,
         )
-    ids = frozenset() if before is None or before.order is None else frozenset({before.order.id, "ours"})
+    ids = (
+        frozenset()
+        if before is None or before.order is None
+        else frozenset({before.order.id, record_id("ours", UID, before.order.name)})
+    )
     at_first = orders.take_over(before, order, ids, memory.first_seen if before is None else NOW)
-    return orders.observed(at_first, base.found, proofs(base), NOW, memory.first_seen)
+    return orders.observed(at_first, base.found, proofs(base), a_reading(NOW), memory.first_seen)
 
 
 def proofs(base):
@@ -118,7 +129,7 @@ def facts(**changes):
     spec = changes.pop("spec", a_spec())
     status = changes.pop("status", GpuVMStatus())
     base = VmFacts(
-        now=Now(START + timedelta(seconds=NOW), NOW),
+        now=a_reading(NOW),
         meta=meta,
         spec=spec,
         status=status,

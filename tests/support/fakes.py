@@ -12,8 +12,8 @@ import httpx
 from gpucloud.cloud.models import Listing
 from gpucloud.engine.kube import KubeError, Roll
 from gpucloud.kinds.meta import SECRET_FINALIZER
-
-UID = "11111111-2222-3333-4444-555555555555"
+from gpucloud.reconcile.ownership import record_id
+from support.builders import UID
 
 
 class LoopClock:
@@ -95,7 +95,10 @@ SPECS = {
 
 
 def a_resource(kind, name="train", namespace="team", uid=UID, version=1, **more):
-    """An object of any kind as the apiserver sends it; a field of ``spec`` that is None is left out."""
+    """An object of any kind as the apiserver sends it; a field of ``spec`` that is None is left out.
+
+    The record of an order that bears the builders' id, or none, is this object's own.
+    """
     meta = {
         "name": name,
         "namespace": namespace,
@@ -106,6 +109,9 @@ def a_resource(kind, name="train", namespace="team", uid=UID, version=1, **more)
         "finalizers": ["gpucloud.dev/finalizer"],
     } | more.pop("meta", {})
     spec = SPECS[kind] | more.pop("spec", {})
+    order = (more.get("status") or {}).get("order")
+    if order is not None and (order.get("id") or "ours").startswith("ours"):
+        more["status"] = more["status"] | {"order": order | {"id": record_id("ours", meta["uid"], order.get("name", ""))}}
     return {"metadata": meta, "spec": {key: value for key, value in spec.items() if value is not None}, **more}
 
 

@@ -10,7 +10,10 @@ import os
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Manifest = dict[str, Any] | list[dict[str, Any]] | str | Path
 
@@ -114,6 +117,14 @@ class Kubectl:
         shown = json.dumps({"status": (seen or {}).get("status"), "metadata": (seen or {}).get("metadata")}, indent=1)
         assert done.returncode == 0, f"{kind}/{name} never met {condition}: {done.stderr.strip()}\nit is now: {shown}"
         return seen or {}
+
+
+def remove_objects(kubectl: Kubectl, kinds: Iterable[str], namespace: str) -> None:
+    """Remove all objects of these kinds from a namespace, whatever finalizers they have."""
+    left = [f"{item['kind'].lower()}/{item['metadata']['name']}" for item in kubectl.list(",".join(kinds), ns=namespace)]
+    if left:
+        kubectl.run("delete", *left, "--wait=false", ns=namespace)
+        kubectl.run("patch", *left, "--type=merge", '--patch={"metadata":{"finalizers":null}}', ns=namespace)
 
 
 def _as_text(manifest: Manifest) -> str:

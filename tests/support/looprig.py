@@ -36,6 +36,7 @@ class FakeRoom:
     gather_takes: float = 0.0
     act_takes: float = 0.0
     unsent: int = 0
+    outcome: Happening | None = None  # of each call, where it is another than success
     acted: list = field(default_factory=list)
     left: list = field(default_factory=list)  # and whether it was still meant when its turn came
     recorded: list = field(default_factory=list)
@@ -67,7 +68,7 @@ class FakeRoom:
         if self.unsent:
             self.unsent -= 1
             return None
-        return Happening("Created", "Done.", verb, always=True)
+        return self.outcome or Happening("Created", "Done.", verb, always=True)
 
     def recording(self, uid, status):
         self.recorded.append((uid, status.order.name))

@@ -48,6 +48,17 @@ _ABOUT = (
     "snapshot. A *grace* is `--create-grace-seconds` (30 seconds by default). Each process counts a wait from what it saw "
     "itself, so a restart never shortens one."
 )
+_OWN = (
+    "The record's id ends with a fingerprint of the object's UID and of the name that was ordered. A record whose id does not "
+    "fit was made for another object (a backup was restored under a new UID) or was edited: it is kept in the status and never "
+    "acted upon, unless the name itself bears the fingerprint of the UID. What then has a chosen name counts as another's "
+    "(`Conflict`); the message says that it may be yours."
+)
+_MISSING = (
+    "`missingSince` says that two listings in a row lacked what bears a chosen name. It is written with the report that the "
+    "operator looks again, so a new process knows it. A chosen name that comes back counts as another's, unless a recorded "
+    "address or time shows that it is the same."
+)
 _MARKED = (
     "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
     "in the cloud, and counts towards limits. *Written at once*: a change to this state is written to the apiserver on its "
@@ -67,6 +78,8 @@ def order_page() -> str:
         "## States",
         *(f"**{state}**: {_STATES[state]}{_marks(state)}" for state in OrderState),
         _MARKED,
+        _OWN,
+        _MISSING,
         "## Power calls and restarts",
         "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",
         _table(("Field", "Meaning"), _fields()),

@@ -1,16 +1,17 @@
 """How a request gets its Authorization header: an API key, or a login whose token all calls share and renew together.
 
-The flows plug into httpx. They know no operation but the login, which the client sends for them.
+They know no operation but the login, which the client sends for them.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import httpx
 
+from gpucloud.cloud.answers import Answer
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError
 from gpucloud.cloud.models import LoginResult
 from gpucloud.cloud.options import ApiKey
@@ -31,10 +32,15 @@ _PASSING = frozenset(
 )
 
 Authenticate = Callable[[], Awaitable[LoginResult]]
+Carry = Callable[[httpx.Request], Awaitable[Answer]]
 
 
 class Credentials(Protocol):
-    """What the client needs from a flow besides signing requests."""
+    """What the client needs of a credential."""
+
+    async def send(self, request: httpx.Request, carry: Carry) -> Answer:
+        """Sign a request and let it be carried to the cloud."""
+        ...
 
     def secrets(self) -> tuple[str, ...]:
         """Return every value that no text may repeat."""
@@ -49,16 +55,16 @@ class Credentials(Protocol):
         ...
 
 
-class ApiKeyAuth(httpx.Auth):
+class ApiKeyAuth:
     """Signs with ``ApiKey <key>``. Source: service-api, Authentication."""
 
     def __init__(self, key: ApiKey) -> None:
         self._key = key
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Sign a request."""
+    async def send(self, request: httpx.Request, carry: Carry) -> Answer:
+        """Sign a request and send it."""
         request.headers["Authorization"] = f"ApiKey {self._key.value}"
-        yield request
+        return await carry(request)
 
     def secrets(self) -> tuple[str, ...]:
         """Return the key."""
@@ -71,31 +77,30 @@ class ApiKeyAuth(httpx.Auth):
         """Do nothing: a key runs nothing in the background."""
 
 
-class LoginAuth(httpx.Auth):
+class LoginAuth:
     """Signs with ``Bearer <token>``; a 401 renews the login and repeats the request once."""
 
     def __init__(self, password: str, authenticate: Authenticate) -> None:
         self._password = password
         self._session = Session(authenticate)
 
-    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        """Sign a request, and sign it again after a 401.
+    async def send(self, request: httpx.Request, carry: Carry) -> Answer:
+        """Sign a request and send it; after a 401 sign it anew and send it once more.
 
         Raises:
             LoginError: when no token could be had.
         """
         token = await self._session.token()
         request.headers["Authorization"] = f"Bearer {token}"
-        response = yield request
-        if response.status_code != 401:
-            return
-        renewed = await self._session.renewed(token)
+        answer = await carry(request)
+        renewed = await self._session.renewed(token) if answer.status == 401 else None
         if renewed is None:
-            return
+            return answer
         request.headers["Authorization"] = f"Bearer {renewed}"
-        response = yield request
-        if response.status_code == 401:
+        answer = await carry(request)
+        if answer.status == 401:
             self._session.renewal_did_not_help()
+        return answer
 
     def secrets(self) -> tuple[str, ...]:
         """Return the password and the tokens that have been in use lately."""

@@ -5,14 +5,12 @@ this project.
 """
 # ruff: noqa: A002 - "id" is the API's own name for it
 
-import logging
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
 
-from gpucloud import __version__
 from gpucloud.cloud import calls, models
 from gpucloud.cloud.auth import ApiKeyAuth, LoginAuth
 from gpucloud.cloud.calls import Call
@@ -55,29 +53,11 @@ class CloudClient:
             ValueError: when the base URL or the CA file cannot be used.
         """
         self._bucket = TokenBucket(options.qps, options.burst)
-        guarded = GuardedTransport(
-            transport or real_transport(options),
-            self._bucket,
-            options,
-            wall_clock,
-            may_change,
-        )
-        self._http = httpx.AsyncClient(
-            base_url=_checked(base_url),
-            transport=guarded,
-            headers={
-                "Accept": "application/json",
-                "Accept-Encoding": "gzip",
-                "User-Agent": f"gpucloud/{__version__}",
-            },
-            timeout=options.total_deadline_seconds,  # replaced for every request by what is left of its deadline
-            follow_redirects=False,
-            trust_env=False,
-        )
-        self._sender = Sender(self._http, options, secrets=self._secrets, on_call=on_call)
+        _check(base_url)
+        self._transport = GuardedTransport(transport or real_transport(options), self._bucket, options, wall_clock, may_change)
+        self._sender = Sender(base_url, self._transport, options, secrets=self._secrets, on_call=on_call)
         self._auth = self._flow_for(credential)
         self._proxy_password = httpx.URL(options.proxy).password if options.proxy else ""
-        _silence_refresh_urls()
 
     async def __aenter__(self) -> Self:
         return self
@@ -93,7 +73,12 @@ class CloudClient:
     async def aclose(self) -> None:
         """Stop a login under way and close all connections. Calls made later fail with NOT_SENT."""
         await self._auth.aclose()
-        await self._http.aclose()
+        await self._transport.aclose()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``aclose`` was called."""
+        return self._transport.is_closed
 
     @property
     def budget_left(self) -> float:
@@ -311,7 +296,7 @@ class CloudClient:
         return (*self._auth.secrets(), self._proxy_password)
 
 
-def _checked(base_url: str) -> httpx.URL:
+def _check(base_url: str) -> None:
     """Check a base URL without repeating it, for it might hold a password."""
     try:
         url = httpx.URL(base_url)
@@ -321,18 +306,3 @@ def _checked(base_url: str) -> httpx.URL:
         raise ValueError("the base URL must look like https://host[:port][/prefix]")
     if url.userinfo or url.query or url.fragment:
         raise ValueError("the base URL must hold no user name, password, query or fragment")
-    return url
-
-
-def _without_refresh_token(record: logging.LogRecord) -> bool:
-    """Cut the query off the one URL that holds a secret (RefreshToken) before httpx's log line is written."""
-    if isinstance(record.args, tuple):
-        record.args = tuple(
-            arg.copy_with(query=None) if isinstance(arg, httpx.URL) and arg.path.endswith("/RefreshToken") else arg
-            for arg in record.args
-        )
-    return True
-
-
-def _silence_refresh_urls() -> None:
-    logging.getLogger("httpx").addFilter(_without_refresh_token)  # adding it again changes nothing

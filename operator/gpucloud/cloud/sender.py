@@ -7,16 +7,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TypeVar
 
 import httpx
 
-from gpucloud.cloud.answers import Answer, Redact, read, redactor
+from gpucloud import __version__
+from gpucloud.cloud.answers import Answer, read, redactor
+from gpucloud.cloud.auth import Credentials
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError, is_ambiguous
 from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
-from gpucloud.cloud.transport import PROGRESS, Progress
+from gpucloud.cloud.transport import GuardedTransport, Progress
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -28,6 +31,7 @@ _SURELY_NOT_SENT = (
     httpx.UnsupportedProtocol,
     httpx.InvalidURL,
 )
+HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"gpucloud/{__version__}"}
 _TRANSPORT_FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)
 
 
@@ -37,22 +41,24 @@ def wall_clock() -> datetime:
 
 
 class Sender:
-    """Carries calls to the cloud over one httpx client."""
+    """Carries calls to the cloud at ``base_url`` over one transport. No redirect is followed, no cookie is kept."""
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        base_url: str,
+        transport: GuardedTransport,
         options: ClientOptions,
         *,
         secrets: Callable[[], tuple[str, ...]],
         on_call: OnCall | None,
     ) -> None:
-        self._http = http
+        self._base_url = base_url.rstrip("/")
+        self._transport = transport
         self._options = options
         self._secrets = secrets
         self._on_call = on_call
 
-    async def run(self, call: Call[T], auth: httpx.Auth | None) -> T:
+    async def run(self, call: Call[T], auth: Credentials | None) -> T:
         """Send a call and return its value.
 
         A call that changes something is sent once (twice only after a 401, which carried nothing out); a reading call
@@ -73,7 +79,7 @@ class Sender:
         self._report(call, progress, None, error)
         raise _completed(error, call)
 
-    async def _persist(self, call: Call[T], auth: httpx.Auth | None, progress: Progress) -> T:
+    async def _persist(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         loop = asyncio.get_running_loop()
         while True:
             progress.attempt += 1
@@ -93,11 +99,11 @@ class Sender:
                     raise
             await asyncio.sleep(delay)
 
-    async def _attempt(self, call: Call[T], auth: httpx.Auth | None, progress: Progress) -> T:
+    async def _attempt(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         answer: Answer | None = None
         try:
             answer = await self._exchange(call, auth, progress)
-            value = read(call, answer, self._redactor(call))
+            value = read(call, answer, lambda text: self._redacted(call, text))
         except CloudError as error:
             failure = error
         else:
@@ -108,31 +114,28 @@ class Sender:
         self._report(call, progress, failure.status, failure)
         raise _completed(failure, call)
 
-    async def _exchange(self, call: Call[T], auth: httpx.Auth | None, progress: Progress) -> Answer:
+    async def _exchange(self, call: Call[T], auth: Credentials | None, progress: Progress) -> Answer:
         """Send one request and return its answer, translating every failure of the transport."""
-        if self._http.is_closed:
-            raise CloudError(ErrorKind.NOT_SENT, "the client is closed")
         failure: CloudError
+
+        async def carry(request: httpx.Request) -> Answer:
+            return await self._transport.send(request, progress)
+
         try:
-            request = self._http.build_request(
-                call.method,
-                call.path,
-                params=dict(call.params) or None,
-                json=call.json,
-                extensions={PROGRESS: progress, "trace": progress.trace},
-            )
-            response = await self._http.send(request, auth=auth)
+            request = self._request(call, progress)
+            return await (carry(request) if auth is None else auth.send(request, carry))
         except UnicodeEncodeError:
             failure = CloudError(ErrorKind.INVALID, "a text in the request is not valid Unicode; nothing was sent")
         except _TRANSPORT_FAILURES as error:
-            failure = _translated(error, progress, self._redactor(call))
-        else:
-            challenge = response.headers.get("WWW-Authenticate", "")
-            return Answer(response.status_code, response.content, progress.retry_after, challenge)
+            failure = _translated(error, progress, lambda text: self._redacted(call, text))
         raise failure  # outside the handlers: an httpx error would carry the request, its URL and its headers along
 
-    def _redactor(self, call: Call[T]) -> Redact:
-        return redactor((*call.secrets, *self._secrets()))
+    def _request(self, call: Call[T], progress: Progress) -> httpx.Request:
+        url = (_same_url if call.safe else _url)(self._base_url + call.path, tuple(call.params.items()))
+        return httpx.Request(call.method, url, headers=HEADERS, json=call.json, extensions={"trace": progress.trace})
+
+    def _redacted(self, call: Call[T], text: str) -> str:
+        return redactor((*call.secrets, *self._secrets()))(text)
 
     def _report(self, call: Call[T], progress: Progress, status: int | None, failure: CloudError | None) -> None:
         if self._on_call is None:
@@ -146,7 +149,14 @@ class Sender:
             _log.exception("the on_call function failed for %s; the call itself is not affected", call.operation)
 
 
-def _translated(error: Exception, progress: Progress, redact: Redact) -> CloudError:
+def _url(place: str, params: tuple[tuple[str, str], ...]) -> httpx.URL:
+    return httpx.URL(place, params=params) if params else httpx.URL(place)
+
+
+_same_url = lru_cache(maxsize=64)(_url)  # listings ask the same again and again, and to parse a URL takes longer than all else
+
+
+def _translated(error: Exception, progress: Progress, redact: Callable[[str], str]) -> CloudError:
     """Judge a transport failure: surely not sent, or who knows. The words of a connection error help and are kept."""
     name = type(error).__name__
     if isinstance(error, _SURELY_NOT_SENT):

@@ -1,7 +1,7 @@
 """The one gate through which every HTTP request leaves, logins and repetitions included.
 
-Wraps any httpx transport: takes a token from the budget, notes when sending begins (so that a failure can be told from
-an unknown outcome), and reads the answer to its end within the size limit. It knows no operation and no credential.
+Stands before any httpx transport: takes a token from the budget, notes when sending begins (so that a failure can be told
+from an unknown outcome), and reads the answer to its end within the size limit. It knows no operation and no credential.
 """
 
 import asyncio
@@ -14,15 +14,14 @@ from typing import Any
 
 import httpx
 
+from gpucloud.cloud.answers import Answer
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.limits import TokenBucket, parse_http_date, parse_retry_after, pause_for
 from gpucloud.cloud.options import ClientOptions
 
-PROGRESS = "gpucloud.progress"
 _PIECE = 64 * 1024  # bytes that are inflated at once: a bomb costs no more beside what is kept
 _LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words are all that is ever shown
 _MAX_CONNECTIONS = 100
-_DROPPED_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
 def _always() -> bool:
@@ -59,8 +58,8 @@ class Progress:
             raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back before it left; nothing was sent")
 
 
-class GuardedTransport(httpx.AsyncBaseTransport):
-    """A transport under a budget and a size limit, whose responses are complete, decompressed and without cookies."""
+class GuardedTransport:
+    """A transport under a budget and a size limit, whose answers are complete and decompressed. It follows nothing."""
 
     def __init__(
         self,
@@ -75,12 +74,19 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         self._options = options
         self._now = now
         self._may_change = may_change
+        self.is_closed = False
         # Only the real transport reports its steps; of any other, sending is assumed as soon as it is asked.
         self._traced = isinstance(inner, httpx.AsyncHTTPTransport)
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request and read its whole answer."""
-        progress: Progress = request.extensions[PROGRESS]
+    async def send(self, request: httpx.Request, progress: Progress) -> Answer:
+        """Send one request and read its whole answer.
+
+        Raises:
+            CloudError: NOT_SENT or WITHDRAWN, or what is wrong with the answer's size or encoding.
+            httpx.TransportError: as the wrapped transport raises it.
+        """
+        if self.is_closed:
+            raise CloudError(ErrorKind.NOT_SENT, "the client is closed")
         progress.sending = False
         progress.retry_after = None
         progress.may_send = _always if request.method == "GET" else self._may_change
@@ -96,11 +102,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             await response.aclose()
         if response.status_code == 401:
             progress.sending = False  # refused at the door, surely not carried out
-        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _DROPPED_HEADERS]
-        return httpx.Response(response.status_code, headers=headers, content=body)
+        challenge = response.headers.get("WWW-Authenticate", "")
+        return Answer(response.status_code, body, progress.retry_after, challenge)
 
     async def aclose(self) -> None:
-        """Close the wrapped transport."""
+        """Close the wrapped transport; nothing is sent any more."""
+        self.is_closed = True
         await self._inner.aclose()
 
     def _timeouts(self, progress: Progress) -> dict[str, float | None]:
@@ -110,12 +117,15 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         """
         remaining = max(0.0, progress.deadline - asyncio.get_running_loop().time())
         connect = min(self._options.connect_timeout_seconds, remaining * 0.45)
-        return httpx.Timeout(None, connect=connect, pool=remaining).as_dict()
+        return {"connect": connect, "read": None, "write": None, "pool": remaining}
 
     def _slow_down(self, response: httpx.Response, progress: Progress) -> None:
+        asked = response.headers.get("Retry-After")
+        if asked is None:
+            return
         # The answer's own Date makes a Retry-After date independent of this machine's clock.
         now = parse_http_date(response.headers.get("Date")) or self._now()
-        progress.retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
+        progress.retry_after = parse_retry_after(asked, now)
         if (seconds := pause_for(response.status_code, progress.retry_after)) > 0:
             self._bucket.pause(seconds)
 

@@ -159,7 +159,7 @@ class Accounts:
         if account.session is None:
             words = f"Waiting for the {what}: {account.trouble}"
             return self._blind(meta.namespace, name, Blindness.ACCOUNT, words, leaving=account.leaving)
-        facts = AccountFacts(name, account.session.learned.tenants)
+        facts = _facts(name, account.session)
         return Seat(
             facts,
             account.session,
@@ -180,7 +180,7 @@ class Accounts:
             return self._no_account(namespace, "the operator has none of its own")
         if self._own_namespaces and namespace not in self._own_namespaces:
             return self._no_account(namespace, "the operator's own does not serve this namespace (--own-account-namespace)")
-        return Seat(AccountFacts(OWN_ACCOUNT, self.own.session.learned.tenants), self.own.session, since=self.own.since)
+        return Seat(_facts(OWN_ACCOUNT, self.own.session), self.own.session, since=self.own.since)
 
     def _no_account(self, namespace: str, why: str) -> Seat:
         words = (
@@ -192,3 +192,7 @@ class Accounts:
     def _blind(self, namespace: str, name: str, cause: Blindness, words: str, *, leaving: bool = False) -> Seat:
         since = self._blind_since.setdefault((namespace, name), self._mono())
         return Seat(AccountFacts(name), None, Unknown(since, cause, words), leaving)
+
+
+def _facts(name: str, session: Session) -> AccountFacts:
+    return AccountFacts(name, session.learned.tenants, session.learned.clusters)

@@ -27,6 +27,8 @@ def observe(
     accepted = acceptance(meta.annotations, now).of_credential(seat.since)
     inventory: Inventory[Any] = session.inventories[holds]
     found = inventory.observe(here, accepted.until)
+    if isinstance(found, Unknown) and found.cause is Blindness.REJECTED:
+        session.learn_clusters()  # for the message: the cloud may not know the cluster
     believable = believed(found, tenancy, seat.facts, seat.since)
     if isinstance(believable, Unknown) and believable.cause is Blindness.TENANT:
         session.prove()

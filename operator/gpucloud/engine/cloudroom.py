@@ -7,7 +7,7 @@ are sent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -25,6 +25,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import CREATES, Absent, Blindness, Present, Refusal, Unknown, Verb
 from gpucloud.reconcile.naming import Identity
@@ -117,7 +118,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
         adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._owner(stored.meta.uid) is None
         grace = self._tools.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
-        return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, same=same)
+        return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, uid=stored.meta.uid, same=same)
 
     @abstractmethod
     def is_same(self, status: S, record: Any) -> bool | None:
@@ -211,7 +212,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             placed = Placed()  # it was there before this order was sent, so it is not what was ordered
         self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            return Happening(self.failed[verb], f"{verb} failed: {refusal.message}", verb, warning=True)
+            words = failed.words(self._memories.of(facts.meta.uid).attempts[verb])
+            return Happening(self.failed[verb], words, verb, warning=True)
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Happening(reason, note.format(name=name), verb, always=True)
@@ -234,7 +236,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def order_of(self, stored: Stored[P, S]) -> Order | None:
         """The order as this process knows it, which is ahead of the status, else as the status shows it."""
         known = self._memories.latest(stored.meta.uid)
-        return stored.status.order if known is None or known.order is None else known.order
+        return stored.order if known is None or known.order is None else known.order
 
     def attend(self, uid: str, plan: Plan[S]) -> float | None:
         """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
@@ -292,12 +294,13 @@ class CloudRoom(ABC, Generic[P, S, F]):
     def _common(self, stored: Stored[P, S], spec: P, seat: Seat) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._tools.clock)
         here = self.identity(stored, spec)
-        standing = self._memories.standing(meta.uid, self._record(stored, spec))
+        standing = self._memories.standing(meta.uid, stored.order)
+        nonce = self._tools.entropy.token_hex(8)
         found = self._found(stored, spec, seat, here, standing)
         memory = self._memories.of(meta.uid)
         if here is not None:
-            proofs = self.proofs(stored, spec, here, found)
-            standing = orders.observed(standing, found, proofs, now.mono, memory.first_seen)
+            proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
+            standing = orders.observed(standing, found, proofs, now, memory.first_seen)
             self._memories.learned(meta.uid, standing)
         return {
             "now": now,
@@ -313,15 +316,8 @@ class CloudRoom(ABC, Generic[P, S, F]):
             "owner": self._owner(meta.uid),
             "synced": self._tools.synced(),
             "listing_takes": 0.0 if seat.session is None else seat.session.listing_takes((here or NOWHERE).cluster),
-            "nonce": self._tools.entropy.token_hex(8),
+            "nonce": nonce,
         }
-
-    def _record(self, stored: Stored[P, S], spec: P) -> Order | None:
-        """The order as the status shows it. One under a name that this object cannot bear was put there by somebody else."""
-        order = stored.status.order
-        if order is None or not order.name or self.chooses_name(spec):
-            return order
-        return order if naming.proves(order.name, stored.meta.uid) else None
 
     def _found(self, stored: Stored[P, S], spec: P, seat: Seat, here: Identity | None, standing: Standing) -> Observation[Any]:
         now = self._tools.clock.mono()
@@ -376,7 +372,7 @@ class CloudRoom(ABC, Generic[P, S, F]):
 
     def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
         stored = self.store.get(uid)
-        order = None if stored is None else stored.status.order
+        order = None if stored is None else stored.order
         stands = order is not None and orders.may_exist(order) and order.name == here.name
         claim = 2 if order is None or not stands else 1 if order.origin is Origin.ADOPTED else 0
         return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)

@@ -134,7 +134,7 @@ class Console:
         vm = known.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
             raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
-        here, order = known.objects.vm_identity(vm, vm.spec), vm.status.order
+        here, order = known.objects.vm_identity(vm, vm.spec), vm.order
         # Only what this object stands for: a name that is another's opens no view on that.
         if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
             raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")

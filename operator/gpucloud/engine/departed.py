@@ -1,4 +1,7 @@
-"""Objects whose last event has come. What the watch still shows of them was overtaken on its way, and would bring them back."""
+"""Tombstones: objects whose DELETED event has come. A late watch event of one is ignored, since it would bring it back.
+
+A list that began after the tombstone cannot show it: if one does, etcd was restored from a backup (``rollcall``).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpucloud.engine.clock import Clock
 
-REMEMBERED_SECONDS = 60.0  # no event is so late; an etcd that was restored later than that may show one of them anew
+LATE_SECONDS = 60.0  # no event is so late; an etcd that was restored later than that may show one of them anew
+REMEMBERED_SECONDS = 900.0  # three roll calls
 
 
 class Departed:
-    """Their UIDs, each for a minute."""
+    """Their UIDs, each for some roll calls."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -20,12 +24,18 @@ class Departed:
     def add(self, uid: str) -> None:
         """Its last event has come."""
         self._forget_old()
+        self._since.pop(uid, None)
         self._since[uid] = self._clock.mono()
 
     def __contains__(self, uid: str) -> bool:
-        """Whether its last event came a short while ago."""
+        """Whether its last event came so short a while ago that others may still be on their way."""
+        since = self._since.get(uid)
+        return since is not None and self._clock.mono() - since <= LATE_SECONDS
+
+    def all(self) -> frozenset[str]:
+        """Those whose last event came since the last few roll calls."""
         self._forget_old()
-        return uid in self._since
+        return frozenset(self._since)
 
     def _forget_old(self) -> None:
         until = self._clock.mono() - REMEMBERED_SECONDS

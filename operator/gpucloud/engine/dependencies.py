@@ -13,7 +13,7 @@ from gpucloud.engine.references import Target
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -22,6 +22,7 @@ from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
 from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
 from gpucloud.reconcile.naming import Identity, same_cluster
+from gpucloud.reconcile.pause import is_paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,12 +136,12 @@ class Objects:
             yield Dependency(name, Readiness.MISSING)
         elif abroad is not None:
             yield abroad
-        elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.status.order):
+        elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
             words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
             yield Dependency(name, Readiness.ELSEWHERE, words)
         elif vm.meta.deleting:
             yield Dependency(name, Readiness.LEAVING)
-        elif vm.status.order is None or vm.status.order.state is not OrderState.SEEN:
+        elif vm.order is None or vm.order.state is not OrderState.SEEN:
             yield Dependency(name, Readiness.PENDING, _message(vm))
 
     def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
@@ -189,13 +190,13 @@ class Objects:
             spec = snapshot.spec
             if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
                 continue
-            if snapshot.meta.annotations.get(Annotation.PAUSED) == "true":
+            if is_paused(snapshot.meta.annotations):
                 continue
             if snapshot.status.snapshot_id is None or self.source_identity(snapshot, spec) != here:
                 continue
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
-            place, order = self.snapshot_identity(snapshot, spec), snapshot.status.order
+            place, order = self.snapshot_identity(snapshot, spec), snapshot.order
             if place is not None and orders.may_exist(order) and not orders.moved(order, place):
                 yield place.name
 
@@ -284,7 +285,7 @@ def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
 
 def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     """The GpuVpc was made anew for another VPC than the one in which this VM is, or may be, already."""
-    order = vm.status.order
+    order = vm.order
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
     words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
@@ -305,7 +306,7 @@ def _leads_to(there: SnapshotSource, here: Identity) -> bool:
 
 
 def _ordered_in(stored: Stored[Any, Any], vpc: GpuVpcSpec) -> bool:
-    order = stored.status.order
+    order = stored.order
     if order is None or not orders.may_exist(order):
         return False
     return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
@@ -319,7 +320,7 @@ def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
 
 def _is_being_taken(snapshot: Snapshot) -> bool:
     """Whether a snapshot was ordered and is not finished: it needs its VM, be it paused, stalled or late."""
-    order = snapshot.status.order
+    order = snapshot.order
     if snapshot.meta.deleting or not snapshot.meta.guarded or not orders.may_exist(order):
         return False
     return orders.being_made(order) or not snapshot.status.ready_to_use
@@ -327,7 +328,7 @@ def _is_being_taken(snapshot: Snapshot) -> bool:
 
 def _is_being_made(vm: Vm) -> bool:
     """Whether a VM was ordered and has not come up yet: until then it needs the snapshot that its disk is made from."""
-    order = vm.status.order
+    order = vm.order
     if vm.meta.deleting or not vm.meta.guarded or not orders.may_exist(order):
         return False
     if orders.being_made(order):

@@ -225,7 +225,7 @@ class Engine:
         self._loops = {kind: Loop(room, **shared) for kind, room in self._rooms.items()}
         for loop in self._loops.values():
             loop.may_act = self.leads
-        self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break)
+        self._roll = RollCall(self.kube, self._loops, self._settings.namespace, self.lag, self._break, self._departed)
         return brake
 
     def _break(self) -> None:

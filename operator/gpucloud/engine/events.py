@@ -19,7 +19,7 @@ from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.kube import KubeClient
@@ -70,18 +70,26 @@ class _Latest:
 
 
 def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Happening, ...]:
-    """The events of a status write: Ready has another status or reason, or a pause began or ended."""
+    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason."""
+    pause, ready = tuple(_pause_changes(before, after)), tuple(_ready_changes(before, after))
+    reasons = {one.reason for one in pause}
+    return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
+
+
+def _pause_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Happening]:
+    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
+    if holds is not None and (held is None or held.message != holds.message):
+        yield Happening(Reason.PAUSED, holds.message, "Pause")
+    if held is not None and holds is None:
+        yield Happening(Reason.RESUMED, "The pause has ended.", "Resume")
+
+
+def _ready_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Happening]:
     was, now = find(before, ConditionType.READY), find(after, ConditionType.READY)
     if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
         corrected = was is not None and was.reason == Reason.DRIFTED and now.status == "True"
         note = f"Drift corrected: {now.message}" if corrected else now.message
-        return (Happening(now.reason, note, "Reconcile", warning=_warns(now, after)),)
-    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
-    if held is None and holds is not None:
-        return (Happening(Reason.PAUSED, holds.message, "Pause"),)
-    if held is not None and holds is None:
-        return (Happening(Reason.RESUMED, "The pause has ended.", "Resume"),)
-    return ()
+        yield Happening(now.reason, note, "Reconcile", warning=_warns(now, after))
 
 
 def with_cause(happening: Happening, announced: Condition | None) -> Happening:
@@ -107,12 +115,33 @@ class EventRecorder:
         self._kube = kube
         self._clock = clock
         self._latest: dict[str, _Latest] = {}  # by UID
+        self._unsaid: dict[str, tuple[str, ObjectFacts, Happening]] = {}  # by UID: what the next Event may say, too
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
     def tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
-        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one."""
+        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
+
+        What it says all of and was told to ``tell_unless_said`` is no Event of its own.
+        """
+        held = self._unsaid.pop(meta.uid, None)
+        if held is not None and not happening.note.startswith(held[2].note):
+            self._tell(*held)
+        self._tell(kind, meta, happening)
+
+    def tell_unless_said(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
+        """Tell this with the object's next Event, or when ``settle`` is called, unless that Event says it all."""
+        self.settle(meta.uid)
+        self._unsaid[meta.uid] = (kind, meta, happening)
+
+    def settle(self, uid: str) -> None:
+        """Nothing more is to be said of what was held back for this object: tell that now."""
+        held = self._unsaid.pop(uid, None)
+        if held is not None:
+            self._tell(*held)
+
+    def _tell(self, kind: str, meta: ObjectFacts, happening: Happening) -> None:
         now, latest = self._clock.mono(), self._latest.get(meta.uid)
         if latest is not None and latest.is_repeated_by(happening, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
@@ -137,6 +166,7 @@ class EventRecorder:
     def forget(self, uid: str) -> None:
         """The object is gone."""
         self._latest.pop(uid, None)
+        self._unsaid.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""
@@ -162,6 +192,8 @@ class EventRecorder:
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
+        for uid in tuple(self._unsaid):
+            self.settle(uid)
         await self._backlog.join()
 
     async def _send(self, document: dict[str, Any]) -> None:

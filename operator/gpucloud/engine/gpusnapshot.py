@@ -14,6 +14,7 @@ from gpucloud.reconcile.core.record import moment
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
+from gpucloud.reconcile.gpusnapshot.identity import name_of
 from gpucloud.reconcile.order import placed_by
 
 if TYPE_CHECKING:
@@ -49,13 +50,14 @@ class GpuSnapshotRoom(CloudRoom[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFact
 
     def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """What the spec asks for, where it says so itself: else the recorded place is the only one."""
-        here = self.identity(stored, spec)
-        if here is None or (spec.snapshot_name is None and spec.vm is None):
+        here, order = self.identity(stored, spec), stored.order
+        if here is None:
             return None
-        place = {} if spec.vm is None else {"cluster": spec.vm.cluster, "vpc": spec.vm.vpc}
-        order = self._record(stored, spec)  # not one that somebody else put there
-        name = spec.snapshot_name or (order.name if order is not None and order.name else here.name)
-        return replace(here, name=name, **place)
+        name = name_of(stored.meta, spec, order, self._tools.objects.tag)
+        if spec.vm is not None:
+            return replace(here, name=name, cluster=spec.vm.cluster, vpc=spec.vm.vpc)
+        recorded = {} if order is None or not order.name else {"cluster": order.cluster, "vpc": order.vpc}
+        return replace(here, name=name, **recorded)
 
     def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
         """Whether it was taken at the recorded time."""

@@ -183,7 +183,11 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
             if self._brake.hold(uid) is not None:
                 return None
             first = self._brake.passes(uid)
+        along = _to_go_along(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         happening = await super().act(facts, plan)
+        if happening is not None and along and not happening.warning:
+            words = f"{happening.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, along)))}."
+            happening = replace(happening, note=words)
         if happening is None and first:
             self._brake.recalls(uid)
         stored = self.store.get(uid)
@@ -246,11 +250,14 @@ class GpuVMRoom(CloudRoom[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._brake.put(meta, price, held=status.deletion_held_at is not None)
 
     def _book(self, stored: GpuVM) -> None:
-        """Count this object's VM if it is, or may be, bought, and is not known to be lost."""
+        """Count this object's VM if it is, or may be, bought, and is not known to be lost.
+
+        One whose order was refused keeps its place: nothing holds its next order, and another's in between would be too many.
+        """
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._purchases.on:
             return
-        if spec is None or not orders.may_exist(self.order_of(stored)):
+        if spec is None or not orders.uses_quota(self.order_of(stored)):
             self._purchases.drop(meta.uid)
             return
         account = self._tools.accounts.name_for(meta, spec, status)

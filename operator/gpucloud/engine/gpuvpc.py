@@ -72,6 +72,7 @@ class GpuVpcRoom(CloudRoom[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
             **common,
             needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
             dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            may_adopt=not sharing.is_isolated(self._tools.objects, seat),
             occupants=self._occupants(stored, spec, seat),
         )
         barred = sharing.adoption(self._tools.objects, spec, seat)

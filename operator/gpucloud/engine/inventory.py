@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -141,7 +141,8 @@ class Inventory(Generic[R]):
         as_of = view.as_of or 0.0
         found = _find(view.records, identity)
         if found:
-            return Present(found[0], as_of, twins=len(found) > 1, returned=view.returned.get(identity))
+            returned, doubtful = view.returned.get(identity), identity in view.doubtful
+            return Present(found[0], as_of, twins=len(found) > 1, returned=returned, doubtful=doubtful)
         missed_since = view.missing_since.get(identity, as_of)
         if view.doubted_since is not None and max(view.doubted_since, missed_since) > accepted_until:
             return Unknown(view.doubted_since, Blindness.IMPLAUSIBLE)
@@ -303,7 +304,8 @@ class Inventory(Generic[R]):
         if view.failures:
             longest = REJECTED_BACKOFF_SECONDS if view.rejected else LONGEST_BACKOFF_SECONDS
             return min(self._intervals.pending * 2.0 ** min(view.failures, 10), longest)
-        return self._intervals.pending if self._is_pending(cluster) or view.waiting else self._intervals.steady
+        hurried = self._is_pending(cluster) or view.waiting or view.doubted_since is not None
+        return self._intervals.pending if hurried else self._intervals.steady
 
     async def _list(self, cluster: str, view: View[R], began: float) -> Iterable[str]:
         """One listing; answers whom to wake."""
@@ -334,10 +336,7 @@ class Inventory(Generic[R]):
         records = self._by_identity(items, cluster)
         was_blind, was_doubted, before = view.blind is not None, view.doubted_since is not None, view.records
         vanished, expected = self._vanished(view, cluster, records)
-        doubted = _crossed(vanished, expected) or (
-            view.doubted_since is not None and bool(vanished)
-        )  # until each is back, or accepted
-        view.doubted_since = (began if view.doubted_since is None else view.doubted_since) if doubted else None
+        doubted = view.doubts(began, vanished, crossed=_crossed(vanished, expected), settled_after=self._intervals.steady)
         view.before, view.before_as_of = before, view.as_of
         view.records, view.as_of, view.blind, view.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._in(cluster))
@@ -397,4 +396,4 @@ def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tupl
         return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
     if identity.vpc == ANYWHERE:
         return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
-    return records.get(identity, ()) + records.get(replace(identity, vpc=""), ())
+    return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())

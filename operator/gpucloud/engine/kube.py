@@ -317,7 +317,8 @@ class KubeClient:
         return self._authorization
 
     async def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> KubeAnswer:
-        await asyncio.sleep(max(0.0, self._quiet_until - _now()))
+        if (pause := self._quiet_until - _now()) > 0:
+            await asyncio.sleep(pause)
         if method != "GET" and not self._may_write():
             raise KubeError(0, "NotLeading", "this operator does not hold the Lease; nothing was written")
         try:

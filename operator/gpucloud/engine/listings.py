@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gpucloud.cloud.models import Listing, VmRecord, VpcRecord
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.naming import Identity, same_cluster
+from gpucloud.reconcile.text import abridged
 
 if TYPE_CHECKING:
     from gpucloud.cloud.client import CloudClient
@@ -60,16 +61,19 @@ def vm_identity(record: VmRecord, cluster: str) -> Identity | None:
     """Which VM a record speaks of, with the cluster as it was asked for; a record of another cluster is not of the listing."""
     if record.id is None or (record.cluster and not same_cluster(record.cluster, cluster)):
         return None
-    return Identity(cluster=cluster, vpc=record.namespace or "", name=record.id)
+    return Identity(cluster=cluster, vpc=abridged(record.namespace or ""), name=abridged(record.id))
 
 
 def snapshot_identity(record: SnapshotRecord, cluster: str) -> Identity | None:
     """Which snapshot a record speaks of."""
-    return None if record.id is None else Identity(cluster=cluster, vpc=record.namespace or "", name=record.id)
+    if record.id is None:
+        return None
+    return Identity(cluster=cluster, vpc=abridged(record.namespace or ""), name=abridged(record.id))
 
 
 def vpc_identity(record: VpcRecord, cluster: str) -> Identity | None:
     """Which VPC a record speaks of; like a VM it may name another cluster than the one that was asked for."""
     if record.name is None or (record.cluster and not same_cluster(record.cluster, cluster)):
         return None
-    return Identity(cluster=cluster, vpc=record.name, name=record.name)
+    name = abridged(record.name)
+    return Identity(cluster=cluster, vpc=name, name=name)

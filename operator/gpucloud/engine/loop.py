@@ -26,7 +26,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpucloud.engine.clock import Clock
     from gpucloud.engine.entropy import Entropy
@@ -126,8 +126,7 @@ class Loop(Generic[P, S, F]):
         self.pace = ReconcilePacer(clock, longest_spacing)
         self._room, self._entropy = room, entropy
         self._queue = queue
-        self._kube = kube
-        self._events = events
+        self._kube, self._events = kube, events
         self._metrics = metrics
         self._clock = clock
         self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
@@ -145,9 +144,9 @@ class Loop(Generic[P, S, F]):
         if due is not None:
             self._queue.wake_at(key, due)
             return
-        result = Passed.SUCCESS
         try:
             outcome = await self._pass(key)
+            result = Passed.UNCHANGED if outcome is Did.NOTHING else Passed.SUCCESS
             self.pace.ended(key.uid, changed=outcome is not Did.NOTHING, announced=outcome is Did.ANNOUNCE)
             self._failures.pop(key, None)
         except KubeError as error:
@@ -215,10 +214,11 @@ class Loop(Generic[P, S, F]):
     async def _release(self, key: Key, stored: Stored[P, S], release: Release) -> None:
         await self._kube.release(self._room.plural, stored.raw_meta)
         self._released[key.uid] = stored.raw_meta["resourceVersion"]
-        self._events.tell(key.kind, stored.meta, Happening(release.reason, release.note, "Release"))
+        self._events.tell(key.kind, stored.meta, Happening(release.reason, release.note, "Release", release.warning))
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
-        log.info("released", reason=release.reason, **_names(key))
+        level = log.warning if release.warning else log.info
+        level("released", reason=release.reason, note=release.note, **_names(key))
 
     def _note_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
@@ -236,6 +236,7 @@ class Loop(Generic[P, S, F]):
         uid = stored.meta.uid
         if plan.status is None or (plan.status == stored.status and not stored.amended):
             self._differs_since.pop(uid, None)
+            self._events.settle(uid)  # no change of Ready tells of a call that failed
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
         first = stored.amended or urgent(stored.status, plan.status, plan.action is not None)
@@ -252,22 +253,19 @@ class Loop(Generic[P, S, F]):
             answer = await self._kube.replace_status(self._room.plural, self._room.kind, stored.raw_meta, document)
         except KubeError as error:
             self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
+            self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
             raise
         self._metrics.status_writes.labels(key.kind, Wrote.WRITTEN).inc()
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._room.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._room.store.put(answer)
-            fresh = self._room.store.get(key.uid)
-            if fresh is not None:
-                self._room.noticed(fresh)  # the watch will tell us nothing new; those who wait for this are woken now
+            self._take(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
         self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
-        stands = self._room.store.get(key.uid)
-        if stands is not None and stands.status != status:
+        if (stands := self._room.store.get(key.uid)) is not None and stands.status != status:
             return Did.NOTHING  # the apiserver shows something else than what was written
         return Did.ANNOUNCE if announces else Did.CHANGE
 
@@ -287,6 +285,7 @@ class Loop(Generic[P, S, F]):
         self._metrics.changed(key.kind, before, after)
         for happening in status_changes(before, after):
             self._events.tell(key.kind, stored.meta, happening)
+        self._events.settle(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
         if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
             if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
@@ -310,11 +309,14 @@ class Loop(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._room.store.put(fresh)
-        newer = self._room.store.get(key.uid)
-        if newer is not None:
-            self._room.noticed(newer)
+        self._take(key.uid, fresh)
         return False
+
+    def _take(self, uid: str, body: Mapping[str, Any]) -> None:
+        """An answer of the apiserver has shown the object."""
+        self._room.store.put(body)
+        if (newer := self._room.store.get(uid)) is not None:
+            self._room.noticed(newer)
 
     def _is_meant(self, stored: Stored[P, S]) -> bool:
         """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
@@ -342,9 +344,8 @@ class Loop(Generic[P, S, F]):
             self._queue.add(key, Lane.PEOPLE)
             return Did.NOTHING
         happening = with_cause(happening, reason)
-        self._events.tell(key.kind, stored.meta, happening)
-        level = log.warning if happening.warning else log.info
-        level("call", outcome=happening.reason, note=happening.note, **asked)
+        (self._events.tell_unless_said if happening.warning else self._events.tell)(key.kind, stored.meta, happening)
+        (log.warning if happening.warning else log.info)("call", outcome=happening.reason, note=happening.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
         return Did.CHANGE
 

@@ -51,8 +51,11 @@ class Memories:
         return None if known is None else known.standing
 
     def learned(self, uid: str, standing: Standing) -> None:
-        """A listing moved the order."""
-        self._entry(uid).standing = standing
+        """A listing moved the order, or brought a record of it."""
+        known = self._entry(uid)
+        known.standing = standing
+        if standing.order is not None:
+            known.record_ids |= {standing.order.id}
 
     def forget(self, uid: str) -> None:
         """The object is gone."""

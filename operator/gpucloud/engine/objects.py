@@ -10,10 +10,13 @@ from pydantic import ValidationError
 
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
 from gpucloud.reconcile.facts import ObjectFacts
+from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from gpucloud.kinds.common import Order
 
 P = TypeVar("P", bound=Model)
 S = TypeVar("S", bound=Model)
@@ -36,6 +39,11 @@ class Stored(Generic[P, S]):
     def says_as(self, other: Stored[P, S]) -> bool:
         """Whether the two are the same in all that a decision depends on."""
         return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
+
+    @property
+    def order(self) -> Order | None:
+        """The recorded order, if it is this object's own: of a kind that orders nothing, None."""
+        return own_record(getattr(self.status, "order", None), self.meta.uid)
 
     @property
     def version(self) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind, one_line
-from gpucloud.engine import survey
+from gpucloud.engine import meant, survey
 from gpucloud.engine.events import Happening
 from gpucloud.engine.kube import KubeError
 from gpucloud.engine.survey import Look, Place, place_of
@@ -90,7 +90,7 @@ class Orphans:
 
     def parted(self, room: CloudRoom[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """The watch calls an object gone: bear witness if that was not our doing. Cheap: no I/O."""
-        if not self._tools.rules.collect or room.holds not in survey.MARKED:
+        if not self._tools.rules.collect or room.kind not in survey.HOLDERS:
             return
         facts = room.parting(body)
         if facts is None:
@@ -228,15 +228,16 @@ class Orphans:
         )
 
     async def _destroy(self, at: _Round, thing: Thing, witness: Witness) -> None:
-        """The one call that this room sends."""
+        """The one call that this room sends, unless an object comes that may be looking for the thing while the call waits."""
         verb = Verb.DESTROY if thing.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
         self._sent[_key(at.session, thing)] = self._tools.clock.mono()
         here, client, failure = thing.where, at.session.client, ""
         try:
-            if verb is Verb.DESTROY:
-                await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
-            else:
-                await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+            with meant.while_it_holds(lambda: not survey.wanted_by_now(self._tools.objects, witness)):
+                if verb is Verb.DESTROY:
+                    await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+                else:
+                    await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
         except CloudError as error:
             failure = "" if error.kind is ErrorKind.NOT_FOUND else error.message
         whose = f"{witness.kind} {witness.name!r} of namespace {witness.namespace!r}"

@@ -19,7 +19,8 @@ from gpucloud.engine.queue import Key
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.kube import KubeClient
+    from gpucloud.engine.departed import Departed
+    from gpucloud.engine.kube import KubeClient, Roll
     from gpucloud.engine.loop import Loop
     from gpucloud.engine.watchlag import WatchLag
 
@@ -39,12 +40,14 @@ class RollCall:
         namespaces: tuple[str, ...],
         lag: WatchLag,
         broken: Callable[[], None],
+        departed: Departed,
     ) -> None:
         self._kube = kube
         self._loops = loops
         self._namespaces = namespaces
         self._lag = lag
         self._broken = broken
+        self._departed = departed
         self._relisted = asyncio.Event()
 
     def relisted(self) -> None:
@@ -69,21 +72,23 @@ class RollCall:
     async def call(self) -> None:
         """Forget the objects that were known before a list began and are not in it.
 
-        A consistent list that shows an older version than the one we know comes of a restored etcd: what follows would be taken
-        for old, and the watch waits for a version that is long in coming. Then the process ends; a new one believes what is.
+        A consistent list that shows an older version than the one we know, or an object whose DELETED event had come before it
+        began, comes of a restored etcd: what follows would be taken for old, and the watch waits for a version that is long in
+        coming. Then the process ends; a new one believes what is.
 
         Raises:
             KubeError: the apiserver did not answer; then nothing more is forgotten.
         """
         for kind, loop in self._loops.items():
-            known = {stored.meta.uid: (stored.meta, stored.version) for stored in loop.store}
+            known = {stored.meta.uid: stored.meta for stored in loop.store}
+            versions, departed = _versions(loop), self._departed.all()
             there = await self._kube.roll(loop.plural, self._namespaces)
-            if any(0 < there.versions.get(uid, 0) < version for uid, (_, version) in known.items()):
+            if _is_older(there, versions) or departed & there.versions.keys():
                 log.error("the apiserver has gone back in time: was etcd restored? Ending, to start anew with what is true now")
                 self._broken()
                 return
             for uid in sorted(known.keys() - there.versions.keys()):
-                meta, _ = known[uid]
+                meta = known[uid]
                 log.info("gone unnoticed", kind=kind, namespace=meta.namespace, name=meta.name, uid=uid)
                 loop.forget(Key(kind, meta.namespace, meta.name, uid))
             await self._measure(kind, there.versions)
@@ -94,6 +99,11 @@ class RollCall:
         if self._lag.behind(listed, _versions(loop)):
             await asyncio.sleep(SETTLE_SECONDS)
         self._lag.compare(kind, listed, _versions(loop))
+
+
+def _is_older(listed: Roll, known: Mapping[str, int]) -> bool:
+    """Whether a list shows an object in an older version than was known before the list began; 0 is none."""
+    return any(0 < listed.versions.get(uid, 0) < version for uid, version in known.items())
 
 
 def _versions(loop: Loop[Any, Any, Any]) -> dict[str, int]:

@@ -132,6 +132,11 @@ class Session:
         """Ask for the clusters, in the background: the one read that every credential should be allowed."""
         self._spawn("account-check", self._check)
 
+    def learn_clusters(self) -> None:
+        """Ask for the clusters unless that was done before."""
+        if "account-check" not in self._tasks:
+            self.check()
+
     def prove(self) -> None:
         """Find out whose the credential is, in the background, again each minute until it is known."""
         if not self.learned.tenants and self._spawn("evidence", self._seek_evidence):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
 from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gpucloud.engine.accounts import Seat
     from gpucloud.engine.objects import ObjectStore, Stored
-    from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
     from gpucloud.kinds.gpuvpc import GpuVpcSpec
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
     Vm = Stored[GpuVMSpec, GpuVMStatus]
     Snapshot = Stored[GpuSnapshotSpec, GpuSnapshotStatus]
-
-WAY_OUT = (
-    "use a GpuCloudAccount of this namespace (spec.accountRef), or ask the administrator for --own-account-sharing=Shared."
-)
 
 
 class Objects(Protocol):
@@ -54,7 +50,7 @@ class Objects(Protocol):
 
 def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, seat: Seat) -> Iterator[Dependency]:
     """A snapshot's ``spec.vm``: a copy of the VM's disk."""
-    if not _isolated(objects, seat):
+    if not is_isolated(objects, seat):
         return
     place = (there.cluster, there.vpc, there.name)
     holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == place]
@@ -65,7 +61,7 @@ def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, seat
 def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: Seat) -> Iterator[Dependency]:
     """A VM's ``image.snapshot``: a VM that boots from the disk in it."""
     name = spec.image.snapshot if spec.image is not None else None
-    if name is None or not _isolated(objects, seat):
+    if name is None or not is_isolated(objects, seat):
         return
     place = objects.vm_identity(vm, spec)
     named = [it for it in objects.snapshots if it.status.snapshot_id is not None and _named(objects, it, spec.cluster, name)]
@@ -77,17 +73,18 @@ def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: Seat) -> I
 
 def adoption(objects: Objects, spec: GpuVpcSpec, seat: Seat) -> Dependency | None:
     """Why a VPC that exists must not be taken over, although ``spec.adoption`` asks for it."""
-    if spec.adoption is Adoption.NEVER or not _isolated(objects, seat):
+    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):
         return None
     return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
 
 
-def _isolated(objects: Objects, seat: Seat) -> bool:
+def is_isolated(objects: Objects, seat: Seat) -> bool:
+    """Whether this account is the operator's own, and its namespaces are kept apart."""
     return seat.facts.name == OWN_ACCOUNT and not objects.shares_own
 
 
 def _refused(name: str, why: str, instead: str) -> Dependency:
-    words = f"The operator's own account may serve other namespaces too, and {why}: {instead}, {WAY_OUT}"
+    words = f"The operator's own account may serve other namespaces too, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
     return Dependency(name, Readiness.ELSEWHERE, words)
 
 
@@ -113,5 +110,5 @@ def _vpc_of(objects: Objects, snapshot: Snapshot) -> str | None:
 
 
 def _is_there(stored: Stored[Any, Any]) -> bool:
-    order: Order | None = stored.status.order
+    order = stored.order
     return order is not None and order.state is OrderState.SEEN

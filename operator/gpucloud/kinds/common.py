@@ -104,7 +104,10 @@ class Origin(StrEnum):
 class Order(Model):
     """The record of the one order for this object: written before the order is sent, and kept until the object is gone."""
 
-    id: Annotated[str, Field(max_length=64, description="Tells this record from any other, whoever wrote it.")] = ""
+    id: Annotated[
+        str,
+        Field(max_length=64, description="Tells this record from any other; it ends with a fingerprint of the object's UID."),
+    ] = ""
     state: Annotated[OrderState, Field(description="What became of the order. docs/reference/orders.md lists the transitions.")]
     name: Annotated[str, Field(max_length=253, description="Name that was, or is to be, ordered.")] = ""
     cluster: Annotated[str, Field(max_length=253, description="Cluster that it was ordered in.")] = ""
@@ -127,6 +130,10 @@ class Order(Model):
     refused_generation: Annotated[
         int | None, Field(ge=0, description="Generation of the spec for which the cloud's refusal is final.")
     ] = None
+    missing_since: Annotated[
+        Time | None,
+        Field(description="When two listings in a row first lacked what bears a chosen name. Absent when a listing shows it."),
+    ] = None
 
 
 # Stands in a new object before the operator has seen it, so that no tool takes "no conditions" for "ready".
@@ -134,7 +141,8 @@ FIRST_CONDITION = {
     "type": ConditionType.READY.value,
     "status": "Unknown",
     "reason": Reason.PENDING.value,
-    "message": "Waiting for the operator",
+    "message": "Waiting for the operator. If this stays for a minute, none runs, or none watches this namespace (--namespace): "
+    "run kubectl gpucloud doctor, or ask the administrator.",
     "lastTransitionTime": "1970-01-01T00:00:00Z",
 }
 

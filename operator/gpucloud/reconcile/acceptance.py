@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from gpucloud.kinds.meta import Annotation
+from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile import stamps
 from gpucloud.reconcile.facts import Blindness, Unknown
 
@@ -30,10 +30,14 @@ _FORM = stamps.Form(
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Doubts that began at or before ``until`` (mono) are ended. ``trouble``: why the annotation says nothing."""
+    """Doubts that began at or before ``until`` (mono) are ended. ``trouble``: why the annotation says nothing.
+
+    ``too_early`` is what to say of a later doubt, which the annotation does not end.
+    """
 
     until: float = NEVER
     trouble: str = ""
+    too_early: str = ""
 
     def covers(self, since: float) -> bool:
         """Whether a doubt that began then (mono) is ended."""
@@ -41,14 +45,16 @@ class Acceptance:
 
     def of_credential(self, since: float) -> Acceptance:
         """The same, unless the credential came into use later (mono): what another one showed is no doubt of this one's."""
-        return self if self.covers(since) else Acceptance(trouble=self.trouble)
+        return self if self.covers(since) else replace(self, until=NEVER)
 
     def worded(self, found: Observation[R]) -> Observation[R]:
         """The observation; of a doubt that the annotation should have ended, with the words why it does not."""
         doubted = isinstance(found, Unknown) and found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}
-        if not self.trouble or not isinstance(found, Unknown) or not doubted:
+        if not isinstance(found, Unknown) or not doubted:
             return found
-        return replace(found, detail=f"{found.detail} {self.trouble}".strip())
+        # Of a tenant's doubt it is said beside the command that ends it: one about another tenant's credential nothing ends.
+        why = self.trouble or (self.too_early if found.cause is Blindness.IMPLAUSIBLE else "")
+        return replace(found, detail=f"{found.detail} {why}".strip()) if why else found
 
 
 def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
@@ -56,7 +62,8 @@ def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
     stamp = stamps.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
     if stamp.at is None:
         return Acceptance(trouble=stamp.trouble)
-    return Acceptance(now.mono - (now.wall - stamp.at).total_seconds())
+    early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, earlier than this doubt began."
+    return Acceptance(now.mono - (now.wall - stamp.at).total_seconds(), too_early=early)
 
 
 def command(kind: str, namespace: str, name: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import Adoption
-from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.core.steps import dependent
 from gpucloud.reconcile.facts import Present, Readiness
+from gpucloud.reconcile.pause import is_paused
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvpc import GpuVpcStatus
@@ -29,7 +29,7 @@ def without(f: VpcFacts, refused: Dependency) -> VpcFacts:
 
 def refused(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Said of a VPC that is there, before it is called a conflict: what to do about it is another thing."""
-    acting = f.meta.guarded and not f.meta.deleting and f.meta.annotations.get(Annotation.PAUSED) != "true"
+    acting = f.meta.guarded and not f.meta.deleting and not is_paused(f.meta.annotations)
     theirs = isinstance(f.found, Present) and not f.ours and f.owner is None
     barred = any(need.readiness is Readiness.ELSEWHERE for need in f.needs)
     return dependent(f) if acting and theirs and barred else None

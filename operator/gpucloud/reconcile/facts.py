@@ -31,13 +31,15 @@ class Now:
 class Present(Generic[R]):
     """The last complete look shows it. ``twins``: more than one record under one identity, not to be told apart.
 
-    ``returned`` is when the listing began in which it came back, after two or more in a row had lacked it.
+    ``returned`` is when the listing began in which it came back, after others had lacked it. ``doubtful``: it was only one that
+    did, or they were not believed, so that it may never have been away.
     """
 
     record: R
     as_of: float
     twins: bool = False
     returned: float | None = None
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +177,14 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class AccountFacts:
-    """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one."""
+    """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one.
+
+    ``clusters`` are those that the cloud has listed to it; empty while it has listed none.
+    """
 
     name: str
     tenants: frozenset[str] = frozenset()
+    clusters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile.facts import Absent, Present
-from gpucloud.reconcile.text import MAX_TEXT
+from gpucloud.reconcile.ownership import record_id
+from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, TRANSITIONS, Event
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.facts import Observation, Refusal
+    from datetime import datetime
+
+    from gpucloud.reconcile.facts import Now, Observation, Refusal
     from gpucloud.reconcile.naming import Identity
 
 MAY_EXIST = frozenset(
@@ -51,6 +54,7 @@ class Standing:
     unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
+    back_at: float | None = None  # when the first listing began that shows the same again; one listing may be an old one
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
 
     @property
@@ -73,12 +77,19 @@ class Proofs:
     here: Identity
     grace: float
     unique_id: bool = False  # the cloud's id of it is never given twice
+    uid: str = ""  # the object's
+    nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
     same: bool | None = True  # the record shows what the status shows of it: addresses, time of creation; None: who knows
 
 
 def may_exist(order: Order | None) -> bool:
     """Whether something may stand, or may yet appear, in the cloud for this order."""
     return order is not None and order.state in MAY_EXIST
+
+
+def uses_quota(order: Order | None) -> bool:
+    """Whether it counts against limits on purchases: it may exist, or was refused and may be ordered again."""
+    return may_exist(order) or (order is not None and order.state is OrderState.REFUSED)
 
 
 def being_made(order: Order | None) -> bool:
@@ -99,7 +110,7 @@ def was_seen(order: Order | None) -> bool:
 def id_of(found: Present[Any]) -> str | None:
     """The cloud's id of what a listing shows, as a record holds it: no longer than the schema allows."""
     seen_id: str | None = getattr(found.record, "id", None)
-    return seen_id and seen_id[:MAX_TEXT]
+    return seen_id and abridged(seen_id)
 
 
 def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
@@ -146,6 +157,8 @@ def is_urgent(before: Order | None, after: Order | None) -> bool:
         return before is not after
     if before.id != after.id or odd_place(before) != odd_place(after):
         return True
+    if before.missing_since is None and after.missing_since is not None:
+        return True
     return before.state is not after.state and after.state in URGENT
 
 
@@ -160,8 +173,7 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
             return _moved(known, Event.REFUSED, now)
         return Standing(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
-        order = known.order.model_copy(update={"id": recorded.id})
-        return replace(known, order=order, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
+        return replace(known, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
     doubtful = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
@@ -191,13 +203,24 @@ def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
     return first_seen
 
 
-def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: float, first_seen: float) -> Standing:
+def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> Standing:
     """The standing after the last look. Unknown changes nothing, nor do two records that cannot be told apart."""
     if isinstance(found, Present) and not found.twins:
-        return _shown(standing, found, proofs, now)
+        return _shown(standing, found, proofs, now.mono)
+    standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
     if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
-        return _moved(standing, Event.MISSING, now)
+        return _moved(standing, Event.MISSING, now.mono)
+    if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
+        return _missed(standing, now.wall)
     return standing
+
+
+def _missed(standing: Standing, now: datetime) -> Standing:
+    """Two listings in a row lack what bears a chosen name. A new process must know: what it sees there may be another's."""
+    order = standing.order
+    if order is None or order.state not in {OrderState.SEEN, OrderState.DESTROYING} or order.missing_since is not None:
+        return standing
+    return replace(standing, order=order.model_copy(update={"missing_since": now}))
 
 
 def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: float) -> bool:
@@ -247,15 +270,29 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
         settled = standing.own or found.as_of >= standing.since + proofs.grace
         return _moved(standing, Event.REPLACED, now) if settled else standing
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
-        return replace(standing, verified=found.returned) if proofs.same else _moved(standing, Event.REPLACED, now)
+        if proofs.same is None and found.doubtful:
+            return standing  # it may never have been away; as soon as the record shows more, that tells
+        return _verified(standing, found) if proofs.same else _moved(standing, Event.REPLACED, now)
     if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
         return _moved(standing, Event.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
     return None
 
 
+def _verified(standing: Standing, found: Present[object]) -> Standing:
+    """The same is shown again: believed when a second listing shows it, too."""
+    if standing.order is None or standing.back_at is None or found.as_of <= standing.back_at:
+        return replace(standing, back_at=standing.back_at or found.as_of)
+    order = standing.order.model_copy(update={"missing_since": None})
+    return replace(standing, order=order, verified=found.returned, back_at=None)
+
+
 def _returned(standing: Standing, found: Present[object], proofs: Proofs) -> bool:
     """Whether somebody else may have made this under a chosen name since ours was last seen."""
-    if proofs.marked or proofs.unique_id or found.returned is None or found.returned <= standing.since:
+    if proofs.marked or proofs.unique_id:
+        return False
+    if standing.order is not None and standing.order.missing_since is not None:
+        return True
+    if found.returned is None or found.returned <= standing.since:
         return False
     return standing.verified is None or found.returned > standing.verified
 
@@ -268,13 +305,25 @@ def _shown_from(standing: Standing) -> float:
 def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Standing:
     here, order = proofs.here, standing.order
     if order is None:
-        order = Order(state=OrderState.NOT_ORDERED, name=here.name, cluster=here.cluster, vpc=here.vpc)
+        order = Order(state=OrderState.NOT_ORDERED)
     if not order.name:
-        order = order.model_copy(update={"name": here.name, "cluster": here.cluster, "vpc": here.vpc})
+        order = order.model_copy(
+            update={
+                "id": record_id(proofs.nonce, proofs.uid, here.name),
+                "name": here.name,
+                "cluster": here.cluster,
+                "vpc": here.vpc,
+            }
+        )
     moved = _moved(replace(standing, order=order), Event.SHOWN, now)
     if moved.order is None or moved.state is OrderState.DESTROYING:
         return moved
-    return replace(moved, order=moved.order.model_copy(update={"origin": origin, "reorders": 0, "refused_generation": None}))
+    return replace(
+        moved,
+        order=moved.order.model_copy(
+            update={"origin": origin, "reorders": 0, "refused_generation": None, "missing_since": None}
+        ),
+    )
 
 
 def _with_id(standing: Standing, seen_id: str | None) -> Standing:
@@ -336,7 +385,7 @@ class Placed(NamedTuple):
 def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
     """What an acceptance names. A cluster in another spelling is the same cluster."""
     other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
-    return Placed(*(text and text[:MAX_TEXT] for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
+    return Placed(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
 
 
 def named(wanted: Identity, made: Placed) -> Identity:
@@ -364,4 +413,4 @@ def _moved(standing: Standing, event: Event, now: float) -> Standing:
     doubtful = standing.doubtful or standing.state in OUTSTANDING
     order = standing.order.model_copy(update={"state": transition.to})
     keeps = transition.to is OrderState.UNCLEAR and standing.unresolved
-    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful)
+    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful, back_at=None)

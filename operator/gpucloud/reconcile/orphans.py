@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DeletionPolicy
-from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import naming
+from gpucloud.reconcile import naming, pause
 from gpucloud.reconcile.facts import AccountFacts, Present
 from gpucloud.reconcile.tenancy import believed
 
@@ -171,7 +170,7 @@ def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
     """What the end of an object proves, by its last view: None unless it should have taken its thing along, and could not."""
     meta, here = f.meta, f.identity
     abandoned = meta.deleting and meta.guarded and not f.memory.freed
-    meant = f.policy is DeletionPolicy.DELETE and not f.annotated(Annotation.PAUSED) and not f.limits.observe_only
+    meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
         return None

@@ -20,6 +20,7 @@ class Release:
 
     reason: Reason
     note: str
+    warning: bool = False  # something that may be this object's is left in the cloud, and a person should look
 
 
 @dataclass(frozen=True, slots=True)

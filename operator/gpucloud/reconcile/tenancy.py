@@ -69,11 +69,12 @@ def believed(
             "nothing is done to it. Put the right credential back, or delete this object.",
         )
     if isinstance(found, Absent) and not account.tenants and not accepted.covers(since):
+        early = f" {accepted.too_early}" if accepted.too_early else ""
         return Unknown(
             since,
             Blindness.TENANT,
             f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
-            f"belongs, so a listing proves nothing. If it is gone: {way_out or 'accept its absence'} -- until then nothing is "
-            "created or destroyed for this object.",
+            f"belongs, so a listing proves nothing.{early} If it is gone: {way_out or 'accept its absence'} -- until then "
+            "nothing is created or destroyed for this object.",
         )
     return found

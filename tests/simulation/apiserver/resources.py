@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,11 @@ class Resource:
     def root(self) -> str:
         """The path of the group and version."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+
+def served(definitions: Iterable[Mapping[str, Any]]) -> tuple[Resource, ...]:
+    """All that a server with these definitions serves. Nothing of it ever changes, so many servers may share it."""
+    return (*builtin(), *itertools.chain.from_iterable(custom(definition) for definition in definitions))
 
 
 def custom(definition: Mapping[str, Any]) -> Iterable[Resource]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simulation.apiserver import lists, reading, refusals
 from simulation.apiserver.paths import Paths, Target, metadata_only, split
 from simulation.apiserver.refusals import Refusal
-from simulation.apiserver.resources import builtin, custom
 from simulation.apiserver.store import Commit, Snapshot, Store, dumped
 from simulation.apiserver.watching import Watch
 from simulation.apiserver.writing import Request, Writer
@@ -17,6 +15,8 @@ from simulation.apiserver.writing import Request, Writer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
+
+    from simulation.apiserver.resources import Resource
 
 NONE: Mapping[str, str] = {}
 JSON = {"Content-Type": "application/json"}
@@ -33,24 +33,23 @@ class Answer:
 
 
 class ApiServer:
-    """A kube-apiserver with the resources of the given definitions and the few built-in ones that the operator uses.
+    """A kube-apiserver that serves the given resources.
 
     Everybody may do everything. CEL rules are not evaluated; nothing collects garbage; see ``NamespaceController``.
     """
 
     def __init__(
         self,
-        definitions: Iterable[Mapping[str, Any]],
+        resources: Iterable[Resource],
         *,
         now: Callable[[], datetime],
         new_uid: Callable[[], str],
         history: int = 1000,
     ) -> None:
-        resources = [*builtin(), *itertools.chain.from_iterable(custom(definition) for definition in definitions)]
         self.resources = tuple(resources)
-        self.store = Store(resources, history)
-        self._paths = Paths(resources)
-        self._writer = Writer(self.store, resources, now, new_uid)
+        self.store = Store(self.resources, history)
+        self._paths = Paths(self.resources)
+        self._writer = Writer(self.store, self.resources, now, new_uid)
         for name in FIRST_NAMESPACES:
             self.request("system:apiserver", "POST", "/api/v1/namespaces", body=dumped({"metadata": {"name": name}}))
 

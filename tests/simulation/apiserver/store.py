@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from simulation.apiserver.ownership import Claims
     from simulation.apiserver.resources import Resource
@@ -64,7 +64,7 @@ class Snapshot(NamedTuple):
 class Store:
     """All objects. Keys are ``namespace/name``, or the name alone."""
 
-    def __init__(self, resources: list[Resource], history: int) -> None:
+    def __init__(self, resources: Iterable[Resource], history: int) -> None:
         self._items: dict[Resource, dict[str, Stored]] = {resource: {} for resource in resources}
         self._history = history
         self._changes: list[Change] = []

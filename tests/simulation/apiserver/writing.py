@@ -10,7 +10,7 @@ from simulation.apiserver.refusals import Cause, Refusal, bad_request
 from simulation.apiserver.store import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from simulation.apiserver.ownership import Manager, Owners
@@ -49,7 +49,7 @@ class Writer:
     """The only one that changes the store."""
 
     def __init__(
-        self, store: Store, resources: list[Resource], now: Callable[[], datetime], new_uid: Callable[[], str]
+        self, store: Store, resources: Iterable[Resource], now: Callable[[], datetime], new_uid: Callable[[], str]
     ) -> None:
         self._store = store
         self._now = now

@@ -83,7 +83,7 @@ async def test_a_success_over_a_real_connection_logs_no_secret(caplog):
                 result = await client.refresh_token(refresh_token=REFRESH)
                 await client.get_server(id="vm-1", namespace="acme", cluster="Msc1")
     assert result.access_token == "canary-token-0003"
-    assert "HTTP Request: POST" in caplog.text  # the log lines are there, without the query
+    assert "receive_response_headers.complete" in caplog.text  # the log lines are there, without the query
     assert [secret for secret in SECRETS if secret in caplog.text + repr(result)] == []
 
 

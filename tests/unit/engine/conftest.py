@@ -127,6 +127,9 @@ class FakeSession:
     def listing_takes(self, _cluster):
         return 0.0
 
+    def learn_clusters(self):
+        self.learned.clusters = ("Hou1", "Msc1")
+
     def prove(self):
         self.proofs += 1
         self.proving = self.proves and not self.learned.tenants

@@ -478,3 +478,9 @@ async def test_before_the_first_sync_an_object_waits_without_asking_for_looks(ma
     rooms.put(kind, meta=meta)
     plan = rooms.by_kind[kind].decide(await rooms.facts(kind))
     assert plan.look_after is None
+
+
+async def test_where_the_cloud_refuses_to_list_its_clusters_are_asked_for(rooms):
+    """So that the message can name them; the next look finds them."""
+    await seen_through(rooms, (), found=Unknown(NOW, Blindness.REJECTED, "no such cluster"))
+    assert (await rooms.facts("GpuVM")).account.clusters == ("Hou1", "Msc1")

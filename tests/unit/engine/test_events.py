@@ -100,6 +100,39 @@ async def test_a_mutation_is_an_event_each_time(recorder, kube):
     assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
 
 
+FAILED = Happening("StopFailed", "StopServer failed: no.", "StopServer", warning=True)
+
+
+@pytest.mark.parametrize(
+    ("ready", "told"),
+    [
+        ("StopServer failed: no. To let it go, set a field.", ["ApiError"]),
+        ("The cloud cannot be asked.", ["StopFailed", "ApiError"]),
+    ],
+)
+async def test_a_failed_call_is_no_event_beside_a_change_of_ready_that_says_it_all(recorder, kube, ready, told):
+    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    recorder.tell("GpuVM", an_object(), Happening("ApiError", ready, "Reconcile"))
+    assert [event["reason"] for event in await posted(recorder, kube)] == ["Created", *told]
+
+
+async def test_a_call_that_fails_again_and_changes_nothing_is_counted(recorder, kube):
+    for _ in range(3):
+        recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+        recorder.settle(an_object().uid)
+        recorder.settle(an_object().uid)
+    (event,) = await posted(recorder, kube)
+    assert (event["reason"], event["series"]["count"]) == ("StopFailed", 3)
+
+
+async def test_what_is_held_back_is_told_before_the_end_and_forgotten_with_its_object(recorder, kube):
+    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+    recorder.tell_unless_said("GpuVM", an_object(uid="gone"), FAILED)
+    recorder.forget("gone")
+    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID]
+
+
 @pytest.mark.parametrize("lost", [[DOWN], []], ids=["never recorded", "expired"])
 async def test_a_repeat_of_an_event_that_is_not_there_creates_it(recorder, kube, lost):
     kube.fails = lost
@@ -205,6 +238,29 @@ UNSEEN = a_status("ApiUnavailable", "Unknown")
 def test_each_change_of_ready_and_of_a_pause_is_an_event(before, after, told):
     found = status_changes(before.conditions if before else (), after.conditions)
     assert [(event.reason, event.warning) for event in found] == ([told] if told else [])
+
+
+HELD = a_status("DeletionBlocked", progress="Stalled")
+PAUSED = a_status("Running", "True", "Paused")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (PAUSED, a_status("Stopping"), ["Resumed", "Stopping"]),
+        (PAUSED, HELD, ["Resumed", "DeletionBlocked"]),
+        (RUNNING, a_status("Paused", "Unknown", "Paused"), ["Paused"]),
+        (PAUSED, a_status("Paused", "Unknown", "Paused"), ["Paused"]),
+    ],
+)
+def test_a_pause_is_told_though_ready_changes_in_the_same_write(before, after, told):
+    assert [event.reason for event in status_changes(before.conditions, after.conditions)] == told
+
+
+def test_a_pause_by_another_value_is_told_again():
+    ready, paused = PAUSED.conditions
+    (event,) = status_changes(PAUSED.conditions, (ready, paused.model_copy(update={"message": "Another value."})))
+    assert (event.reason, event.note) == ("Paused", "Another value.")
 
 
 def test_a_change_of_words_alone_is_no_event():

@@ -317,7 +317,7 @@ async def test_a_record_of_our_own_is_no_other_processs(rig):
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
     assert (facts.standing.state, facts.standing.recorded) == (OrderState.INTENDED, NOW)
-    assert facts.unsent
+    assert facts.unmade
 
 
 async def test_every_gathering_offers_an_order_of_its_own(rig):
@@ -430,11 +430,13 @@ async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
     rig.put(**GOES, **WITH_ORDER)
     place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
     rig.rooms.session.snapshots.inside = {place: (tuple(listed), NOW)}
-    await rig.act(Verb.DESTROY)
+    told = await rig.act(Verb.DESTROY)
     assert rig.client.calls[-1][1]["delete_snapshots"] is True
+    assert told.note == f"Requested destruction of VM {ours().name!r} and its data, with its snapshots {name!r}."
     rig.rooms.session.snapshots.inside = {place: ((*listed, SnapshotRecord(id="by-hand")), NOW)}
-    await rig.act(Verb.DESTROY)
+    told = await rig.act(Verb.DESTROY)
     assert "delete_snapshots" not in rig.client.calls[-1][1]
+    assert "snapshots" not in told.note
 
 
 # --- a disk from a snapshot

@@ -213,6 +213,28 @@ async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_bac
     assert it.woken == ["a", "a"]
 
 
+async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_doubtfully(rig):
+    """Not believed, or one alone: somebody may have made another of its name meanwhile, or it was never away."""
+    it = rig([record()], [], [record()], [], [], [record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(2 * SLOW + 5)
+    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[2], True)
+    await asyncio.sleep(3 * SLOW)
+    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
+
+
+async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
+    fleet = [record(f"vm{number}") for number in range(4)]
+    it = rig(fleet, [], [], fleet)
+    it.inventory.expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
+    for number in range(4):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(2 * SLOW + 5)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    await asyncio.sleep(SLOW)
+    assert (it.sees("vm0").returned, it.sees("vm0").doubtful) == (it.fetch.began[3], True)
+
+
 async def test_as_of_is_the_beginning_of_the_listing(rig):
     it = rig([record()], takes=3.0)
     it.inventory.watch("a", here())
@@ -370,12 +392,51 @@ async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
     it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
     for number in range(5):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
-    await asyncio.sleep(2 * SLOW + 5)
+    await asyncio.sleep(SLOW + FAST + 1)
     assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
     it.woken.clear()
-    await asyncio.sleep(SLOW)
+    await asyncio.sleep(FAST)
     assert isinstance(it.sees("vm0"), Present)
     assert sorted(it.woken) == [f"uid{number}" for number in range(5)]
+
+
+async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(rig):
+    """One of three was destroyed outside, and the first listing since then showed none."""
+    everything = [record(f"vm{number}") for number in range(3)]
+    it = rig(everything, [], everything[1:])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
+    for number in range(3):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(SLOW + 1)
+    assert it.sees("vm1").cause is Blindness.IMPLAUSIBLE
+    await asyncio.sleep(SLOW - 1)
+    assert isinstance(it.sees("vm1"), Present), "a doubt is cleared up at once, and not at the usual pace"
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE, "the listing may be filling up"
+    await asyncio.sleep(5)
+    assert isinstance(it.sees("vm0"), Absent)
+    assert it.sees("vm0").confirmed is not None
+
+
+async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_for_long(rig):
+    everything = [record(f"vm{number}") for number in range(9)]
+    filling = [everything[lacking:] for lacking in (2, 1) for _ in range(int(SLOW / FAST) - 1)]
+    it = rig(everything, [], *filling, everything[1:])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    for number in range(9):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(3 * SLOW - 5)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    await asyncio.sleep(SLOW)
+    assert isinstance(it.sees("vm0"), Absent)
+
+
+async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(rig):
+    everything = [record(f"vm{number}") for number in range(9)]
+    it = rig(everything, everything[3:])
+    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    it.inventory.watch("uid0", here("vm0"))
+    await asyncio.sleep(100 * SLOW)
+    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
 
 
 async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import pytest
 
+from gpucloud.engine.events import Happening
 from gpucloud.engine.loop import LASTING_SECONDS, stop
+from gpucloud.engine.metrics import Passed
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.urgency import RECORDS
 from gpucloud.kinds.common import OrderState
@@ -50,6 +52,17 @@ async def test_a_conflict_is_tried_again_and_counts_as_no_error(rig):
     assert len(it.kube.statuses) == 1
     assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 0
     assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="requeue") == 2
+
+
+async def test_a_pass_that_finds_nothing_to_do_is_counted_apart(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    await it.live(1)  # the write
+    it.queue.add(KEY)
+    await it.live(1)  # stands already
+    results = {result: it.count("controller_runtime_reconcile_total", controller="GpuVM", result=result) for result in Passed}
+    assert len(it.kube.statuses) == 1
+    assert results == {"success": 1, "unchanged": 1, "requeue": 0, "error": 0}
 
 
 async def test_failures_back_off(rig):
@@ -416,6 +429,22 @@ def destroys_once(_facts):
     return Plan(status=CREATING, action=Verb.DESTROY)
 
 
+async def test_after_a_write_without_an_answer_nothing_is_sent_before_a_look(rig):
+    """It may have been written, and have withdrawn the very order that an older status still shows."""
+    said = [Plan(status=CREATING, action=Verb.CREATE)]
+    it = rig(lambda _facts: said[0])
+    it.put()
+    await it.loop.run_once(KEY)  # the announcement
+    said[0], it.kube.fails = Plan(status=RUNNING), [DOWN]
+    await it.loop.run_once(KEY)
+    body = it.kube.bodies[UID] = {"metadata": dict(it.room.store.get(UID).raw_meta), "status": {}}
+    body["metadata"] |= {"resourceVersion": "999"}
+    said[0] = Plan(status=CREATING, action=Verb.CREATE)
+    await asyncio.sleep(1)
+    await it.loop.run_once(KEY)
+    assert (it.room.acted, len(it.kube.reads)) == ([], 1)
+
+
 @pytest.mark.parametrize(
     ("slept", "changed", "acts", "reads", "why"),
     [
@@ -438,3 +467,28 @@ async def test_a_process_that_slept_asks_before_it_acts(slept, changed, acts, re
     assert (len(rig.room.acted), len(rig.kube.reads)) == (acts, reads), why
     await rig.loop.run_once(KEY)
     assert len(rig.room.acted) >= 1, "what was read is acted upon"
+
+
+async def test_a_call_that_fails_again_and_again_is_one_event_beside_its_verdict(rig):
+    """The history: each retry of a stop made three events, and ``describe`` was full of them."""
+    stopping, words = a_status("Stopping"), "StopServer failed: no."
+    conditions = [one.model_copy(update={"reason": "ApiError", "message": words}) for one in stopping.conditions]
+    refused, tries = stopping.model_copy(update={"conditions": tuple(conditions)}), [1]
+
+    def decide(_facts):
+        said = refused if it.room.acted else stopping
+        return Plan(status=said, action=Verb.STOP if len(it.room.acted) < tries[0] else None)
+
+    it = rig(decide)
+    it.room.outcome = Happening("StopFailed", words, "StopServer", warning=True)
+    posting = asyncio.create_task(it.events.run())
+    it.put()
+    await it.live(5)
+    for tries[0] in range(2, 6):
+        it.queue.add(KEY)
+        await asyncio.sleep(70)
+    await it.end()
+    await it.events.drain()
+    posting.cancel()
+    told = [(event["reason"], event.get("series", {}).get("count", 1)) for event in it.kube.events]
+    assert (len(it.room.acted), told) == (5, [("Stopping", 1), ("ApiError", 1), ("StopFailed", 4)])

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
+from gpucloud.engine import meant
 from gpucloud.engine.accounts import Sessions
 from gpucloud.engine.dependencies import Objects
 from gpucloud.engine.engine import Engine
@@ -317,6 +319,15 @@ async def test_an_abandoned_vm_is_destroyed_after_its_age(whole):
     assert told["metadata"]["namespace"] == "default"
 
 
+async def test_an_account_that_goes_is_forgotten(whole):
+    """Found by the simulated world: the collector took its end for that of something with a thing in the cloud."""
+    it = await whole("train")
+    account = a_resource("GpuCloudAccount", "default", uid="u-account")
+    it.engine.observe("GpuCloudAccount", "ADDED", account)
+    it.engine.observe("GpuCloudAccount", "DELETED", account)
+    assert list(it.engine.known().objects.accounts) == []
+
+
 async def test_one_is_destroyed_at_a_time(whole):
     it = await whole("one", "two")
     it.strip("one", "two")
@@ -324,6 +335,21 @@ async def test_one_is_destroyed_at_a_time(whole):
     assert len(it.destroyed) == 1
     await asyncio.sleep(100)
     assert sorted(it.destroyed) == sorted([it.thing("one"), it.thing("two")])
+
+
+@pytest.mark.parametrize("applied", [False, True])
+async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_name_comes(whole, monkeypatch, applied):
+    it, still = await whole("train"), []
+
+    async def waits(_client, **_place):
+        if applied:
+            it.engine.observe("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
+        still.append(meant.still())
+
+    monkeypatch.setattr(CloudClient, "destroy_server", waits)
+    it.strip("train")
+    await asyncio.sleep(1150)
+    assert still[0] is not applied
 
 
 async def test_many_are_refused_and_it_is_said_once(whole):

@@ -103,6 +103,7 @@ async def test_room_is_made_by_one_that_goes(make_rooms):
         ("intended", intended("a"), True),
         ("seen", intended("a", vmId="a"), True),
         ("missing from a listing, not believed yet", intended("a", OrderState.SEEN), True),
+        ("refused", intended("a", OrderState.REFUSED), True),
         ("lost", intended("a", OrderState.LOST), False),
         ("new", {}, False),
     ],
@@ -128,15 +129,17 @@ async def test_namespaces_and_accounts_are_counted_apart(make_rooms):
     assert await refused(rooms, "e")
 
 
-async def test_a_name_that_was_taken_gives_its_place_back(make_rooms):
-    """A chosen name that is another's: the order is refused, and nothing can be there."""
+@pytest.mark.parametrize("kind", [ErrorKind.INVALID, ErrorKind.UNAVAILABLE])
+async def test_an_order_that_was_refused_keeps_its_place_since_it_is_sent_again(make_rooms, kind):
+    """Found by the simulated world: another was bought in between, and then one more than the limit allows."""
     rooms = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
-    rooms.put("GpuVM", "a", spec={"vmName": "theirs"})
-    taken = rooms.objects.vms.get("u-a").status.model_copy(update={"order": an_order("theirs")})
-    rooms.vms.recording("u-a", taken)
-    rooms.session.client.fails = [CloudError(ErrorKind.CONFLICT, "taken")]
+    rooms.put("GpuVM", "a")
+    assert await intend(rooms, "a")
+    rooms.session.client.fails = [CloudError(kind, "no")]
     await rooms.vms.act(await rooms.facts("GpuVM", "a"), Plan(action=Verb.CREATE))
     rooms.put("GpuVM", "b")
+    assert await refused(rooms, "b")
+    rooms.drop("GpuVM", "a")
     assert await intend(rooms, "b")
 
 

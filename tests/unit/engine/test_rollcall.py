@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gpucloud.engine.departed import REMEMBERED_SECONDS, Departed
 from gpucloud.engine.health import LONGEST_LAG_SECONDS
 from gpucloud.engine.kube import KubeError, Roll
 from gpucloud.engine.objects import ObjectStore
@@ -42,8 +43,9 @@ class Apiserver:
         return Roll(dict.fromkeys(self.there, self.version))
 
 
-def roll_call(server, vms, broken=pytest.fail, lag=None):
-    return RollCall(server, {"GpuVM": vms}, ("team",), lag or WatchLag(["GpuVM"], HandClock().mono), broken)
+def roll_call(server, vms, broken=pytest.fail, lag=None, departed=None):
+    lag, departed = lag or WatchLag(["GpuVM"], HandClock().mono), departed or Departed(HandClock())
+    return RollCall(server, {"GpuVM": vms}, ("team",), lag, broken, departed)
 
 
 @pytest.mark.looptime
@@ -92,6 +94,28 @@ async def test_an_apiserver_that_went_back_in_time_ends_the_process(version, end
     await roll_call(server, vms, lambda: ended.append(True)).call()
     assert bool(ended) is ends, why
     assert vms.forgotten == [], "it is there"
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(
+    ("when", "ends", "why"),
+    [
+        ("before", True, "no list that began later shows it, unless etcd was restored: no event would ever tell of it"),
+        ("during", False, "the list may be older than its end"),
+        ("never", False, "it is new"),
+    ],
+)
+async def test_what_is_there_again_after_its_end_ends_the_process(when, ends, why):
+    ended, departed = [], Departed(HandClock())
+    server = Apiserver("u-a", during=lambda: departed.add("u-a") if when == "during" else None)
+    if when == "before":
+        departed.add("u-a")
+    await roll_call(server, OneLoop(), lambda: ended.append(True), departed=departed).call()
+    assert bool(ended) is ends, why
+
+
+async def test_an_end_is_remembered_for_longer_than_until_the_next_roll_call():
+    assert REMEMBERED_SECONDS > 2 * INTERVAL_SECONDS
 
 
 @pytest.mark.looptime

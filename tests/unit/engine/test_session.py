@@ -370,6 +370,15 @@ async def test_the_check_learns_the_clusters_and_tells(rig):
     assert it.changes
 
 
+async def test_the_clusters_are_asked_for_once_where_only_a_message_needs_them(rig):
+    it = rig(GetAll=["Msc1", "Hou1"])
+    for _ in range(2):
+        it.session.learn_clusters()
+        await asyncio.sleep(1)
+    assert it.learned.clusters == ("Hou1", "Msc1")
+    assert [operation for _, operation, _ in it.cloud.calls] == ["GetAll"]
+
+
 async def test_a_check_that_fails_tells_and_keeps_what_was_known(rig):
     it = rig()
     it.session.check()

@@ -56,7 +56,7 @@ async def test_two_accounts_of_one_credential_cost_one_listing(sessions, cloud):
 
 
 def closed(session):
-    return session.client._http.is_closed
+    return session.client.is_closed
 
 
 async def test_the_last_who_leaves_closes_it_after_what_is_under_way(sessions):

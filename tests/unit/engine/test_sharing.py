@@ -140,7 +140,14 @@ async def test_no_vpc_is_taken_over(isolated, adoption, is_there, reason):
     plan = await decided(isolated, spec={"name": "acme", "adoption": adoption})
     ready = find(plan.status.conditions, "Ready")
     assert (ready.reason, plan.action, plan.records_order) == (reason, None, False)
-    assert ("--own-account-sharing=Shared" in ready.message) is (adoption != "Never")
+    assert "--own-account-sharing=Shared" in ready.message
+    assert "IfExists" not in ready.message, "what is refused is not advised"
+
+
+async def test_adoption_is_advised_where_it_is_allowed(rooms):
+    there(rooms)
+    ready = find((await decided(rooms, spec={"name": "acme"})).status.conditions, "Ready")
+    assert (ready.reason, "spec.adoption: IfExists" in ready.message) == (Reason.CONFLICT, True)
 
 
 async def test_one_that_is_not_there_is_created_and_is_ours(isolated):

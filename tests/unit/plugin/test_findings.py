@@ -94,7 +94,7 @@ def test_nothing_is_found_where_all_is_well():
             "train is DeletionHeld.",
         ),
         ({"things": (a_vm("train", "Deleting"),)}, WARNING, "deletion", "in deletion for 60 min"),
-        ({"things": (a_vm(annotations={"gpucloud.dev/paused": "true"}),)}, WARNING, "paused", "It is paused"),
+        ({"things": (a_vm(annotations={"gpucloud.dev/paused": "true"}),)}, WARNING, "paused", "Paused by the annotation"),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/pause": "true"}),)},
             WARNING,
@@ -104,6 +104,12 @@ def test_nothing_is_found_where_all_is_well():
         ({"things": (a_vm(annotations={"gpucloud.dev/zzz": "1"}),)}, WARNING, "annotations", "means nothing to the operator."),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/paused": "True"}),)},
+            WARNING,
+            "paused",
+            "is 'True', neither 'true' nor 'false'",
+        ),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/buy-anyway": "True"}),)},
             WARNING,
             "annotations",
             "value 'True' and so no effect",

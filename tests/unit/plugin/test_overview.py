@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.cli.plugin import overview
-from gpucloud.cli.plugin.objects import Event, Key
+from gpucloud.cli.plugin.objects import Event, Key, thing
 from gpucloud.cli.plugin.page import Line, table, wrapped
+from gpucloud.cli.plugin.standing import message
 from gpucloud.cli.plugin.world import World
+from gpucloud.kinds.common import FIRST_CONDITION
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
 
 LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
@@ -128,3 +130,11 @@ def test_wrapping_keeps_every_word(text, width, lead):
 def test_a_table_lines_up_and_shows_what_is_empty():
     lines = [line.text for line in table(("A", "LONG"), [["x", ""], ["longer", "y"]])]
     assert lines == ["A       LONG", "x       -", "longer  y"]
+
+
+def test_what_no_operator_has_looked_at_says_why_that_may_be_and_what_to_run():
+    """The history: an object in a namespace that is not watched said only that it waits."""
+    item = thing("GpuVM", {"metadata": {"name": "train", "namespace": "team", "generation": 1}})
+    assert "none watches namespace 'team'" in message(item)
+    assert "kubectl gpucloud doctor --namespace=team" in message(item)
+    assert all(words in FIRST_CONDITION["message"] for words in ("none watches this namespace", "kubectl gpucloud doctor"))

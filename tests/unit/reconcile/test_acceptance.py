@@ -53,6 +53,14 @@ def test_no_annotation_ends_none_and_says_nothing():
     assert Acceptance().worded(doubt := Unknown(MONO, Blindness.TENANT, "why.")) is doubt
 
 
+def test_a_time_before_the_doubt_began_says_so():
+    found = read("2026-01-01T11:00:00Z")
+    says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, earlier than this doubt began."
+    assert found.worded(Unknown(MONO, Blindness.IMPLAUSIBLE)).detail == says
+    assert found.of_credential(MONO).worded(Unknown(MONO, Blindness.IMPLAUSIBLE)).detail == says
+    assert found.worded(Unknown(MONO, Blindness.TENANT, "why.")).detail == "why.", "a later time would not end each of these"
+
+
 def test_the_words_do_not_change_with_the_time_of_day():
     """Else every look at the object would write its status anew."""
     later = acceptance({NAME: "true"}, Now(WALL + timedelta(seconds=9), MONO + 9))

@@ -76,8 +76,8 @@ LIFE = {
     "observe-only speaks without our finalizer": connected(
         "it puts none on", {"meta": an_account(guarded=False), "limits": WATCHING}, says=("--observe-only", "HoldSecret")
     ),
-    "any other value of the annotation does not pause": connected(
-        'only "true" is a yes', {"meta": an_account(annotations={Annotation.PAUSED: "false"}), "secret": HELD}
+    'the value "false" does not pause': connected(
+        "a template may render it", {"meta": an_account(annotations={Annotation.PAUSED: "false"}), "secret": HELD}
     ),
     "paused keeps the last verdict and touches nothing": connected(
         "a person's hand is on it", {"meta": an_account(annotations=PAUSED), "status": an_account_status(), "contact": REFUSED}
@@ -650,7 +650,17 @@ def memories(draw):
 @st.composite
 def metas(draw):
     annotations = draw(
-        st.sampled_from([{}, {}, {}, PAUSED, {Annotation.RECONCILE_REQUESTED_AT: "now"}, {Annotation.PAUSED: "false"}])
+        st.sampled_from(
+            [
+                {},
+                {},
+                {},
+                PAUSED,
+                {Annotation.RECONCILE_REQUESTED_AT: "now"},
+                {Annotation.PAUSED: "false"},
+                {Annotation.PAUSED: "yes"},
+            ]
+        )
     )
     return an_account(
         guarded=draw(st.sampled_from([True, True, True, False])),
@@ -735,7 +745,7 @@ def test_conditions_keep_their_contract(f):
 @given(any_facts)
 def test_only_what_may_be_done_is_done(f):
     plan = decide(f)
-    passive = f.meta.annotations.get(Annotation.PAUSED) == "true" or f.limits.observe_only or not f.meta.guarded
+    passive = f.meta.annotations.get(Annotation.PAUSED, "false") != "false" or f.limits.observe_only or not f.meta.guarded
     assert plan.action in {None, HOLD, FREE}
     assert not (passive and (plan.action or plan.release))
     assert not (plan.action and plan.release)

@@ -389,7 +389,7 @@ ROWS = {
     ),
     "one that vanished is looked for again first": Row(
         "a listing may have been partial",
-        {"status": COMPLETED, "found": Absent(NOW, NOW)},
+        {"status": COMPLETED, "found": Absent(NOW, NOW - 2, NOW - 2)},
         Reason.SNAPSHOT_LOST,
         "Unknown",
         looks=False,
@@ -400,7 +400,18 @@ ROWS = {
         Reason.SNAPSHOT_LOST,
         progress="Stalled",
         records=False,
-        says="delete this object and apply it again",
+        says=("deleted with its VM (spec.deletion.snapshots: Delete", "or outside", "delete this object and apply it again"),
+    ),
+    "one that no VM takes along was deleted outside Kubernetes": Row(
+        "its owner retains it",
+        {
+            "spec": a_snapshot_spec(deletion={"policy": "Retain"}),
+            "status": COMPLETED,
+            "found": Absent(NOW, NOW - 31, NOW - 2),
+        },
+        Reason.SNAPSHOT_LOST,
+        progress="Stalled",
+        says="was deleted outside Kubernetes.",
     ),
     # --- letting go
     "deletion is announced, then sent": Row(

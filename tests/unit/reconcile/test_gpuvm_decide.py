@@ -14,6 +14,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
     Absent,
+    AccountFacts,
     Blindness,
     Dependency,
     KeyTrouble,
@@ -26,10 +27,12 @@ from gpucloud.reconcile.facts import (
 )
 from gpucloud.reconcile.gpuvm import decide, identity
 from gpucloud.reconcile.order import Standing
+from gpucloud.reconcile.ownership import record_id
 from support.builders import (
     NOW,
     START,
     TAG,
+    UID,
     a_spec,
     a_status,
     an_object,
@@ -51,6 +54,10 @@ from support.gpuvmfacts import (
     STOPPED,
 )
 from support.rows import LONG_KNOWN, OLD, Row, converges, ends_as_a_sentence, fixed_point, judge, noted, tried
+
+AGAIN = INTENDED.model_copy(
+    update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
+)
 
 RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
 STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
@@ -82,12 +89,19 @@ ROWS = {
         progress="Stalled",
         says="paused",
     ),
-    "any other value of the annotation does not pause": Row(
-        'only "true" is a yes',
+    'the value "false" does not pause': Row(
+        "a template may render it",
         {"meta": noted(PAUSED="false"), "status": RUNNING, "found": present()},
         Reason.RUNNING,
         "True",
         None,
+    ),
+    "a value that cannot be read pauses": Row(
+        'put over "true" it must not begin to act',
+        {"meta": noted(PAUSED="yes", deleting=True), "status": RUNNING, "found": present()},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
     ),
     # --- sight
     "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, Blindness.NOT_LOOKED)}, looks=True),
@@ -113,12 +127,55 @@ ROWS = {
     "a missing permission stalls a new object at once": Row(
         "a person must act", {"found": Unknown(NOW, Blindness.FORBIDDEN)}, Reason.PERMISSION_DENIED, progress="Stalled"
     ),
+    "a cluster that the cloud does not know is told with those that it knows": Row(
+        "a slip of the pen",
+        {
+            "spec": a_spec(cluster="Msc7"),
+            "found": Unknown(NOW, Blindness.REJECTED, "no such cluster"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
+    ),
+    "which clusters there are may take a moment to be known": Row(
+        "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, Blindness.REJECTED, "400")}
+    ),
+    "without a list of clusters the refusal is told all the same": Row(
+        "the credential may not list them",
+        {"found": Unknown(NOW - 7, Blindness.REJECTED, "400")},
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="refuses to list VMs in cluster 'Msc1' (400).",
+    ),
+    "a listing that is refused in a cluster that the cloud knows": Row(
+        "the cluster's name is right, in whatever spelling",
+        {
+            "spec": a_spec(cluster="msc1"),
+            "found": Unknown(NOW, Blindness.REJECTED, "closed"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
+    ),
     "an implausible listing is not believed": Row(
         "half the fleet cannot have vanished",
         {"status": RUNNING, "found": Unknown(NOW - 200, Blindness.IMPLAUSIBLE)},
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
         says="accept-absence",
+    ),
+    "a person who answered the doubt in vain is told at once": Row(
+        "the annotation is no time, and nothing would be said of that for three minutes",
+        {
+            "meta": noted(ACCEPT_ABSENCE="true"),
+            "status": RUNNING,
+            "found": Unknown(NOW, Blindness.IMPLAUSIBLE, "It is 'true', which is no time."),
+        },
+        Reason.IMPLAUSIBLE_LISTING,
+        "Unknown",
+        says=("It is 'true', which is no time", "kubectl annotate gpuvm"),
     ),
     # --- ownership
     "a second claimant is told": Row(
@@ -169,7 +226,7 @@ ROWS = {
         },
         Reason.CREATING,
         records=True,
-        status={"order": INTENDED.model_copy(update={"id": "", "recorded_at": START + timedelta(seconds=NOW), "reorders": 1})},
+        status={"order": AGAIN},
     ),
     "accepted three times more, and never listed: a person asks why": Row(
         "each acceptance may be billed",
@@ -579,6 +636,13 @@ ROWS = {
         Reason.DRIFTED,
         action=Verb.START,
     ),
+    "a refused start is sent again under the words of its refusal": Row(
+        "Ready would change to and fro with each try",
+        {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, ago=31, kind=ErrorKind.UNAVAILABLE)},
+        Reason.WAITING_FOR_CAPACITY,
+        action=Verb.START,
+        says="StartServer failed: the cloud's own words.",
+    ),
     "a start without room waits": Row(
         "a stopped VM gave its GPUs back",
         {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, kind=ErrorKind.UNAVAILABLE)},
@@ -645,15 +709,58 @@ ROWS = {
     "a VM that vanished is looked for again first": Row(
         "a listing may have been partial",
         {"status": RUNNING, "found": Absent(NOW, NOW)},
+        looks=True,
+    ),
+    "a VM that a second listing lacks may be lost": Row(
+        "it is looked for until the grace is over",
+        {"status": RUNNING, "found": Absent(NOW, NOW - 2, NOW - 2)},
         Reason.VM_LOST,
         "Unknown",
         looks=False,
+    ),
+    "a VM that the only listing of a while lacks may be lost": Row(
+        "nobody can be told that it is there",
+        {"status": RUNNING, "found": Absent(NOW - 7, NOW - 7)},
+        Reason.VM_LOST,
+        "Unknown",
+        looks=True,
     ),
     "a VM that stays away is lost, and not bought again": Row(
         "its data is gone; a person decides",
         {"status": RUNNING, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VM_LOST,
         progress="Stalled",
+    ),
+    "what the lost VM showed does not stand beside the conflict with its namesake": Row(
+        "its address may be somebody else's by now",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "status": a_status(
+                "VMLost",
+                order=an_order("theirs", OrderState.LOST),
+                vm_id="theirs",
+                state="ONLINE",
+                ip="198.51.100.7",
+                private_ip="10.0.0.7",
+                price_per_hour="2.05",
+            ),
+            "found": present(name="theirs", ip="198.51.100.8"),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="deleted outside Kubernetes, and another one",
+        status={"vm_id": None, "state": None, "ip": None, "private_ip": None, "price_per_hour": None, "tenancy": None},
+    ),
+    "of a refused order no price is shown": Row(
+        "nothing is billed",
+        {
+            "status": a_status("Creating", order=INTENDED, price_per_hour="2.05"),
+            "known": known(REFUSED),
+            "memory": tried(Verb.CREATE, kind=ErrorKind.INVALID),
+        },
+        Reason.REJECTED,
+        progress="Stalled",
+        status={"price_per_hour": None},
     ),
     # --- what a VM needs first
     "a GpuVpc that is not there is waited for, by name": Row(
@@ -740,6 +847,26 @@ ROWS = {
         "Unknown",
         "Stalled",
         says="put the right one back",
+    ),
+    "a refused credential whose Secret is gone is waited for": Row(
+        "the Secret is what to create, not a key to put into it",
+        {
+            "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
+            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
+        },
+        Reason.ACCOUNT_NOT_READY,
+        says="Waiting for Secret 'key'",
+    ),
+    "what may exist under a refused credential still calls a person": Row(
+        "it cannot be seen or destroyed",
+        {
+            "status": a_status("Creating", order=an_order(NAME, OrderState.ACCEPTED)),
+            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, account=True),),
+        },
+        Reason.CREDENTIALS_REFUSED,
+        progress="Stalled",
     ),
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
@@ -835,6 +962,13 @@ def test_a_settled_status_is_a_fixed_point(sentence):
 def test_paused_stands_beside_ready():
     plan = decide(facts(meta=noted(PAUSED="true"), status=RUNNING, found=present()))
     assert find(plan.status.conditions, ConditionType.PAUSED).status == "True"
+
+
+def test_another_value_over_a_pause_is_said_and_deletion_keeps_the_condition():
+    paused = decide(facts(meta=noted(PAUSED="true"), status=RUNNING, found=present())).status
+    for meta in (noted(PAUSED="yes"), noted(PAUSED="yes", deleting=True)):
+        paused = decide(facts(meta=meta, status=paused, found=present())).status
+        assert "is 'yes'" in find(paused.conditions, ConditionType.PAUSED).message
 
 
 def test_the_deadline_is_carried_over_and_reset_by_a_new_generation():

@@ -12,6 +12,7 @@ from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
+from gpucloud.reconcile.text import abridged
 from support.builders import NOW, START, an_object, an_order, known
 from support.rows import LONG_KNOWN, WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
 from support.vpcfacts import EMPTY, MADE, NAME, a_vpc, a_vpc_spec, a_vpc_status, vpc_facts
@@ -169,7 +170,7 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
-        status={"vpc_id": "vpc-1", "order": OrderState.LOST},
+        status={"vpc_id": None, "order": OrderState.LOST},
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",
@@ -192,7 +193,7 @@ ROWS = {
     ),
     "an id that is longer than a record holds is the recorded one": Row(
         "else it was never confirmed, and never let go",
-        {"found": a_vpc(LONG), "status": AVAILABLE, "known": known(an_order(NAME, vpc=NAME, cloud_id=LONG[:253]))},
+        {"found": a_vpc(LONG), "status": AVAILABLE, "known": known(an_order(NAME, vpc=NAME, cloud_id=abridged(LONG)))},
         Reason.AVAILABLE,
         "True",
         None,
@@ -482,7 +483,7 @@ ROWS = {
     ),
     "one that vanished is looked for again first": Row(
         "a listing may have been partial",
-        {"status": AVAILABLE, "found": Absent(NOW, NOW)},
+        {"status": AVAILABLE, "found": Absent(NOW, NOW - 2, NOW - 2)},
         Reason.VPC_LOST,
         "Unknown",
         looks=False,
@@ -581,7 +582,7 @@ ROWS = {
     "deleting one re-made by a stranger destroys nothing": Row(
         "another id: it is not the one that we made",
         EMPTIED | {"found": a_vpc("vpc-2")},
-        released=Reason.GONE,
+        released=Reason.RETAINED,
         says="is not destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
@@ -644,7 +645,15 @@ ROWS = {
         released=Reason.GONE,
         says=NAME,
     ),
-    "never ordered: free": Row("nothing was made", {"meta": DELETING}, released=Reason.GONE, says="No VPC was created"),
+    "nothing is recorded: free, and told": Row(
+        "the status may be wiped", {"meta": DELETING}, released=Reason.RETAINED, says="may be your VPC"
+    ),
+    "never ordered: free": Row(
+        "nothing was made",
+        {"meta": DELETING, "memory": Memory(first_seen=NOW - 9, seen_new=True)},
+        released=Reason.GONE,
+        says="No VPC was created",
+    ),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
         {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 310)},
@@ -772,7 +781,7 @@ def test_a_record_of_rubbish_still_fits_the_schema():
 
 def test_an_id_longer_than_the_record_holds_is_the_same_id():
     """Else it would be looked at again for ever, and never be let go."""
-    order = an_order(NAME, vpc=NAME, cloud_id="x" * 253)
+    order = an_order(NAME, vpc=NAME, cloud_id=abridged("x" * 300))
     facts = vpc_facts(found=a_vpc("x" * 300), standing=known(order))
     plan = decide(facts)
     assert (facts.differs(facts.found), plan.status is None) == (False, False)

@@ -12,7 +12,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Placed, Proofs, Standing
-from support.builders import a_record, an_order
+from support.builders import a_reading, a_record, an_order
 
 GRACE, SINCE = 30.0, 1000.0
 MARKED = Proofs(marked=True, adoptable=False, here=Identity("Msc1", "acme", "train"), grace=GRACE)
@@ -55,7 +55,7 @@ class History:
         else:
             self.row = (*self.row, self.now)
             found = Absent(self.now, self.row[0], self.row[-2] if len(self.row) > 1 else None)
-        self.standing = orders.observed(self.standing, found, self.proofs, self.now, self.first_seen)
+        self.standing = orders.observed(self.standing, found, self.proofs, a_reading(self.now), self.first_seen)
 
     def write(self):
         self.status = self.standing.order

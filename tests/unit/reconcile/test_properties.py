@@ -21,6 +21,7 @@ from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Readiness, Unknown, Verb
 from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
 from gpucloud.reconcile.naming import fingerprint
+from gpucloud.reconcile.ownership import record_id
 from support.anyfacts import any_snapshot, any_vm, any_vpc
 from support.builders import NOW, facts
 from support.snapshotfacts import snapshot_facts
@@ -39,7 +40,7 @@ DECIDE = {GpuVMSpec: gpuvm.decide, GpuVpcSpec: gpuvpc.decide, GpuSnapshotSpec: g
 
 
 def paused(f):
-    return f.meta.annotations.get(Annotation.PAUSED) == "true"
+    return f.meta.annotations.get(Annotation.PAUSED, "false") != "false"
 
 
 def state(f):
@@ -197,7 +198,7 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.standing.doubtful
     assert within_limits(f) or going_on
     if plan.action is None:
-        assert (plan.status.order.id, plan.status.order.state) == (f.nonce, "Intended")
+        assert (plan.status.order.id, plan.status.order.state) == (record_id(f.nonce, f.meta.uid, f.identity.name), "Intended")
         assert plan.status.order.reorders <= 3
         return
     attempt, record = f.memory.attempts.get(f.subject.create), f.standing
@@ -226,9 +227,10 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
     assert not f.dependents
     if isinstance(f.found, Unknown):
         new = f.memory.seen_new if f.standing.order is None else known_as(f, "NotOrdered")
-        unused = known_as(f, "Intended") and f.standing.recorded is not None and not f.standing.doubtful
-        assert new or unused
-        assert f.subject.create not in f.memory.attempts or unused
+        refused = known_as(f, "Refused") and f.adoption == "Never"
+        unmade = (known_as(f, "Intended") or refused) and f.standing.recorded is not None and not f.standing.doubtful
+        assert new or unmade
+        assert f.subject.create not in f.memory.attempts or unmade
     else:
         assert shown_free(f)
 

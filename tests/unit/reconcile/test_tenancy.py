@@ -59,14 +59,14 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
     assert judgement.detail.endswith(".")
 
 
-UP_TO_THEN = Acceptance(SINCE)
+UP_TO_THEN = Acceptance(SINCE, too_early="Too early.")
 
 
 def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
     assert believed(GONE, "acme", AccountFacts("default"), SINCE, accepted=UP_TO_THEN) is GONE
     later = believed(GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this")
     assert later.cause is Blindness.TENANT, "the credential came into use after the person said so"
-    assert "If it is gone: kubectl annotate this -- " in later.detail
+    assert "Too early. If it is gone: kubectl annotate this -- " in later.detail
 
 
 @pytest.mark.parametrize(("found", "tenants"), [(GONE, {"other"}), (seen("other"), {"other"}), (seen("other"), ())])
@@ -75,3 +75,4 @@ def test_nobody_can_accept_what_another_tenant_shows_or_lacks(found, tenants):
     judgement = believed(found, "acme", AccountFacts("default", frozenset(tenants)), SINCE, accepted=UP_TO_THEN)
     assert isinstance(judgement, Unknown)
     assert "accept-absence" not in judgement.detail
+    assert "Too early" not in judgement.detail

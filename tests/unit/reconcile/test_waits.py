@@ -1,13 +1,30 @@
 """What is announced while a VM is restarted, and when it is looked again at what keeps a deletion waiting."""
 
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
 import pytest
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpuvm, gpuvpc
-from gpucloud.reconcile.facts import Blindness, Limits, Unknown, Verb
+from gpucloud.reconcile.facts import (
+    Asked,
+    Attempt,
+    Blindness,
+    Dependency,
+    KeyTrouble,
+    Limits,
+    Now,
+    Readiness,
+    SSHKeys,
+    Unknown,
+    Verb,
+)
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
+from support.rows import OLD
 from support.vpcfacts import MADE, NAME, a_vpc, a_vpc_status, vpc_facts
 
 ASKED = "2026-01-01T00:00:00Z"
@@ -36,8 +53,48 @@ def test_a_restart_ends_with_a_start_that_says_so(reason, restarting, asked):
     )
     assert plan.action is Verb.START
     ready = plan.status.conditions[0]
-    assert (ready.reason, ready.message) == (Reason.RESTARTING, "The VM is being restarted: it is started again.")
+    assert (ready.reason, ready.message) == (Reason.RESTARTING, "The VM is being restarted: it is being started.")
     assert (plan.status.operation.id, plan.status.last_handled_restart_at) == (ASKED, ASKED)
+
+
+def test_a_restart_says_no_leg_before_a_fresh_look_has_shown_whether_the_vm_is_on():
+    """Between two steady polls the VM may have been stopped: "it is stopped first" would be untrue."""
+    meta = an_object(annotations={Annotation.RESTART_REQUESTED_AT: ASKED})
+    plan = gpuvm.decide(facts(meta=meta, status=bought("Running"), found=present(as_of=NOW - 50)))
+    assert (plan.status, plan.action, plan.pending) == (None, None, True)
+    assert plan.look_after == NOW - 10
+
+
+def test_a_stop_without_effect_is_sent_ever_more_rarely_and_says_so():
+    """The cloud accepts it again and again, and the VM stays on."""
+    status, memory, sent, messages = bought("Running", settled_generation=1), OLD, [], set()
+    for second in range(1800):
+        mono, wall = NOW + second, START + timedelta(seconds=NOW + second)
+        plan = gpuvm.decide(
+            facts(
+                now=Now(wall, mono),
+                meta=an_object(generation=2),
+                spec=a_spec(powerState="Stopped", progressDeadlineSeconds=86400),
+                status=status,
+                found=present(as_of=mono),
+                memory=memory,
+            )
+        )
+        if plan.status == status and plan.action is not None:
+            sent.append(second)
+            attempt = Attempt(Verb.STOP, mono, Asked(2))
+            memory = replace(memory, attempts={Verb.STOP: attempt})
+        status = plan.status or status
+        messages.add(status.conditions[0].message)
+    assert sent[0] == 1
+    waits = [later - earlier for earlier, later in pairwise(sent)]
+    assert waits == sorted(waits)
+    assert (waits[0], waits[-1]) == (30, 300)
+    assert len([second for second in sent if second <= 600]) == 6
+    plain, with_advice = sorted(messages, key=len)
+    assert plain == "The VM is being stopped."
+    assert "accepts StopServer and still reports ONLINE" in with_advice
+    assert "support" in with_advice
 
 
 @pytest.mark.parametrize(
@@ -82,3 +139,18 @@ def test_a_listing_from_before_our_order_shows_another_vpc(age, doubted):
     assert (plan.status is None) is doubted
     assert plan.pending is doubted
     assert plan.look_after == (NOW if doubted else None)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"needs": (Dependency("GpuVpc 'net'", Readiness.PENDING),)}, Reason.DEPENDENCY_NOT_READY),
+        ({"needs": (Dependency("GpuCloudAccount 'default'", Readiness.PENDING, account=True),)}, Reason.ACCOUNT_NOT_READY),
+        ({"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="There is no Secret.")}, Reason.SSH_KEYS_NOT_FOUND),
+    ],
+)
+def test_the_cloud_is_not_polled_for_what_only_kubernetes_can_tell(given, reason):
+    plan = gpuvm.decide(facts(**given))
+    assert plan.status.conditions[0].reason == reason
+    assert not plan.pending
+    assert plan.wake_at is not None

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from simulation.apiserver.namespaces import NamespaceController
+from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
 from simulation.conformance.playing import Ask, InMemory, Player
 from simulation.conformance.scripts import SCRIPTS
@@ -29,7 +30,7 @@ def definitions():
 def api(definitions):
     uids = itertools.count(1)
     server = ApiServer(
-        definitions, now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}", history=50
+        served(definitions), now=lambda: datetime(2026, 1, 1, tzinfo=UTC), new_uid=lambda: f"uid-{next(uids)}", history=50
     )
     server.request("admin", "POST", "/api/v1/namespaces", body='{"metadata":{"name":"team"}}')
     return server

@@ -15,6 +15,7 @@ from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import acceptance, command
 from gpucloud.reconcile.facts import Now
 from gpucloud.reconcile.text import MAX_TEXT
@@ -38,7 +39,7 @@ ANSWERS = {  # where the status answers a request
     Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
 }
 ALIVE = "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log."
-TRUTHS = {Annotation.PAUSED: "true", Annotation.BUY_ANYWAY: "true"}
+TRUTHS = {Annotation.BUY_ANYWAY: "true"}
 
 
 class Severity(StrEnum):
@@ -282,7 +283,7 @@ def _paused(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "paused",
-                "It is paused: nothing is created, switched or destroyed, deletion included.",
+                f"{pause.words(item.annotations)} Until then nothing is created, switched or destroyed, deletion included.",
                 f"kubectl annotate {_typed(item.key)} {Annotation.PAUSED}- --namespace={item.key.namespace}",
                 item.key,
             )

@@ -16,7 +16,7 @@ from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.gpusnapshot import KIND as SNAPSHOT
 from gpucloud.kinds.gpuvm import KIND as VM
 from gpucloud.kinds.gpuvpc import KIND as VPC
-from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.pause import is_paused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -121,7 +121,7 @@ class Thing:
     @property
     def paused(self) -> bool:
         """Whether a person holds all action back."""
-        return self.annotations.get(Annotation.PAUSED) == "true"
+        return is_paused(self.annotations)
 
     def text(self, name: str) -> str:
         """A field of the status for people; empty when it is absent."""

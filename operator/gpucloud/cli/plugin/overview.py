@@ -13,7 +13,8 @@ from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
-from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.kinds.meta import rfc3339
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.price import dollars, is_off, may_be_billed, shown
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], 
     if how is not Standing.READY and key not in told:
         yield Line(message(item), inner, inner)
     if item.paused:
-        yield Line(f"Paused by the annotation {Annotation.PAUSED}; remove it to continue.", inner, inner)
+        yield Line(pause.words(item.annotations), inner, inner)
     for place, child in enumerate(children, 1):
         last = place == len(children)
         yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), of)

@@ -56,7 +56,10 @@ def reason(item: Thing) -> str:
 def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
     if standing(item) is Standing.UNSEEN:
-        return f"Waiting for the operator to look at generation {item.generation} of the spec."
+        return (
+            f"Waiting for the operator to look at generation {item.generation} of the spec. If this stays for a minute, none "
+            f"runs, or none watches namespace {item.key.namespace!r}: kubectl gpucloud doctor --namespace={item.key.namespace}"
+        )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):
         found = item.condition(kind)
         if found is not None and (kind is ConditionType.READY or found.status == "True"):

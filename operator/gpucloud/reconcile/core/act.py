@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.kinds.common import CloudStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import working
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.report import recorded, report
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -28,4 +28,4 @@ def propose(
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
         return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)
-    return replace(report(f, announcement, **changes), action=verb, targets=targets)
+    return replace(report(f, announcement, **{"order": recorded(f)} | changes), action=verb, targets=targets)

@@ -19,6 +19,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.transitions import MOST_REORDERS
 
@@ -77,8 +78,8 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not orders.being_made(f.order):
         return Plan(look_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
-        return report(f, failed.verdict(attempt), look_after=needed)
-    return report(f, creating(f), look_after=needed)
+        return report(f, failed.verdict(attempt), look_after=needed, order=f.order)
+    return report(f, creating(f), look_after=needed, order=f.order)
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -111,7 +112,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     verdict = stalled(
         Reason.CONFLICT,
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.subject.cure}.{failed.maybe_made(f)}",
+        f"{f.cure}.{failed.maybe_made(f)}",
     )
     return report(f, verdict)
 
@@ -149,7 +150,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
     here, reorders = f.identity, 0 if f.order is None or _asked_again(f) else f.order.reorders
     return Order(
-        id=f.nonce,
+        id=record_id(f.nonce, f.meta.uid, here.name),
         state=OrderState.INTENDED,
         name=here.name,
         cluster=here.cluster,

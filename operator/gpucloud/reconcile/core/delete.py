@@ -62,25 +62,33 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
-        other = f" Another {noun} has that name now and is not destroyed." if isinstance(f.found, Present) else ""
-        return let_go(f, Reason.GONE, f"The {noun} {name!r} of this object is gone from the cloud.{other}")
+        return _gone_before(f)
     if not f.ours:  # a second claimant, or a name that was taken before we came
         return _not_ours(f)
     return None
 
 
+def _gone_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """It was lost before; what has its name now is not destroyed, and may be this object's all the same."""
+    gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
+    if not isinstance(f.found, Present):
+        return let_go(f, Reason.GONE, gone)
+    doubt = failed.maybe_made(f)
+    return let_go(f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt))
+
+
 def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Another's, or nobody's: nothing is destroyed, and the event says which."""
     noun, name = f.subject.noun, f.identity.name
-    doubt = "" if isinstance(f.found, Absent) else failed.maybe_made(f)
+    recorded = f.order is not None and f.others_record is None
+    doubt = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
     kept = f"The {noun} {name!r} is not destroyed"
     if f.owner is not None:
-        return let_go(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}")
+        return let_go(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
     if isinstance(f.found, Present):
-        return let_go(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}")
+        return let_go(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}", bool(doubt))
     if doubt:
-        words = f"Nothing is destroyed. An order for the {noun} {name!r} had no clear answer: if one appears, see whose it is."
-        return let_go(f, Reason.RETAINED, words)
+        return let_go(f, Reason.RETAINED, f"Nothing is destroyed. If a {noun} {name!r} appears, see whose it is.{doubt}", True)
     return let_go(f, Reason.GONE, f"No {noun} was created for this object.")
 
 
@@ -111,7 +119,7 @@ def listed(names: tuple[str, ...]) -> str:
 
 def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
-    if f.unsent or (unseen.cause in REFUSALS and f.never_ordered):
+    if f.unmade or (unseen.cause in REFUSALS and f.never_ordered):
         return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
         return Plan(pending=True)
@@ -208,11 +216,11 @@ def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
 
 
-def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str) -> Plan[S]:
+def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
     """Free the object, once every claim is known: before that, nobody can say whose it is. Not under ``--observe-only``."""
     if not f.synced:
         return Plan(pending=True)
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would let this object go now, and does not. {note}"
         return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
-    return Plan(release=Release(reason, note))
+    return Plan(release=Release(reason, note, warning))

@@ -11,6 +11,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Asked, Limits, Memory, Now, ObjectFacts, Observation, Present
+from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
@@ -38,6 +39,7 @@ class Subject:
     lost: Reason
     by_name: bool  # the destroying call names it as its identity does, so it may be sent for one that a listing lacks
     unique_id: bool  # the cloud gives each an id of its own, and never again, so another one can be told from ours
+    shown: tuple[str, ...]  # fields of status that show the thing itself, and say nothing once there is none
     cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 
@@ -63,7 +65,7 @@ class CloudFacts(Generic[P, S, R]):
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_takes: float = 0.0  # seconds that the slowest of the last listings took
-    nonce: str = ""  # new for every gathering: the id of an order, should one be recorded
+    nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
 
     @property
     def chosen_name(self) -> bool:
@@ -79,6 +81,16 @@ class CloudFacts(Generic[P, S, R]):
     def adoption(self) -> Adoption:
         """Whether the owner lets one that exists already be taken over."""
         return Adoption.NEVER
+
+    @property
+    def cure(self) -> str:
+        """What to do when its name is another's, after "Delete this object (that destroys nothing)"."""
+        return self.subject.cure
+
+    @property
+    def how_lost(self) -> str:
+        """How it may have gone without this object's deletion, after "was deleted"."""
+        return "outside Kubernetes"
 
     def observed(self) -> dict[str, Any]:
         """The part of status that is copied from the cloud's record; empty when it is not seen."""
@@ -102,6 +114,11 @@ class CloudFacts(Generic[P, S, R]):
     def state(self) -> OrderState:
         """The state of the order."""
         return self.standing.state
+
+    @property
+    def others_record(self) -> Order | None:
+        """The record in status, if it was made for an object of another UID, as a restored backup brings it."""
+        return self.status.order if own_record(self.status.order, self.meta.uid) is None else None
 
     @property
     def foreign_id(self) -> bool:
@@ -143,9 +160,13 @@ class CloudFacts(Generic[P, S, R]):
         return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
-    def unsent(self) -> bool:
-        """Whether the only record is this process's own, and its order was not sent."""
-        return self.state is OrderState.INTENDED and not self.standing.doubtful
+    def unmade(self) -> bool:
+        """Whether this process alone has recorded orders, and sent none, or had each refused for certain.
+
+        What the spec adopts may be what the cloud refused the order for.
+        """
+        refused = self.state is OrderState.REFUSED and self.standing.own and self.adoption is Adoption.NEVER
+        return (self.state is OrderState.INTENDED or refused) and not self.standing.doubtful
 
     @property
     def seen(self) -> bool:
@@ -177,7 +198,7 @@ class CloudFacts(Generic[P, S, R]):
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""
-        return self.state in orders.BEING_MADE or self.differs(found)
+        return self.state in orders.BEING_MADE or self.standing.back_at is not None or self.differs(found)
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""

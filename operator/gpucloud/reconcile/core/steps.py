@@ -6,11 +6,13 @@ ownership and sight (nothing is done to what is not ours, no verdict without an 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=CloudStatus)
 
 RECHECK_SECONDS = 10.0
+UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have come
 
 # What a person, or another object, must change first: said at once when nothing was ever seen.
 REFUSALS = frozenset(
@@ -53,28 +56,30 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
     What becomes of the order is recorded all the same: the next process must know what the cloud named, and what was lost.
     """
-    if not f.annotated(Annotation.PAUSED):
+    if not pause.is_paused(f.meta.annotations):
         return None
-    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    how = pause.words(f.meta.annotations)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"))
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
     if f.status.observed_generation != f.meta.generation or ready is None:
         verdict = working(Reason.PAUSED, how, ready="Unknown")
         conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         keep = tuple(item for item in conditions if item.type in {ConditionType.READY, ConditionType.PAUSED})
     else:
-        standing = find(f.status.conditions, ConditionType.PAUSED)
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
-        keep = (ready, standing or fresh[-1], *([succeeded] if succeeded is not None else []))
-    fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": recorded(f)}
+        keep = (ready, fresh[-1], *([succeeded] if succeeded is not None else []))
+    order = orders.withdrawn(f.standing) or recorded(f)
+    fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": order}
     look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
     return Plan(status=f.status.model_copy(update=fields), look_after=look_after)
 
 
 def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
     """When the next listing that lacks what was seen proves that it is lost."""
+    if found.confirmed is None:
+        return f.now.mono
     certain_at = found.since + f.limits.grace
     return certain_at if certain_at > found.as_of else f.now.mono
 
@@ -101,12 +106,22 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
     if f.found.cause is Blindness.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
+    if f.found.cause is Blindness.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
+        return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen):
+    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # the clusters are being asked for
+    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
         patience = 0.0
+    if f.found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
+        patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return report(f, sightless(f, f.found))
+    return report(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+
+
+def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether nothing new is begun with the account."""
+    return any(need.account and need.readiness is not Readiness.READY for need in f.needs)
 
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -132,7 +147,7 @@ def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
 
 def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     """The account serves, and its listing does not."""
-    noun, detail = f.subject.noun, f" ({unseen.detail})" if unseen.detail else ""
+    noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case Blindness.REFUSED:
             return stalled(
@@ -146,12 +161,7 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
             )
         case Blindness.REJECTED:
-            return stalled(
-                Reason.INVALID_SPEC,
-                f"The cloud refuses to list {noun}s in cluster {f.identity.cluster!r}{detail}. If spec.cluster is wrong, "
-                "delete this object and create it again with the right one; otherwise the operator goes on asking.",
-                ready="Unknown" if f.seen else "False",
-            )
+            return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
         case Blindness.IMPLAUSIBLE:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
@@ -166,6 +176,19 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 "asking.",
                 ready="Unknown",
             )
+
+
+def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
+    if known and cluster.casefold() not in {name.casefold() for name in known}:
+        return (
+            f"Unknown cluster {cluster!r}{detail}. Known clusters: {', '.join(known[:20])}. Delete this object, and create it "
+            "again with one of them in spec.cluster."
+        )
+    return (
+        f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}. If spec.cluster is wrong, delete this object and "
+        "create it again with the right one; otherwise the operator goes on asking."
+    )
 
 
 def _missing(f: CloudFacts[Any, Any, Any]) -> str:
@@ -193,6 +216,8 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Present) or f.found.twins or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
     needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
+    if f.standing.back_at is not None:
+        needed = f.now.mono
     return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
 
 
@@ -204,7 +229,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.subject.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.cure}.{failed.maybe_made(f)}",
         ),
     )
 
@@ -212,7 +237,7 @@ def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
     noun, called = f.subject.noun, f"named {f.identity.name!r}"
     if f.state is OrderState.LOST and f.seen:
-        return f"The {noun} of this object was deleted outside Kubernetes, and another one {called} is in {f.place} now"
+        return f"The {noun} of this object was deleted {f.how_lost}, and another one {called} is in {f.place} now"
     return f"A {noun} {called} exists already in {f.place} and was not created for this object"
 
 
@@ -221,6 +246,9 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Absent) or not f.seen:
         return None
     if f.state not in {OrderState.LOST, OrderState.GONE}:  # gone, of one that is not deleted: its status is a restored one
+        unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
+        if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
+            return Plan(look_after=f.now.mono, wake_at=unsure_until, pending=True)
         missing = working(
             f.subject.lost,
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
@@ -231,7 +259,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             f.subject.lost,
-            f"The {f.subject.noun} was deleted outside Kubernetes. It is not recreated automatically: to get a new one, delete "
+            f"The {f.subject.noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete "
             "this object and apply it again.",
         ),
     )
@@ -252,14 +280,14 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours."""
+    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours.
+
+    No listing of what does not exist yet would tell: whoever makes what is needed polls for it.
+    """
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    # An order that was not sent holds nobody up: what it needs may be on its way out, and wait for this object in turn.
-    return report(
-        f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS, order=orders.withdrawn(f.standing) or recorded(f)
-    )
+    return replace(report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS), pending=False)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:

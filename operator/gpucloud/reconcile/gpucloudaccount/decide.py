@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import pause
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled
 from gpucloud.reconcile.gpucloudaccount import delete, holding
 from gpucloud.reconcile.gpucloudaccount.facts import Contact
@@ -39,11 +40,11 @@ def unguarded(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
 
 def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation."""
-    if f.meta.annotations.get(Annotation.PAUSED) != "true":
+    if not pause.is_paused(f.meta.annotations):
         return None
-    how = f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    how = pause.words(f.meta.annotations)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret)
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret, paused=how)
     unseen = Verdict("Unknown", Reason.PAUSED, how)
     conditions = build(unseen, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
     ready = find(f.status.conditions, ConditionType.READY)

@@ -27,8 +27,13 @@ MAX_WORDS = 1024  # kinds: OperationAccess.message
 MAX_CLUSTERS, MAX_OPERATIONS, MAX_OPERATION = 256, 64, 64
 
 
-def report(f: AccountStateFacts, verdict: Verdict, held: str | None) -> Plan[GpuCloudAccountStatus]:
-    """A plan that only reports: the verdict, what the credential has shown, and the Secret that is ``held``."""
+def report(
+    f: AccountStateFacts, verdict: Verdict, held: str | None, *, paused: str | None = None
+) -> Plan[GpuCloudAccountStatus]:
+    """A plan that only reports: the verdict, what the credential has shown, and the Secret that is ``held``.
+
+    ``paused`` adds the condition Paused with that message.
+    """
     status = f.status.model_copy(
         update={
             "endpoint": f.endpoint,
@@ -42,7 +47,7 @@ def report(f: AccountStateFacts, verdict: Verdict, held: str | None) -> Plan[Gpu
             "held_secret": held,
             "proven_secret": _proven(f),
             "observed_generation": f.meta.generation,
-            "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, beside=_beside(f)),
+            "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=_beside(f)),
         }
     )
     fresh = moment(f.contact.last)

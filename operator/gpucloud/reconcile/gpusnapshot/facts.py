@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
+from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpusnapshot import KIND, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
@@ -13,7 +14,6 @@ from gpucloud.reconcile.core.record import cut, moment
 from gpucloud.reconcile.facts import Absent, Present, Unknown, Verb
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.common import DeletionPolicy
     from gpucloud.reconcile.conditions import Verdict
 
 SUBJECT = Subject(
@@ -24,6 +24,7 @@ SUBJECT = Subject(
     lost=Reason.SNAPSHOT_LOST,
     by_name=True,
     unique_id=False,
+    shown=("root_disk_size", "ready_to_use"),
     cure=" and create it again with another spec.snapshotName",
 )
 
@@ -53,6 +54,13 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
     def policy(self) -> DeletionPolicy:
         """What becomes of the snapshot when this object is deleted."""
         return self.spec.deletion.policy
+
+    @property
+    def how_lost(self) -> str:
+        """A GpuVM may take it along. That object may be gone by now, so it cannot be asked."""
+        if self.policy is DeletionPolicy.RETAIN:
+            return "outside Kubernetes"
+        return "with its VM (spec.deletion.snapshots: Delete of the GpuVM), or outside Kubernetes"
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:
         """A finished snapshot has succeeded, for tools that wait for work that ends."""

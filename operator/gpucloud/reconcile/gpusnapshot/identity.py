@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.order import placed
+from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
+    from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
     from gpucloud.reconcile.facts import ObjectFacts
+
+
+def name_of(meta: ObjectFacts, spec: GpuSnapshotSpec, order: Order | None, tag: str) -> str:
+    """The name that the spec asks for: the chosen one, else the recorded one if it bears this object's fingerprint."""
+    if spec.snapshot_name is not None:
+        return spec.snapshot_name
+    if order is not None and naming.proves(order.name, meta.uid):
+        return order.name
+    return naming.external_name(meta.name, meta.uid, tag)
 
 
 def identity(
@@ -21,14 +32,14 @@ def identity(
 ) -> naming.Identity | None:
     """Where to look for the snapshot; None while nobody can say.
 
-    A snapshot outlives its VM, so the recorded place comes first once the recorded name bears this object's fingerprint, or
-    is the chosen one. ``referred`` is the VM that ``spec.vmRef`` leads to, if there is such an object.
+    A snapshot outlives its VM, so the place in this object's own record comes first. ``referred`` is the VM that
+    ``spec.vmRef`` leads to, if there is such an object.
     """
-    name, order = spec.snapshot_name, status.order
-    if order is not None and order.name and (order.name == name or (name is None and naming.proves(order.name, meta.uid))):
+    order = own_record(status.order, meta.uid)
+    name = name_of(meta, spec, order, tag)
+    if order is not None and order.name and (spec.snapshot_name is None or order.name == name):
         cluster, vpc = (spec.vm.cluster, spec.vm.vpc) if spec.vm is not None else (order.cluster, order.vpc)
-        return placed(naming.Identity(cluster=cluster, vpc=vpc, name=order.name), order)
-    name = name or naming.external_name(meta.name, meta.uid, tag)
+        return placed(naming.Identity(cluster=cluster, vpc=vpc, name=name), order)
     if spec.vm is not None:
         return naming.Identity(cluster=spec.vm.cluster, vpc=spec.vm.vpc, name=name)
     return None if referred is None else naming.Identity(cluster=referred.cluster, vpc=referred.vpc, name=name)

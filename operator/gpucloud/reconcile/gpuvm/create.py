@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation, Reason
@@ -51,11 +52,8 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
 def keyless(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """The keys to install are not known yet, or are no public keys."""
     if f.keys.trouble is KeyTrouble.MISSING:
-        return report(
-            f,
-            working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there."),
-            wake_at=_backing_off(f, KEY_RETRY_SECONDS),
-        )
+        verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
+        return replace(report(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS)), pending=False)  # no listing would tell
     if f.keys.trouble is KeyTrouble.INVALID:
         return report(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None

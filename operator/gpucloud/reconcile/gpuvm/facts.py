@@ -25,6 +25,7 @@ SUBJECT = Subject(
     lost=Reason.VM_LOST,
     by_name=True,
     unique_id=False,
+    shown=("state", "vm_id", "ip", "private_ip", "price_per_hour"),
     cure=" and create it again with another spec.vmName",
 )
 

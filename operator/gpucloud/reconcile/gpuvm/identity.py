@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.order import placed
+from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
@@ -24,7 +25,7 @@ def wanted(
     VM's own name comes before it: a GpuVpc may go, and another of its name stand for another VPC. With neither it is an
     empty one: then the name is looked for in all VPCs.
     """
-    name, vpc, order = spec.vm_name, spec.vpc, status.order
+    name, vpc, order = spec.vm_name, spec.vpc, own_record(status.order, meta.uid)
     if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
         name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
@@ -35,4 +36,4 @@ def identity(
     meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
     """Where to look for the VM: where the cloud says that it put it, else where it was asked for."""
-    return placed(wanted(meta, spec, status, tag, referred_vpc), status.order)
+    return placed(wanted(meta, spec, status, tag, referred_vpc), own_record(status.order, meta.uid))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
@@ -12,16 +13,17 @@ from gpucloud.reconcile.core.act import propose
 from gpucloud.reconcile.core.report import report
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpuvm.words import FAILURES, Meaning, meaning, word
+from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.facts import Attempt, Present
     from gpucloud.reconcile.gpuvm.facts import VmFacts
-    from gpucloud.reconcile.plan import Plan
 
+LONGEST_RESEND_SECONDS = 300.0  # between two power calls that the cloud accepts and that have no effect
 RESTART_STOPS = working(Reason.RESTARTING, "The VM is being restarted: it is stopped first.")
-RESTART_STARTS = working(Reason.RESTARTING, "The VM is being restarted: it is started again.")
+RESTART_STARTS = working(Reason.RESTARTING, "The VM is being restarted: it is being started.")
 _OPPOSITE = {Verb.START: Verb.STOP, Verb.STOP: Verb.START}
 _SWITCH = {Verb.START: (Reason.STARTING, "started"), Verb.STOP: (Reason.STOPPING, "stopped")}
 _KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
@@ -119,11 +121,41 @@ def _send(
     if attempt is not None and failed.holds(f, attempt):
         refused = operation.model_copy(update={"outcome": _outcome(attempt)})
         return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
+    needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
+    if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
+        return Plan(look_after=needed, pending=True)  # whether it is to be stopped first is not known yet
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
-    needed = max(f.fresh_from, _shown_from(f, attempt)) if attempt is not None else f.fresh_from
+    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
+        said = failed.verdict(attempt)  # which stands until the call succeeds: Ready does not change to and fro
+    if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
+        said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:
         return report(f, said, look_after=needed, **changes)
     return propose(f, verb, said, **changes)
+
+
+def _again_from(f: VmFacts, attempt: Attempt, operation: Operation) -> float:
+    """A listing that began at or after this mono time may lead to the same call once more.
+
+    What the cloud accepts without effect is sent again ever more rarely: each wait is as long as all before it together.
+    """
+    waited = min(_unanswered_for(f, attempt, operation), LONGEST_RESEND_SECONDS)
+    return max(_shown_from(f, attempt), attempt.at + waited)
+
+
+def _unanswered_for(f: VmFacts, attempt: Attempt, operation: Operation) -> float:
+    """How many seconds of the operation had gone by, without effect, when the cloud accepted its last call."""
+    if attempt.refusal is not None:
+        return 0.0
+    before = (f.now.wall - operation.at).total_seconds() - (f.now.mono - attempt.at)
+    return before if before >= f.limits.grace else 0.0
+
+
+def _without_effect(verb: Verb, record: VmRecord) -> str:
+    return (
+        f"The cloud accepts {verb} and still reports {word(record)}: the call is sent again, at most every "
+        f"{LONGEST_RESEND_SECONDS:.0f} s in the end. If that goes on, ask the cloud's support."
+    )
 
 
 def _outcome(attempt: Attempt) -> Outcome:

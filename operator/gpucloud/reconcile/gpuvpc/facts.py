@@ -21,7 +21,13 @@ SUBJECT = Subject(
     lost=Reason.VPC_LOST,
     by_name=False,
     unique_id=True,
+    shown=("vpc_id", "ip_range"),
     cure=", or take the VPC over with spec.adoption: IfExists",
+)
+
+
+OWN_ACCOUNT_WAY_OUT = (
+    "use a GpuCloudAccount of this namespace (spec.accountRef), or ask the administrator for --own-account-sharing=Shared"
 )
 
 
@@ -39,12 +45,20 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
 
     subject: ClassVar[Subject] = SUBJECT
 
+    may_adopt: bool = True  # False: the administrator keeps apart the namespaces that share the operator's own account
     occupants: Occupants | Unknown | None = None  # looked for only while it is deleted
 
     @property
     def chosen_name(self) -> bool:
         """A VPC's name always is its owner's choice: the tenant's prefix leaves no room for a proof."""
         return True
+
+    @property
+    def cure(self) -> str:
+        """Adoption is advised only where it is not refused."""
+        if self.may_adopt:
+            return self.subject.cure
+        return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {OWN_ACCOUNT_WAY_OUT}"
 
     @property
     def adoption(self) -> Adoption:

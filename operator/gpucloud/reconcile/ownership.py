@@ -1,0 +1,26 @@
+"""Whose record a status holds: an order's id ends with the fingerprint of the object's UID and of the name that was ordered.
+
+A backup tool restores a status onto a new object, which has another UID. What was ordered for the old object is not the new
+one's, so such a record is shown and never acted upon. The id is no secret: whoever may write a status can forge one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile import naming
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import Order
+
+
+def record_id(nonce: str, uid: str, name: str) -> str:
+    """The id of a new record of an order of this name for the object of this UID."""
+    return f"{nonce}-{naming.fingerprint(f'{uid}/{name}')}"
+
+
+def own_record(order: Order | None, uid: str) -> Order | None:
+    """The recorded order if it was recorded for the object of this UID: its id says so, or the name that was ordered."""
+    if order is None or not order.name or naming.proves(order.name, uid):
+        return order
+    return order if naming.proves(order.id, f"{uid}/{order.name}") else None

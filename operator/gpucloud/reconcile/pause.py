@@ -1,0 +1,28 @@
+"""The annotation ``paused``: any value but "false" pauses, since a value that cannot be read must not begin to act."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ON, OFF = "true", "false"
+
+
+def is_paused(annotations: Mapping[str, str]) -> bool:
+    """Whether a person holds all action on the object back."""
+    return annotations.get(Annotation.PAUSED, OFF) != OFF
+
+
+def words(annotations: Mapping[str, str]) -> str:
+    """What to say of a paused object: by which value, and how to end the pause."""
+    value = annotations.get(Annotation.PAUSED, ON)
+    if value == ON:
+        return f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+    return (
+        f"Paused: the annotation {Annotation.PAUSED} is {value[:40]!r}, neither {ON!r} nor {OFF!r}, and counts as {ON!r}. "
+        "Remove the annotation to continue."
+    )

@@ -1,0 +1,217 @@
+"""The oracle of the collector of orphans: what docs/how-to/orphans.md promises of ``--collect-orphans``.
+
+Nothing in a request tells the collector's call from an object's own. It is the collector's when the object has been gone for
+longer than any call can be under way, or when an Event says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.sim.world.vms import Vm
+from simulation.books import TABLES
+from simulation.cloud import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.sim.messages import Request
+    from simulation.books import Life
+    from simulation.process import Process
+    from simulation.world import World
+
+DESTROYS = {"DestroyServer": "vms", "DeleteSnapshot": "snapshots"}
+UNDER_WAY = 75.0  # facts that are young enough to act upon, waiting for the request budget, and the call itself
+NOTICED = 10.0  # until a new object must have been noticed, where no fault delays its news
+LATE_NEWS = 100.0  # and where faults do: every list of objects is younger, or nothing is collected
+ASLEEP = 60.0  # for which a process may sleep between its decision and its call
+FEW, SHARE = 2, 0.1  # more orphans than both of these are left alone
+SEEN = ("Seen", "Destroying")  # orders whose thing the process knows
+SLACK = 65.0  # the first look of a process, and slow calls
+
+
+@dataclass(frozen=True, slots=True)
+class Destroyed:
+    """A destroying call for something whose object was gone when it was sent; ``broken``: which promises it would break."""
+
+    at: float
+    sender: str
+    name: str
+    tenant: str
+    broken: tuple[str, ...]
+
+
+class Collecting:
+    """Watches every destroying call whose object is gone."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._gone: dict[str, float] = {}  # UID to when its object went
+        self._born: dict[str, float] = {}  # process to when it began
+        self._slept = False
+        self._calls: list[Destroyed] = []
+        self._collected: list[Destroyed] = []
+
+    def began(self, process: Process) -> None:
+        """A process has been started."""
+        self._born[process.name] = self._world.loop.time()
+
+    def slept(self) -> None:
+        """A process was put to sleep."""
+        self._slept = True
+
+    def committed(self, life: Life) -> None:
+        """An object has changed."""
+        if life.now is not None:
+            self._gone.pop(life.uid, None)
+        else:
+            self._gone.setdefault(life.uid, self._world.loop.time())
+
+    def told(self, event: dict[str, Any]) -> None:
+        """An operator has written an Event: that it collected something, or that something belongs to nobody."""
+        reason, note = str(event.get("reason")), str(event.get("note", ""))
+        if reason in {"OrphanCollected", "OrphanCollectionFailed"}:
+            for call in [one for one in self._calls if f"'{one.name}'" in note]:
+                self._is_collection(call)
+        elif reason == "Orphan":
+            self._said_of_nobody(note)
+
+    def sent(self, process: Process, operation: str, request: Request) -> None:
+        """An operator sends a call that changes the cloud."""
+        if operation not in DESTROYS:
+            return
+        asked = {name.lower(): value for name, value in request.query}
+        tenant = self._world.cloud.callers.tenant(request)
+        for row, maker in self._rows(DESTROYS[operation]):
+            place = row.order if isinstance(row, Vm) else row
+            if (name_of(row), place.tenant) == (asked.get("id"), tenant):
+                self._destroys(process, row, self._world.judge.books.lives.get(maker))
+
+    def _rows(self, table: str) -> Iterator[tuple[Any, str]]:
+        return ((row, maker) for where, row, maker in self._world.cloud.live() if where == table)
+
+    def _destroys(self, process: Process, row: Any, life: Life | None) -> None:
+        if life is None or life.now is not None or row.leaving:
+            return
+        now, gone = self._world.loop.time(), self._gone.get(life.uid, 0.0)
+        place = row.order if isinstance(row, Vm) else row
+        broken = tuple(self._broken(process, life, now, gone, row))
+        call = Destroyed(now, process.name, name_of(row), place.tenant, broken)
+        self._calls.append(call)
+        if now - gone > UNDER_WAY + self._sleep():
+            self._is_collection(call)
+
+    def _is_collection(self, call: Destroyed) -> None:
+        if call in self._collected:
+            return
+        self._collected.append(call)
+        self._world.judge.sometimes["orphan collected"] += 1
+        for promise in call.broken:
+            self._world.judge.found("collected", f"{call.name!r} was destroyed by {call.sender}: {promise}")
+
+    def _sleep(self) -> float:
+        return ASLEEP if self._slept else 0.0
+
+    def _broken(self, process: Process, life: Life, now: float, gone: float, row: Any) -> Iterator[str]:
+        """The promises that collecting this thing now would break."""
+        settings = self._world.scenario.settings
+        annotations = life.last["metadata"].get("annotations") or {}
+        name, tenant = name_of(row), (row.order if isinstance(row, Vm) else row).tenant
+        if not settings.collect_orphans:
+            yield "collection is off"
+        if now - gone < settings.orphan_age_seconds:
+            yield f"its object had been gone for {now - gone:.1f} s, of {settings.orphan_age_seconds:g}"
+        if not life.forced or life.retained or life.keeps() or "deletionTimestamp" not in life.last["metadata"]:
+            yield "its object was not deleted with it, and stripped of its finalizer by somebody else"
+        if annotations.get("gpucloud.dev/paused") == "true":
+            yield "its object was paused"
+        if life.chosen:
+            yield "its name was chosen, and proves nothing"
+        if self._born.get(process.name, 0.0) > gone:
+            yield "this process did not see the object go"
+        if self._is_wanted(life, now):
+            yield "an object of its name stands, which may be looking for it"
+        if self._many(tenant, now):
+            yield "too many look orphaned"
+        last = [one for one in self._collected if (one.sender, one.tenant) == (process.name, tenant)]
+        if last and last[-1].name != name and now - last[-1].at < 0.99 * settings.orphan_scan_seconds:
+            yield f"the last one was collected {now - last[-1].at:.1f} s ago"
+
+    def _is_wanted(self, life: Life, now: float) -> bool:
+        """Whether an object of the same kind, name and namespace has stood long enough to be known."""
+        news = NOTICED if self._world.weather.tells_news else LATE_NEWS
+        meta = life.last["metadata"]
+        return any(
+            (one.kind, one.last["metadata"]["namespace"], one.last["metadata"]["name"])
+            == (life.kind, meta["namespace"], meta["name"])
+            and now - self._world.judge.appeared(one) > news + self._sleep()
+            for one in self._world.judge.books.standing()
+        )
+
+    def _many(self, tenant: str, now: float) -> bool:
+        orphans, ours = 0, 0
+        for kind, table in TABLES.items():
+            for row, maker in self._rows(table) if kind != "GpuVpc" else ():
+                life = self._world.judge.books.lives.get(maker)
+                place = row.order if isinstance(row, Vm) else row
+                if life is None or life.chosen or place.tenant != tenant:
+                    continue
+                ours += 1
+                orphans += life.now is None and not row.leaving and now - self._gone.get(life.uid, now) > UNDER_WAY
+        return orphans > max(FEW, SHARE * ours)
+
+    def _said_of_nobody(self, note: str) -> None:
+        """An Event calls something an orphan: then it is, or was, or its object is known to nobody yet."""
+        now = self._world.loop.time()
+        for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
+            life = self._world.judge.books.lives.get(maker)
+            if life is None or f"'{name_of(row)}'" not in note or life.now is None or life.tampered or life.chosen:
+                continue
+            if now - self._world.judge.appeared(life) > LATE_NEWS + self._sleep():
+                self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
+
+    # At the end.
+
+    def patience(self) -> float:
+        """For how long the end waits for what must be collected; 0 when there is nothing."""
+        settings, now = self._world.scenario.settings, self._world.loop.time()
+        due = list(self._due())
+        if not due:
+            return 0.0
+        oldest = max(self._gone[uid] for uid, _ in due)
+        ripe = max(oldest + settings.orphan_age_seconds, now + 2 * settings.orphan_scan_seconds)
+        return ripe - now + len(due) * settings.orphan_scan_seconds + SLACK
+
+    def left(self) -> Iterator[str]:
+        """What should have been collected by now."""
+        return (name for _, name in self._due())
+
+    def _due(self) -> Iterator[tuple[str, str]]:
+        """UID and name of each orphan that a living process must have seen being abandoned, where nothing speaks against it.
+
+        Only where no fault keeps the news of objects from a process; it may have missed the end of one otherwise. And only
+        while few look orphaned, and no guard holds it.
+        """
+        world = self._world
+        settings, deaths = world.scenario.settings, world.judge.sometimes["process died or slept"]
+        calm = (
+            world.weather.tells_news
+            and world.weather.shows_cloud
+            and not deaths
+            and not world.actors.changed_keys
+            and len(world.replicas) == 1
+        )
+        if not settings.collect_orphans or settings.brake_vms or settings.brake_price_per_hour or not calm:
+            return
+        process, now = world.replicas[0].process, world.loop.time()
+        for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
+            life = world.judge.books.lives.get(maker)
+            if life is None or life.now is not None or row.leaving or not life.forced or life.tampered:
+                continue
+            gone = self._gone[life.uid]
+            if name_of(row) in world.cloud_names or (life.status.get("order") or {}).get("state") not in SEEN:
+                continue
+            later = max(now, gone + settings.orphan_age_seconds)
+            if not any(self._broken(process, life, later, gone, row)):
+                yield life.uid, name_of(row)

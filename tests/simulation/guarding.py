@@ -1,0 +1,200 @@
+"""The oracle of the deletion guard and of the limits on purchases: what docs/how-to/brakes-and-limits.md promises of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.sim.world.vms import Vm
+from simulation.cloud import name_of
+from simulation.deeds import RELEASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.books import Life
+    from simulation.process import Process
+    from simulation.world import World
+
+PRICES = {"A100_40GB_PCIe_1x": 2.05, "A100_40GB_PCIe_2x": 4.10}  # dollars an hour, as the cloud's catalogue says
+AHEAD = timedelta(minutes=5)  # a release for later than that releases nothing
+SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A GpuVM that has entered deletion."""
+
+    uid: str
+    entered: datetime
+    price: float
+
+
+class Guarding:
+    """Counts, for each process, the VMs that it destroys and orders."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._passed: defaultdict[str, dict[str, Departure]] = defaultdict(dict)  # by process and UID
+        self._held: set[str] = set()  # UIDs of those that an operator's status calls held
+
+    @property
+    def _settings(self) -> Any:
+        return self._world.scenario.settings
+
+    @property
+    def on(self) -> bool:
+        """Whether there is a guard."""
+        return self._settings.brake_vms > 0 or self._settings.brake_price_per_hour > 0
+
+    # What an operator does.
+
+    def committed(self, life: Life, *, by_operator: bool) -> None:
+        """An object has changed."""
+        if not self.on or life.kind != "GpuVM":
+            return
+        if self._is_released(life) or life.keeps() or life.now is None or life.tampered:
+            self._held.discard(life.uid)
+        elif by_operator and life.status.get("deletionHeldAt") and life.uid not in self._held:
+            self._held.add(life.uid)
+            self._world.judge.sometimes["deletion held"] += 1
+            among = [one for one in self._departures() if not self._is_released(self._life(one.uid))]
+            if not self._is_crowd(self._departure(life), among):
+                self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
+
+    def destroys(self, process: Process, name: str) -> None:
+        """A process sends DestroyServer."""
+        if not self.on:
+            return
+        for row, maker in self._vms():
+            life = self._world.judge.books.lives.get(maker)
+            if name_of(row) != name or life is None or row.leaving or "deletionTimestamp" not in life.last["metadata"]:
+                continue
+            if self._is_released(life):
+                continue
+            if life.uid in self._held:
+                self._world.judge.found("guard", f"{name!r} was destroyed by {process.name}, though {life.name} is held")
+            self._lets_pass(process, life)
+
+    def _lets_pass(self, process: Process, life: Life) -> None:
+        passed = self._passed[process.name]
+        if life.uid in passed:
+            return
+        departure = passed[life.uid] = self._departure(life)
+        among = [one for one in passed.values() if not self._is_released(self._life(one.uid))]
+        if self._is_crowd(departure, among):
+            names = ", ".join(self._life(one.uid).name for one in among)
+            self._world.judge.found("guard", f"{process.name} destroys more than one window lets pass: {names}")
+
+    def orders(self, process: Process, life: Life) -> None:
+        """A process sends CreateServer for this object. Two processes that are awake at once count apart."""
+        settings, world = self._settings, self._world
+        if sum(one.alive for one in world.processes) > 1 or world.judge.sometimes["process died or slept"]:
+            return
+        namespace = life.last["metadata"]["namespace"]
+        there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
+        everywhere = self._bought(life) if world.scenario.own_account else there
+        price = sum(map(_price, (*there, life)))
+        counts = (
+            (settings.max_vms_per_namespace, len(there) + 1, "--max-vms-per-namespace"),
+            (settings.max_vms_per_account, len(everywhere) + 1, "--max-vms-per-account"),
+            (settings.max_price_per_hour_per_namespace, price, "--max-price-per-hour-per-namespace"),
+        )
+        for most, found, name in counts:
+            if most and found > most:
+                world.judge.found("limit", f"{process.name} orders for {life.name}: {found:g} with it, and {name} is {most:g}")
+
+    def _bought(self, besides: Life) -> list[Life]:
+        """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count."""
+        world = self._world
+        makers = {maker for _, maker in self._vms()} | {one.uid for one in world.cloud.orders if not one.answer}
+        return [
+            one
+            for one in world.judge.books.standing()
+            if one.kind == "GpuVM" and one.uid in makers and one is not besides and not one.tampered
+        ]
+
+    # The end.
+
+    def release_all(self) -> None:
+        """A person says that all deletions were meant."""
+        if self.on:
+            for namespace in ("team", "other"):
+                self._world.deeds.release(namespace, self._world.now().strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+    def unmet(self, life: Life) -> Iterator[str]:
+        """What a hold that is over, or a limit with room, still keeps from happening."""
+        reason = life.ready.partition("/")[2]
+        if reason == "DeletionHeld" and self._is_released(life):
+            yield f"{life.name} is held, though it was released"
+        if reason == "LimitReached" and self._has_room(life):
+            yield f"{life.name} says that a limit is reached, and there is room"
+
+    def _has_room(self, life: Life) -> bool:
+        settings, namespace = self._settings, life.last["metadata"]["namespace"]
+        others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]
+        counting = [one for one in others if one.status.get("order") and one.ready.partition("/")[2] != "VMLost"]
+        there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
+        everywhere = counting if self._world.scenario.own_account else there
+        rooms = (
+            (settings.max_vms_per_namespace, len(there) + 1),
+            (settings.max_vms_per_account, len(everywhere) + 1),
+            (settings.max_price_per_hour_per_namespace, sum(map(_price, (*there, life)))),
+        )
+        return all(not most or found <= most for most, found in rooms)
+
+    # What is known.
+
+    def _vms(self) -> Iterator[tuple[Vm, str]]:
+        return ((row, maker) for _, row, maker in self._world.cloud.live() if isinstance(row, Vm))
+
+    def _life(self, uid: str) -> Life:
+        return self._world.judge.books.lives[uid]
+
+    def _departures(self) -> list[Departure]:
+        lives = self._world.judge.books.lives.values()
+        return [self._departure(one) for one in lives if one.kind == "GpuVM" and "deletionTimestamp" in one.last["metadata"]]
+
+    @staticmethod
+    def _departure(life: Life) -> Departure:
+        return Departure(life.uid, _time(life.last["metadata"]["deletionTimestamp"]), _price(life))
+
+    def _is_crowd(self, departure: Departure, among: list[Departure]) -> bool:
+        """Whether some window with this departure in it holds more than may pass."""
+        settings, window = self._settings, timedelta(seconds=self._settings.brake_window_seconds)
+        for first in among:
+            if not first.entered <= departure.entered <= first.entered + window:
+                continue
+            inside = [one for one in among if first.entered <= one.entered <= first.entered + window]
+            price = sum(one.price for one in inside)
+            if settings.brake_vms and len(inside) > settings.brake_vms:
+                return True
+            if settings.brake_price_per_hour and price > settings.brake_price_per_hour:
+                return True
+        return False
+
+    def _is_released(self, life: Life) -> bool:
+        """Whether a person has said that this deletion was meant, on the object or on its namespace."""
+        meta = life.last["metadata"]
+        if self._stamp((meta.get("annotations") or {}).get(RELEASE)) is not None:
+            return True
+        namespace = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{meta['namespace']}") or {}
+        stamp = self._stamp((namespace.get("metadata", {}).get("annotations") or {}).get(RELEASE))
+        entered = meta.get("deletionTimestamp")
+        return stamp is not None and entered is not None and _time(entered) <= stamp
+
+    def _stamp(self, text: str | None) -> datetime | None:
+        if not text:
+            return None
+        found = _time(text)
+        return found if found <= self._world.now() + AHEAD + SKEW else None
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _price(life: Life) -> float:
+    return PRICES.get(str(life.spec.get("configuration")), 0.0)

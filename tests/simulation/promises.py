@@ -1,0 +1,191 @@
+"""Rules of the judge about calls: who may send one, when, and how soon again. Like the judge it asks no product code.
+
+What is excused stands beside each rule, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulation.cloud import CREATES, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpucloud.sim.messages import Request, Response
+    from simulation.process import Process
+    from simulation.world import World
+
+SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that fails is asked again within a minute
+IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
+RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
+MOMENT_SECONDS = 0.5
+BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
+LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
+POWER = frozenset({"StartServer", "StopServer"})
+
+
+@dataclass(slots=True)
+class Accepted:
+    """A power call that the cloud accepted."""
+
+    operation: str
+    at: float
+    sender: str
+
+
+class Promises:
+    """Looks at each call as it is sent. ``found`` takes what must never be."""
+
+    def __init__(self, world: World, found: Callable[[str, str], None]) -> None:
+        self._world = world
+        self._found = found
+        self._powered: dict[str, Accepted] = {}
+        self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
+
+    def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
+        """An operator sends a call that changes the cloud."""
+        self.led(process, f"{operation} {name!r}")
+        if operation in CREATES:
+            self._with_a_living_secret(operation, name)
+        if operation == "CreateSnapshot":
+            self._within_one_namespace(request, name)
+        if operation == "DestroyVpc":
+            self._empty(name)
+        if operation in POWER:
+            self._not_again(process, operation, name)
+        if operation == "StopServer":
+            self._wanted_off(name)
+        if operation == "CreateServer":
+            image = json.loads(request.body).get("snapshotName") or ""
+            self._made_from |= {life.uid: image for life in self._world.judge.books.recording("GpuVM", name)}
+        if operation in {"DestroyServer", "DeleteSnapshot"}:
+            self._nobody_needs_it(operation, request, name)
+
+    def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
+        """The cloud has answered."""
+        if operation in POWER and response.status < 300:
+            self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+
+    def disturbed(self) -> None:
+        """Somebody else changed something: the next power call has a reason of its own."""
+        self._powered.clear()
+
+    def _wanted_off(self, name: str) -> None:
+        """A VM is stopped when its owner wants it off, or restarted, and each restart is done once.
+
+        Excused: the owner changed the spec, or asked for the restart, so lately that a call may have been on its way; a status
+        that somebody restored, of which nothing tells what was done since.
+        """
+        for life in self._world.judge.books.recording("GpuVM", name):
+            late = self._world.loop.time() - life.asked_at > RESTARTED_SECONDS + 2 * self._world.grace
+            if late and not life.restart_open and life.spec.get("powerState") != "Stopped" and not life.restored:
+                self._found(
+                    "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
+                )
+
+    def led(self, process: Process, what: str) -> None:
+        """With a Lease, whoever sends a changing call, or a write of an object, holds it at that moment."""
+        lease = self._lease()
+        if lease is not None and lease.get("holderIdentity") not in {process.name, "", None}:
+            self._found("lease", f"{process.name} sent {what} while {lease['holderIdentity']} held the Lease")
+
+    def leads(self, process: Process) -> bool:
+        """Whether this process holds the Lease."""
+        lease = self._lease()
+        return lease is not None and lease.get("holderIdentity") == process.name
+
+    def _lease(self) -> dict[str, Any] | None:
+        settings = self._world.scenario.settings
+        if not settings.leader_elect:
+            return None
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.lease_namespace}/leases/{settings.lease_name}"
+        found = self._world.actors.admin.call("GET", path)
+        return None if found is None else found.get("spec") or {}
+
+    def _with_a_living_secret(self, operation: str, name: str) -> None:
+        """Nothing is bought with a credential whose Secret is being deleted, once that can have been seen.
+
+        Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret.
+        """
+        world = self._world
+        if world.scenario.own_account or world.weather.disturbs_kube():
+            return
+        for life in world.judge.books.recording(CREATES[operation], name):
+            namespace = life.last["metadata"]["namespace"]
+            since = world.judge.secret_going_since(namespace)
+            if since is not None and world.loop.time() - since > SECRET_SECONDS:
+                self._found("dying secret", f"{operation} {name!r} was sent with a Secret that was deleted long before")
+
+    def _within_one_namespace(self, request: Request, name: str) -> None:
+        """With the operator's own account a namespace copies its own VMs only."""
+        world, said = self._world, json.loads(request.body)
+        if not world.scenario.own_account:
+            return
+        for life in world.judge.books.recording("GpuSnapshot", name):
+            for table, row, maker in world.cloud.live():
+                source = world.judge.books.lives.get(maker)
+                if table != "vms" or source is None or name_of(row) != said.get("sourceVMName"):
+                    continue
+                if source.last["metadata"]["namespace"] != life.last["metadata"]["namespace"]:
+                    self._found("another's disk", f"{life.name} takes a snapshot of the VM of {source.name}")
+
+    def _empty(self, name: str) -> None:
+        """A VPC is destroyed only when it has been seen empty."""
+        world = self._world
+        vpc = next((row for row in world.cloud.world.vpcs.table.rows() if row.id == name), None)
+        if vpc is None:
+            return
+        for table, row, _ in world.cloud.live():
+            inside = getattr(row, "order", row)
+            place = getattr(inside, "vpc", None) or getattr(inside, "namespace", None)
+            long = world.loop.time() - (row.created - world.cloud.epoch) > IN_USE_SECONDS + world.cloud.lag
+            if table != "vpcs" and place == vpc.name and long and not row.leaving:
+                self._found("in use", f"DestroyVpc was sent for {vpc.name!r}, and {name_of(row)!r} is in it")
+                return
+
+    def _nobody_needs_it(self, operation: str, request: Request, name: str) -> None:
+        """No VM goes while a snapshot of it is being taken, and no snapshot while a VM is being made from it.
+
+        Excused: what was ordered a moment ago, as the call may have been under way.
+        """
+        world, along = self._world, operation == "DestroyServer" and dict(request.query).get("DeleteSnapshots") == "true"
+        rows = [row for table, row, _ in world.cloud.live() if table == "snapshots"]
+        gone = {row.name for row in rows if along and row.source == name} | ({name} if operation == "DeleteSnapshot" else set())
+        for table, row, maker in world.cloud.live():
+            life = world.judge.books.lives.get(maker)
+            lately = world.loop.time() - (row.created - world.cloud.epoch) < MOMENT_SECONDS
+            if life is None or life.now is None or life.asked_to_go or lately:
+                continue
+            taken = table == "snapshots" and operation == "DestroyServer" and row.source == name
+            if taken and row.ready_at > world.cloud.now() and not row.leaving:
+                self._found("needed", f"{operation} {name!r} was sent while {life.name} is being taken of it")
+            if table == "vms" and row.status.startswith("PENDING") and self._made_from.get(maker) in gone:
+                self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
+
+    def listed(self, operation: str, last_good: float) -> None:
+        """After each listing: what nobody has seen for long is not called Ready.
+
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is.
+        """
+        world, kind = self._world, LISTED.get(operation)
+        if kind is None or world.weather.disturbs_kube():
+            return
+        settings, books = world.scenario.settings, world.judge.books
+        unseen = world.loop.time() - max(last_good, world.judge.last_disturbance)
+        if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
+            return
+        for life in books.standing():
+            paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
+            if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
+                self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
+
+    def _not_again(self, process: Process, operation: str, name: str) -> None:
+        """A power call that was accepted is not sent again before its effect can show."""
+        before = self._powered.get(name)
+        if before is None or (before.operation, before.sender) != (operation, process.name):
+            return
+        if self._world.loop.time() - before.at < self._world.grace / 2:
+            self._found("repeated", f"{operation} {name!r} was sent again {self._world.loop.time() - before.at:.1f} s later")

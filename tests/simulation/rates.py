@@ -1,0 +1,131 @@
+"""The oracles of haste: the request budget of each credential, and reconciles, writes and calls that nothing outside causes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulation.books import KINDS
+
+if TYPE_CHECKING:
+    from gpucloud.sim.messages import Request, Response
+    from simulation.books import Life
+    from simulation.process import Process
+    from simulation.world import World
+
+LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
+DUST = 1e-6
+PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
+PASSES_A_CAUSE = 6.0
+AN_HOUR = {"writes": 20, "calls": 8}  # of each object, since the last cause outside
+HOUR, SAMPLE_SECONDS = 3600.0, 60.0
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What a credential may still send."""
+
+    tokens: float
+    filled_at: float
+    paused_until: float = 0.0
+
+
+@dataclass(slots=True)
+class _Sample:
+    """What a process had counted by then."""
+
+    at: float
+    passes: float
+    causes: int
+    lives: int = 0  # objects that there have ever been
+    objects: int = 0  # objects and accounts that there are
+
+
+class Rates:
+    """Counts what every process sends, and how often it reconciles."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._budgets: dict[tuple[str, str], _Budget] = {}
+        self._samples: dict[str, _Sample] = {}
+        self._causes = 0
+        self._met = 0  # faults
+        self._calm_since = 0.0
+        self._mutations: Counter[tuple[str, str]] = Counter()  # by UID and what it was, since the last cause outside
+
+    def mutated(self, life: Life, what: str) -> None:
+        """An operator has written this object's status, or sent a changing call for it."""
+        met, now = self._world.weather.met.total(), self._world.loop.time()
+        if met != self._met or now - self._calm_since > HOUR:
+            self.disturbed()
+            self._met = met
+        self._mutations[life.uid, what] += 1
+        if self._mutations[life.uid, what] > AN_HOUR[what]:
+            words = f"{life.name}: more than {AN_HOUR[what]} within an hour, though nothing outside has happened"
+            self._world.judge.found(f"causeless {what}", words)
+            self.disturbed()
+
+    def disturbed(self) -> None:
+        """Somebody or something outside has done something: what follows has a cause."""
+        self._causes += 1
+        self._calm_since = self._world.loop.time()
+        self._mutations.clear()
+
+    # The request budget (design.md, invariant 9).
+
+    def requests(self, process: Process, request: Request) -> None:
+        """A request leaves."""
+        settings, now = self._world.scenario.settings, self._world.loop.time()
+        who = self._world.cloud.callers.of(request)
+        budget = self._budgets.setdefault((process.name, who), _Budget(float(settings.cloud_burst), now))
+        gained = (now - budget.filled_at) * settings.cloud_qps
+        budget.tokens, budget.filled_at = min(float(settings.cloud_burst), budget.tokens + gained) - 1.0, now
+        if budget.tokens < -DUST:
+            self._world.judge.found("budget", f"{process.name} sends more than the request budget of {who} allows")
+            budget.tokens = 0.0
+        if now < budget.paused_until - DUST:
+            left = budget.paused_until - now
+            self._world.judge.found("budget", f"{process.name} sends with {who} {left:.1f} s before the cloud's Retry-After")
+            budget.paused_until = 0.0
+
+    def answered(self, process: Process, request: Request, response: Response) -> None:
+        """Its answer has arrived; a pause that it asks for begins now."""
+        self.sample()
+        longest = LONGEST_PAUSE.get(response.status)
+        said = dict(response.headers).get("retry-after", "")
+        budget = self._budgets.get((process.name, self._world.cloud.callers.of(request)))
+        if longest is not None and budget is not None and said.isdecimal():
+            budget.paused_until = max(budget.paused_until, self._world.loop.time() + min(float(said), longest))
+
+    # Hot loops (design.md, invariant 13).
+
+    def sample(self) -> None:
+        """Compare what each process counts with what there was cause for, about once a minute."""
+        world = self._world
+        now = world.loop.time()
+        for replica in world.replicas:
+            process, engine = replica.process, replica.engine
+            before = self._samples.get(process.name)
+            if engine is None or not process.alive or (before is not None and now - before.at < SAMPLE_SECONDS):
+                continue
+            causes = self._causes + sum(world.weather.met.values())
+            count = engine.metrics.registry.get_sample_value
+            passes = sum(
+                count("controller_runtime_reconcile_total", {"controller": kind, "result": result}) or 0.0
+                for kind in (*KINDS.values(), "GpuCloudAccount")
+                for result in ("success", "requeue", "error")
+            )
+            lives = self._world.judge.books.lives
+            objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
+            self._samples[process.name] = _Sample(now, passes, causes, len(lives), objects)
+            if before is not None:
+                came = before.objects + len(lives) - before.lives
+                done = _Sample(now - before.at, passes - before.passes, causes - before.causes, objects=max(1, came))
+                self._compare(process, done)
+
+    def _compare(self, process: Process, done: _Sample) -> None:
+        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes)
+        if done.passes > allowed:
+            words = f"{done.passes:g} reconciles of {done.objects} objects in {done.at:.0f} s, with {done.causes} causes"
+            self._world.judge.found("hot passes", f"{process.name}: {words}")

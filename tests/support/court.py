@@ -1,0 +1,74 @@
+"""The simulated world's judge, with a world in which nothing runs: a test says what happens, and what the judge finds."""
+
+import json
+
+from gpucloud.settings import Settings
+from gpucloud.sim.messages import Request
+from simulation.books import FINALIZER
+from simulation.credentials import KEYS
+from simulation.people import People, path_of
+from simulation.process import Process
+from simulation.scenario import ENDPOINT, Scenario
+from simulation.world import World
+
+SPEC = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAA a@b"]}
+SIGNED = (("authorization", f"ApiKey {KEYS['good']}"), ("content-type", "application/json"))
+
+
+class Court:
+    """A world in which nothing runs: the test says what happens."""
+
+    def __init__(self, own=False, replicas=1, **settings):
+        given = {"endpoint": (f"default={ENDPOINT}",), "workers": 8} | settings
+        self.world = World(3, {}, chosen=Scenario(Settings(**given), replicas, own, 100.0, 0))
+        self.judge = self.world.judge
+        self.operator = Process("operator-0.1")
+        self.world.actors.prepare()
+        self.hands = People(self.world, "operator")
+
+    @property
+    def oracles(self):
+        return [found.oracle for found in self.judge.violations]
+
+    def applied(self, name="a", *, guarded=True, **spec):
+        item = self.world.actors.owner.create("GpuVM", "team", name, SPEC | spec)
+        item["kind"] = "GpuVM"
+        if guarded:
+            self.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
+        return item
+
+    def writes(self, item, **status):
+        now = self.hands.call("GET", path_of(item))
+        assert self.hands.call("PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **status}})
+
+    def records(self, item, name):
+        when = {"recordedAt": "2026-01-01T00:00:00Z"}
+        self.writes(item, order={"state": "Intended", "name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **when})
+
+    def sends(self, operation, **said):
+        verb, path = ("DELETE", "DestroyServer") if operation == "DestroyServer" else ("POST", operation)
+        body = b"" if verb == "DELETE" else json.dumps(said).encode()
+        query = tuple(said.items()) if verb == "DELETE" else ()
+        request = Request(verb, f"/api/v1/servers/virtual/{path}", query, SIGNED, body)
+        self.judge.sent(self.operator, operation, request)
+        return self.world.cloud.carry_out(self.operator, operation, request, "").status
+
+    def orders(self, name):
+        return self.sends("CreateServer", name=name, ssh_keys=SPEC["sshKeys"], **SPEC)
+
+    def destroys(self, name):
+        return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
+
+    def passes(self, seconds):
+        self.world.loop._now += seconds
+
+    def says(self, item, status, reason):
+        condition = {"type": "Ready", "status": status, "reason": reason, "message": "-"}
+        when = {"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}
+        self.writes(item, conditions=[condition | when])
+
+    def bought(self, name="a", thing="a-x", **spec):
+        item = self.applied(name, **spec)
+        self.records(item, thing)
+        assert self.orders(thing) == 202
+        return item

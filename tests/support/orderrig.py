@@ -1,0 +1,134 @@
+"""Histories of one GpuVM: the whole engine, one process after another, and a cloud that makes and destroys VMs."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+
+import httpx
+
+from gpucloud.engine.engine import Engine
+from gpucloud.engine.events import EventRecorder
+from gpucloud.settings import Credentials, Settings
+from support.builders import TAG
+from support.fakes import GOING, FakeCloud, FakeKube, LoopClock, a_resource
+
+KEY = "own-made-up-key"
+VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
+
+
+class MakingCloud(FakeCloud):
+    """What is ordered stands, until it is destroyed. ``odd`` changes the record of the next order, ``answer`` its answer."""
+
+    def __init__(self):
+        super().__init__()
+        self.vms = {}  # by id, in the order in which they came
+        self.odd, self.answer, self.makes = {}, None, True
+        self.lag = 0.0  # seconds until a listing shows a new VM
+        self.world(KEY, GetVpcs=[VPC])
+
+    def add(self, name, **more):
+        """A VM that comes to be now."""
+        record = {"id": name, "namespace": "acme", "cluster": "Msc1", "tenancy_name": "acme", "status": "ONLINE"} | more
+        self.vms[record["id"]] = (asyncio.get_running_loop().time() + self.lag, record)
+        return record
+
+    async def handle_async_request(self, request):
+        operation, now = request.url.path.rsplit("/", 1)[1], asyncio.get_running_loop().time()
+        here = self.worlds[KEY]
+        here["GetServers"] = [record for shown, record in self.vms.values() if shown <= now]
+        if operation == "DestroyServer":
+            here[operation] = {"status": "accepted"}
+            self.vms.pop(request.url.params["Id"], None)
+        if operation == "GetServers" and request.url.params.get("Cluster") not in {None, "Msc1"}:
+            return failed(400, "unknown cluster")
+        if operation != "CreateServer":
+            return await super().handle_async_request(request)
+        ordered = json.loads(await request.aread())
+        record = {"id": ordered["name"], **self.odd}
+        here[operation] = self.add(record.pop("id"), **record) if self.makes else record
+        answer = await super().handle_async_request(request)
+        return answer if self.answer is None else self.answer
+
+
+class History:
+    """One operator after another over the same objects."""
+
+    def __init__(self, cloud):
+        self.cloud, self.engine, self.bodies = cloud, None, {}
+
+    async def start(self):
+        """A new process: it knows what the statuses say."""
+        if self.engine is not None:
+            self.bodies = copy.deepcopy(self.kube.bodies)  # what a dying process still writes does not count
+            await self.engine.stop(0.0)
+        self.kube = FakeKube()
+        self.kube.version, self.kube.release = 1000, self.release
+        self.kube.known = {f"gpu{kind}": set() for kind in ("vpcs", "snapshots", "cloudaccounts")} | {
+            "gpuvms": set(self.bodies)
+        }
+        given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 4}
+        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock())
+        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        await self.engine.start()
+        for body in self.bodies.values():
+            self._show("ADDED", body)
+        return self
+
+    async def release(self, _plural, owner):
+        self.kube.released.append(owner["uid"])
+        self.engine.observe("GpuVM", "DELETED", self.kube.bodies.pop(owner["uid"]))
+
+    def _show(self, event, body):
+        self.kube.version += 1
+        body["metadata"]["resourceVersion"] = str(self.kube.version)
+        self.kube.bodies[body["metadata"]["uid"]] = body
+        self.kube.known["gpuvms"].add(body["metadata"]["uid"])
+        self.engine.observe("GpuVM", event, body)
+
+    async def apply(self, **spec):
+        """A new object: the watch shows it without its finalizer first."""
+        self._show("ADDED", a_resource("GpuVM", uid="u-train", meta={"finalizers": []}, spec=spec))
+        await asyncio.sleep(0.01)
+        self._show("MODIFIED", a_resource("GpuVM", uid="u-train", spec=spec))
+
+    def change(self, spec=(), annotations=(), **meta):
+        """Its owner says something else."""
+        body = copy.deepcopy(self.kube.bodies["u-train"])
+        body["metadata"] |= meta | {"annotations": dict(annotations), "generation": body["metadata"]["generation"] + bool(spec)}
+        body["spec"] |= dict(spec)
+        self._show("MODIFIED", body)
+
+    def delete(self):
+        body = copy.deepcopy(self.kube.bodies["u-train"])
+        body["metadata"] |= GOING | {"generation": body["metadata"]["generation"] + 1}
+        self._show("MODIFIED", body)
+
+    @property
+    def status(self):
+        return self.kube.bodies["u-train"].get("status", {})
+
+    @property
+    def ready(self):
+        return next((f"{it['status']}/{it['reason']}" for it in self.status.get("conditions", ()) if it["type"] == "Ready"), "")
+
+    @property
+    def words(self):
+        return next(it["message"] for it in self.status["conditions"] if it["type"] == "Ready")
+
+    @property
+    def gone(self):
+        return "u-train" not in self.kube.bodies
+
+    async def until(self, holds, seconds=60):
+        """Wait until it holds, and answer how many seconds that took."""
+        for tenth in range(int(seconds * 10)):
+            if holds():
+                return tenth / 10
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"not within {seconds} s: {None if self.gone else self.status}")
+
+
+def failed(status, message):
+    return httpx.Response(status, content=json.dumps({"error": {"message": message, "code": 0}}).encode())

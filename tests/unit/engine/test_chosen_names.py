@@ -1,0 +1,189 @@
+"""A chosen name proves nothing: whose a VM of that name is, by the record, the object's UID, and what became of it since."""
+
+import asyncio
+import copy
+
+import pytest
+
+from gpucloud.cloud import client as client_module
+from gpucloud.reconcile.ownership import record_id
+from support.fakes import GOING
+from support.orderrig import History, MakingCloud
+
+pytestmark = pytest.mark.looptime
+GRACE = 30.0
+PAUSED = {"gpucloud.dev/paused": "true"}
+MAY_BE_YOURS = "so this may be your VM: if it is, it is billed until you destroy it in the cloud"
+
+
+@pytest.fixture
+async def it(monkeypatch):
+    cloud = MakingCloud()
+    monkeypatch.setattr(client_module, "real_transport", lambda _options: cloud)
+    made = await History(cloud).start()
+    yield made
+    await made.engine.stop(1.0)
+
+
+def notes(it, reason):
+    return [event["note"] for event in it.kube.events if event["reason"] == reason and event["type"] == "Warning"]
+
+
+async def ready(it):
+    await it.apply(vmName="prod")
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(GRACE)  # all is recorded
+
+
+async def missed(it):
+    """Our VM goes, and two listings show that."""
+    it.cloud.vms.clear()
+    await it.until(lambda: it.status["order"].get("missingSince"), 100)
+    assert it.status["order"]["state"] in {"Seen", "Destroying"}
+
+
+@pytest.mark.parametrize("how", ["", "paused", "deleted"])
+async def test_a_vm_that_was_missing_before_a_restart_and_is_made_again_is_somebody_elses(it, how):
+    await ready(it)
+    if how == "paused":
+        it.change(annotations=PAUSED)
+    await missed(it)
+    if how == "deleted":
+        it.delete()
+        await asyncio.sleep(1)
+    it.cloud.add("prod")
+    await it.start()
+    if how == "paused":
+        it.change()
+    if how != "deleted":
+        await it.until(lambda: it.ready == "False/Conflict")
+        assert MAY_BE_YOURS in it.words
+        it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+    assert any(MAY_BE_YOURS in note for note in notes(it, "Retained"))
+
+
+async def test_what_vanished_costs_no_write_more(it):
+    await ready(it)
+    written = len(it.kube.statuses)
+    await missed(it)
+    assert (it.ready, len(it.kube.statuses)) == ("Unknown/VMLost", written + 1)
+
+
+async def test_one_listing_that_lacks_it_says_nothing(it):
+    await ready(it)
+    written, gone = len(it.kube.statuses), dict(it.cloud.vms)
+    it.cloud.vms.clear()
+    listings = len(it.cloud.asked("GetServers"))
+    await it.until(lambda: len(it.cloud.asked("GetServers")) > listings, 100)
+    await asyncio.sleep(0.05)
+    it.cloud.vms |= gone
+    await asyncio.sleep(3 * GRACE)
+    assert (it.ready, len(it.kube.statuses)) == ("True/Running", written)
+
+
+async def test_the_same_address_shows_that_what_came_back_after_a_restart_is_ours(it):
+    it.cloud.odd = {"privateIp": "10.0.0.5"}
+    await ready(it)
+    assert it.status["privateIp"] == "10.0.0.5"
+    await missed(it)
+    it.cloud.add("prod", privateIp="10.0.0.5")
+    await it.start()
+    await it.until(lambda: it.ready == "True/Running")
+    assert "missingSince" not in it.status["order"]
+
+
+async def test_one_old_listing_does_not_bring_it_back(it):
+    """Seen in the simulated world: the listing showed ours, with its address; the name was a stranger's by then."""
+    it.cloud.odd = {"privateIp": "10.0.0.5"}
+    await ready(it)
+    ours = copy.deepcopy(it.cloud.vms)
+    await missed(it)
+    it.delete()
+    it.cloud.vms |= ours
+    listings = len(it.cloud.asked("GetServers"))
+    await it.until(lambda: len(it.cloud.asked("GetServers")) > listings)
+    it.cloud.vms.clear()
+    it.cloud.add("prod", privateIp="10.0.0.9")
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+
+
+async def test_what_a_destroying_call_without_an_answer_left_missing_is_somebody_elses_when_it_comes_back(it):
+    await ready(it)
+    it.cloud.refuse("DestroyServer", 503)
+    it.delete()
+    await it.until(lambda: it.cloud.asked("DestroyServer"))
+    await missed(it)
+    it.cloud.heal()
+    asked = len(it.cloud.asked("DestroyServer"))
+    it.cloud.add("prod")
+    await it.start()
+    await it.until(lambda: it.gone, 300)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (["prod"], asked)
+    assert any(MAY_BE_YOURS in note for note in notes(it, "Retained"))
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["in life", "in deletion"])
+async def test_a_record_of_an_object_with_another_uid_is_not_believed(it, deleted):
+    """A backup restores the status onto a new object, whose name in the cloud is the old one's."""
+    await ready(it)
+    body = it.kube.bodies["u-train"]
+    restored = record_id("of-before", "u-before", "prod")
+    body["status"]["order"]["id"] = restored
+    body["metadata"] |= GOING if deleted else {}
+    await it.start()
+    if not deleted:
+        await it.until(lambda: it.ready == "False/Conflict")
+        assert "status.order was recorded for another object" in it.words
+        assert MAY_BE_YOURS in it.words
+        assert it.status["order"]["id"] == restored, "it stays, for people and for the next process"
+        it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer"), it.cloud.asked("StopServer")) == (["prod"], [], [])
+    assert any(MAY_BE_YOURS in note for note in notes(it, "Retained"))
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_name_that_is_taken_out_of_the_spec_leaves_nothing_behind(it, restarted):
+    """A definition without rules lets it through."""
+    await ready(it)
+    it.change(spec={"vmName": None})
+    if restarted:
+        await it.start()
+    await it.until(lambda: it.ready == "Unknown/InvalidSpec")
+    assert "ordered as 'prod'" in it.words
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked")
+    await asyncio.sleep(15 * GRACE)
+    assert (it.gone, list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == (False, ["prod"], 1)
+    it.change(spec={"vmName": "prod"}, **GOING)
+    await it.until(lambda: it.gone)
+    assert it.cloud.vms == {}
+
+
+async def test_that_what_came_back_may_be_ours_is_told_before_it_is_let_go(it):
+    await ready(it)
+    ours = copy.deepcopy(it.cloud.vms)
+    it.cloud.vms.clear()
+    await it.until(lambda: it.ready == "False/VMLost", 600)
+    it.cloud.vms |= ours
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    assert MAY_BE_YOURS in it.words
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert any(MAY_BE_YOURS in note for note in notes(it, "Retained"))
+    assert it.cloud.asked("DestroyServer") == []
+
+
+async def test_an_id_of_any_length_is_found_and_destroyed(it):
+    long = "srv-" + 300 * "i"
+    it.cloud.odd = {"id": long}
+    await it.apply(vmName="prod")
+    await it.until(lambda: it.ready == "True/Running")
+    assert list(it.cloud.vms) == [long]
+    assert it.status["order"]["cloudId"] != it.status["vmId"], "cut, it would be told from none that begins the same"
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert it.cloud.vms == {}

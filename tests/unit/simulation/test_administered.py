@@ -1,0 +1,371 @@
+"""The oracles of what an administrator switches on: each seen to fail, and to keep silent where all is well."""
+
+import json
+
+import pytest
+
+from gpucloud.reconcile.naming import external_name
+from gpucloud.sim.messages import Request, Response
+from simulation import administration, ending
+from simulation.choices import Choices
+from simulation.credentials import KEY, KEYS, LOGIN, secret_data
+from simulation.process import Process
+from simulation.scenario import draw
+from support.court import SIGNED, Court
+
+COLLECTS = {"collect_orphans": True, "orphan_age_seconds": 100.0, "orphan_scan_seconds": 50.0}
+
+
+@pytest.fixture
+def court():
+    made = []
+
+    def make(**settings):
+        made.append(Court(**settings))
+        made[-1].judge.collecting.began(made[-1].operator)
+        return made[-1]
+
+    yield make
+    for item in made:
+        item.world._bury()
+
+
+def abandoned(court, name="a", **before):
+    """An object with a VM, deleted, and stripped of its finalizer by its owner."""
+    item = court.applied(name)
+    thing = external_name(name, item["metadata"]["uid"], court.world.actors.tag())
+    court.records(item, thing)
+    assert court.orders(thing) == 202
+    if before:
+        court.world.actors.owner.patch(item, before)
+    court.world.actors.owner.delete(item)
+    court.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    return thing
+
+
+def event(court, reason, note):
+    body = {"metadata": {"name": f"e-{reason.lower()}"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reason": reason}
+    body |= {"note": note, "reportingController": "x", "reportingInstance": "y", "action": "z", "type": "Warning"}
+    where = {"regarding": {"kind": "GpuVM", "namespace": "team", "name": "a"}}
+    assert court.hands.call("POST", "/apis/events.k8s.io/v1/namespaces/team/events", body | where)
+
+
+# --- the collector of orphans
+
+
+def test_what_was_abandoned_long_enough_may_be_collected(court):
+    it = court(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(200)
+    it.destroys(thing)
+    assert it.oracles == []
+    assert it.judge.sometimes["orphan collected"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "seconds", "words"),
+    [
+        ({"collect_orphans": False}, {}, 200, "collection is off"),
+        ({"orphan_age_seconds": 300.0}, {}, 200, "had been gone for 200.0 s"),
+        ({}, {"spec": {"deletion": {"policy": "Retain"}}}, 200, "was not deleted with it"),
+        ({}, {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}, 200, "was paused"),
+    ],
+)
+def test_what_is_not_to_be_collected(court, settings, before, seconds, words):
+    it = court(**COLLECTS | settings)
+    thing = abandoned(it, **before)
+    it.passes(seconds)
+    it.destroys(thing)
+    found = [one.text for one in it.judge.violations if one.oracle == "collected"]
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_a_call_that_was_under_way_when_the_object_went_is_no_collection_unless_an_event_says_so(court):
+    it = court(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(20)
+    it.destroys(thing)
+    assert it.oracles == []
+    event(it, "OrphanCollected", f"Requested destruction. The VM '{thing}' is an orphan.")
+    assert it.oracles == ["collected"]
+
+
+def test_a_process_that_did_not_see_the_object_go_collects_nothing(court):
+    it = court(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(100)
+    it.operator = Process("operator-0.2")
+    it.judge.collecting.began(it.operator)
+    it.passes(200)
+    it.destroys(thing)
+    assert ["did not see" in found.text for found in it.judge.violations] == [True]
+
+
+@pytest.mark.parametrize(("since", "found"), [(5, []), (20, ["collected"])])
+def test_what_a_new_object_of_the_name_may_look_for_is_left_alone(court, since, found):
+    it = court(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(200)
+    it.applied()
+    it.passes(since)
+    it.destroys(thing)
+    assert it.oracles == found
+
+
+def test_one_is_collected_at_a_time(court):
+    it = court(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    it.passes(200)
+    it.destroys(things[0])
+    it.passes(49)
+    it.destroys(things[1])
+    assert ["the last one was collected" in found.text for found in it.judge.violations] == [True]
+
+
+def test_none_is_collected_while_many_look_orphaned(court):
+    it = court(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b", "c")]
+    it.passes(200)
+    it.destroys(things[0])
+    assert ["too many" in found.text for found in it.judge.violations] == [True]
+
+
+def test_what_must_be_collected_is_waited_for_and_found(court):
+    it = court(**COLLECTS)
+    it.world.replicas[0].process = it.operator
+    thing = abandoned(it)
+    life = next(iter(it.judge.books.lives.values()))
+    life.last["status"]["order"]["state"] = "Seen"
+    assert list(it.judge.collecting.left()) == [thing]
+    assert it.judge.collecting.patience() == 100.0 + 50.0 + 65.0
+    life.last["metadata"]["annotations"] = {"gpucloud.dev/paused": "true"}
+    assert it.judge.collecting.patience() == 0.0
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(50, []), (150, ["misreported"])])
+def test_what_has_an_owner_is_called_no_orphan(court, seconds, found):
+    it = court()
+    it.bought()
+    it.passes(seconds)
+    event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
+    assert it.oracles == found
+
+
+# --- the deletion guard
+
+
+def deleted(court, name):
+    item = court.bought(name, f"{name}-x")
+    court.world.actors.owner.delete(item)
+    return item
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({}, []),
+        ({"brake_vms": 2}, []),
+        ({"brake_vms": 1}, ["guard"]),
+        ({"brake_price_per_hour": 4.5}, []),
+        ({"brake_price_per_hour": 2.5}, ["guard"]),
+    ],
+)
+def test_no_more_is_destroyed_than_one_window_lets_pass(court, settings, found):
+    it = court(**settings)
+    for name in ("a", "b"):
+        deleted(it, name)
+    for name in ("a", "b", "a"):
+        it.destroys(f"{name}-x")
+    assert it.oracles == found
+
+
+def test_two_windows_let_twice_as_many_pass_and_so_do_two_processes(court):
+    it = court(brake_vms=1, brake_window_seconds=60.0)
+    deleted(it, "a")
+    it.destroys("a-x")
+    it.passes(70)
+    deleted(it, "b")
+    it.destroys("b-x")
+    deleted(it, "c")
+    it.operator = Process("operator-0.2")
+    it.destroys("c-x")
+    assert it.oracles == []
+
+
+@pytest.mark.parametrize("where", ["namespace", "object"])
+def test_what_was_released_counts_for_nobody(court, where):
+    it = court(brake_vms=1)
+    items = [deleted(it, name) for name in ("a", "b")]
+    if where == "namespace":
+        it.judge.guarding.release_all()
+    else:
+        it.world.actors.owner.annotate(items[0], brake_released_at="2026-01-01T00:00:00Z")
+    it.destroys("a-x")
+    it.destroys("b-x")
+    assert it.oracles == []
+
+
+def test_what_is_held_is_not_destroyed_by_another_process_either(court):
+    it = court(brake_vms=1)
+    items = [deleted(it, name) for name in ("a", "b")]
+    it.writes(items[0], deletionHeldAt="2026-01-01T00:00:00Z")
+    it.operator = Process("operator-0.2")
+    it.destroys("a-x")
+    assert ["is held" in found.text for found in it.judge.violations] == [True]
+
+
+def test_nothing_is_held_without_a_crowd(court):
+    it = court(brake_vms=1)
+    it.writes(deleted(it, "a"), deletionHeldAt="2026-01-01T00:00:00Z")
+    assert it.oracles == ["guard"]
+
+
+def test_what_was_released_must_go(court):
+    it = court(brake_vms=1)
+    items = [deleted(it, name) for name in ("a", "b")]
+    it.writes(items[0], deletionHeldAt="2026-01-01T00:00:00Z")
+    it.says(items[0], "False", "DeletionHeld")
+    life = it.judge.books.lives[items[0]["metadata"]["uid"]]
+    assert list(it.judge.guarding.unmet(life)) == []
+    it.judge.guarding.release_all()
+    assert "though it was released" in next(ending._unmet(it.judge))
+
+
+# --- limits on purchases
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({}, []),
+        ({"max_vms_per_namespace": 2}, []),
+        ({"max_vms_per_namespace": 1}, ["limit"]),
+        ({"max_vms_per_account": 1}, ["limit"]),
+        ({"max_price_per_hour_per_namespace": 2.5}, ["limit"]),
+    ],
+)
+def test_no_more_is_ordered_than_a_limit_allows(court, settings, found):
+    it = court(**settings)
+    it.bought("a", "a-x")
+    it.bought("b", "b-x")
+    assert it.oracles == found
+
+
+def test_a_limit_with_room_holds_nobody(court):
+    it = court(max_vms_per_namespace=1)
+    it.bought("a", "a-x")
+    waiting = it.applied("b")
+    it.says(waiting, "False", "LimitReached")
+    life = it.judge.books.lives[waiting["metadata"]["uid"]]
+    assert list(it.judge.guarding.unmet(life)) == []
+    other = it.judge.books.lives[next(iter(it.judge.books.lives))]
+    other.now = None
+    assert "there is room" in next(it.judge.guarding.unmet(life))
+
+
+# --- request budget, reconciles, writes and calls
+
+
+def asks(court, many, headers=SIGNED):
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (), headers)
+    for _ in range(many):
+        court.judge.rates.requests(court.operator, request)
+    return request
+
+
+@pytest.mark.parametrize(("more", "found"), [(0, []), (1, ["budget"])])
+def test_the_request_budget_is_kept(court, more, found):
+    it = court(cloud_qps=2.0, cloud_burst=4)
+    asks(it, 4)
+    it.passes(1)
+    asks(it, 2 + more)
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("status", "after", "found"), [(429, 4, ["budget"]), (429, 6, []), (503, 4, ["budget"]), (500, 1, [])])
+def test_retry_after_is_honoured(court, status, after, found):
+    it = court()
+    request = asks(it, 1)
+    it.judge.rates.answered(it.operator, request, Response(status, headers=(("retry-after", "5"),)))
+    it.passes(after)
+    asks(it, 1)
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("passes", "causes", "found"), [(30, 0, []), (200, 0, ["hot passes"]), (200, 20, [])])
+def test_reconciles_have_a_cause(court, passes, causes, found):
+    it = court()
+    replica = it.world.replicas[0]
+    replica.process = it.operator
+    counted = {"passes": 0.0}
+
+    class Registry:
+        def get_sample_value(self, _name, labels):
+            return counted["passes"] if labels == {"controller": "GpuVM", "result": "success"} else 0.0
+
+    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": Registry()})})
+    it.judge.rates.sample()
+    counted["passes"] = float(passes)
+    for _ in range(causes):
+        it.judge.disturbed()
+    it.passes(60)
+    it.judge.rates.sample()
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("cause", "found"), [(False, ["causeless writes"]), (True, [])])
+def test_writes_have_a_cause(court, cause, found):
+    it = court()
+    item = it.applied()
+    for number in range(21):
+        it.passes(60)
+        it.writes(item, state=str(number))
+        if cause:
+            it.judge.disturbed()
+    assert it.oracles == found
+
+
+# --- logins
+
+
+def test_a_token_is_known_by_its_login_and_never_shown(court):
+    it = court()
+    said = {"userNameOrEmailAddress": "ann", "password": KEYS["good"]}
+    login = Request(
+        "POST", "/api/TokenAuth/Authenticate", (), (("content-type", "application/json"),), json.dumps(said).encode()
+    )
+    assert it.world.cloud.carry_out(it.operator, "Authenticate", login, "").status == 200
+    (token,) = it.world.cloud.callers.tokens
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (), (("authorization", f"Bearer {token}"),))
+    callers = it.world.cloud.callers
+    assert (callers.of(request), callers.tenant(request)) == ("login good", "acme")
+    it.judge.show(f"the token {token}")
+    assert it.oracles == ["canary"]
+
+
+def test_a_secret_holds_one_form_of_credential(court):
+    it = court()
+    for form in (KEY, LOGIN, KEY):
+        it.world.actors.admin.put_secret("team", "key", secret_data("good", form))
+        held = it.world.actors.admin.call("GET", "/api/v1/namespaces/team/secrets/key")["data"]
+        assert set(held) == ({"apikey"} if form == KEY else {"username", "password"})
+
+
+# --- what is drawn
+
+
+def test_the_product_s_own_settings_of_the_collector_are_among_those_that_are_drawn():
+    found = {draw(Choices(seed)).settings for seed in range(200)}
+    collecting = [one for one in found if one.collect_orphans]
+    assert any((one.orphan_scan_seconds, one.orphan_age_seconds) == (600.0, 3600.0) for one in collecting)
+    assert any(administration.collects_quickly(one) for one in collecting)
+    assert any(not one.collect_orphans for one in found)
+    assert {one.brake_vms for one in found} == {0, 1, 2}
+    assert {one.cloud_qps for one in found} == {10.0, 2.0}
+
+
+def test_without_deviations_nothing_is_switched_on():
+    plain = draw(Choices(5, {})).settings
+    on = plain.collect_orphans, plain.brake_vms, plain.max_vms_per_namespace, plain.max_vms_per_account
+    assert not any(on)
