@@ -54,7 +54,6 @@ class Order:
     vpc: str = ""  # of a VM or snapshot
     cluster: str = ""
     tenant: str = ""  # of the key
-    made: float | None = None  # when the cloud made what was ordered
 
 
 class Clock:
@@ -196,7 +195,7 @@ class Cloud:
             "write-ghost": {"kind": FaultKind.GHOST},
             "write-garbage": {"kind": FaultKind.GARBAGE},
         }
-        lags = lag and operation in LISTINGS
+        lags = lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}
         if lags and (fault.startswith("list-") or fault == "word" or fault not in made):
             return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
         return Fault(**made[fault]) if fault in made else None
@@ -268,17 +267,14 @@ class Cloud:
         what = row.order if isinstance(row, Vm) else row
         there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
         found = [
-            order
+            order.uid
             for order in self.orders
             if (order.name, order.tenant) == (name, what.tenant)
             and order.vpc in {there, ""}
             and order.cluster.casefold() == what.cluster.casefold()
             and order.answer != "refused"
         ]
-        if not found:
-            return "nobody"
-        found[-1].made = self._world.loop.time()
-        return found[-1].uid
+        return found[-1] if found else "nobody"
 
     def live(self) -> Iterator[tuple[str, Row, str]]:
         """Everything that exists: its table, its record, its maker."""

@@ -83,7 +83,6 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
     since = world.loop.time()
     end = world.loop.time() + patience
     unmet: list[str] = []
-    accepted: set[str] = set()
     while world.loop.time() < end:
         await asyncio.sleep(max(1.0, world.grace / 2))
         while world.namespaces.step():
@@ -97,15 +96,6 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
             return True
     of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")
     return False
-
-
-def _accept(world: World, of: Judge, accepted: set[str]) -> None:
-    """A person looks in the cloud, and says of what is truly gone what its message asks for: too much vanished at once."""
-    there = {maker for _, _, maker in world.cloud.live()}
-    for life in list(of.books.standing()):
-        if life.ready.endswith("/ImplausibleListing") and life.uid not in there | accepted:
-            accepted.add(life.uid)
-            world.actors.owner.annotate({**life.last, "kind": life.kind}, accept_absence=f"{world.now():%Y-%m-%dT%H:%M:%SZ}")
 
 
 def _unmet(of: Judge) -> Iterator[str]:

@@ -64,15 +64,6 @@ class Violation(NamedTuple):
         return f"{self.oracle} at {self.at:.3f} s: {self.text}"
 
 
-class Listed(NamedTuple):
-    """A listing that an operator was given and had no reason to doubt."""
-
-    at: float
-    operation: str
-    reader: tuple[str, str]  # the process and its credential
-    shown: float | None  # the time that it shows; None: it lied
-
-
 class Judge:
     """Collects violations of one history."""
 

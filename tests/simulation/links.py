@@ -15,7 +15,6 @@ import httpx
 
 from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
 from gpucloud.sim.messages import Ending, Request, Response
-from simulation.cloud import LISTINGS
 from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 USUAL = 0.02
 DEADLINE = 30.0
+LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
 OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
 LIES = frozenset({"list-partial", "list-empty", "list-stale", "list-twice"})  # nothing in them shows that they are untrue
 TRUE_AFTER_A_LIE = 2  # listings: one of them may be for another than who took the lie in

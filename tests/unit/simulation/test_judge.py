@@ -295,23 +295,9 @@ def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     assert list(ending._unmet(court.judge)) == []
 
 
-@pytest.mark.parametrize("lives", [True, False])
-def test_a_person_accepts_the_absence_of_what_is_truly_gone_only(court, lives):
-    """Three vanished at once, two came back: of the third only a person can say that it is gone (seed 81850)."""
-    item = court.bought()
-    court.says(item, "Unknown", "ImplausibleListing")
-    if not lives:
-        court.world.cloud.end_vm("a-x", "acme", "Msc1")
-        court.passes(60)
-        court.world.cloud.notice()
-    accepted = set()
-    ending._accept(court.world, court.judge, accepted)
-    annotations = court.hands.call("GET", path_of(item))["metadata"].get("annotations", {})
-    assert ("gpucloud.dev/accept-absence" in annotations, bool(accepted)) == (not lives, not lives)
-
-
 @pytest.mark.parametrize(
-    ("reason", "tenancy", "unmet"), [("TenantMismatch", {}, 0), ("CredentialsRefused", {}, 1), ("TenantMismatch", ACME, 1)]
+    ("reason", "tenancy", "unmet"),
+    [("TenantMismatch", {}, 0), ("CredentialsRefused", {}, 1), ("TenantMismatch", {"tenancy": "acme"}, 1)],
 )
 def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_others_up(court, reason, tenancy, unmet):
     """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
