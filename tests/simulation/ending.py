@@ -111,6 +111,10 @@ def _unmet(of: Judge) -> Iterator[str]:
             yield f"{life.name} has observed an older generation"
 
 
+def _may_exist(life: Life) -> bool:
+    return (life.status.get("order") or {}).get("state") in {"Accepted", "Unclear", "Overdue", "Seen", "Destroying"}
+
+
 def _stalled(life: Life) -> bool:
     return life.condition("Stalled").get("status") == "True"
 
@@ -122,10 +126,13 @@ def _waits(of: Judge, life: Life) -> bool:
         return True
     if reason == "AccountNotReady":
         # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
-        # ordered with the other tenant's key, to which no later key leads back.
+        # ordered with the other tenant's key, to which no later key leads back; or before the good key had shown its tenant,
+        # and then the other's did: whose the order is, and so which key is meant, a person must say, whom the account calls.
         users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
         elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
-        return elsewhere or of.secret_is_going(meta["namespace"])
+        unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)
+        calls = unproven and of.account_calls(meta["namespace"])
+        return elsewhere or calls or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
     for field, kind in REFERENCES:

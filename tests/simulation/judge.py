@@ -529,6 +529,14 @@ class Judge:
         held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear", "Overdue"}
         return bool(held) or any(life.uid in owners for life in users)
 
+    def account_calls(self, namespace: str) -> bool:
+        """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""
+        found = self._world.actors.admin.call(
+            "GET", f"/apis/gpucloud.dev/v1alpha1/namespaces/{namespace}/gpucloudaccounts/default"
+        )
+        said = ((found or {}).get("status") or {}).get("conditions") or ()
+        return any((one["type"], one["status"], one["reason"]) == ("Stalled", "True", "TenantMismatch") for one in said)
+
     async def end(self) -> None:
         """All is over: what is wanted comes true, then it is quiet."""
         await ending.judge(self._world, self)

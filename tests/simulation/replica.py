@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from gpucloud.engine.engine import Engine
+from gpucloud.engine.health import ailment
 from gpucloud.engine.ports import Ports
 from simulation.feeder import Feeder
 from simulation.links import CloudLink, KubeLink
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 DRAIN_SECONDS = 35.0  # as in app
 RESTART_SECONDS = 2.0
+PROBE_SECONDS, PROBES = 10.0, 3  # of the chart
 
 
 class Login:
@@ -56,6 +58,22 @@ class Replica:
         world.began(self)
         world.tell(self.process.name, "starts")
         world.loop.call_in(self.process, self._begin)
+        world.later(PROBE_SECONDS, self._probe, self.process, 0)
+
+    def _probe(self, process: Process, failed: int) -> None:
+        """The kubelet asks whether a process is alive, and ends one that is not."""
+        if process is not self.process or not process.alive:
+            return
+        trouble = "" if self.engine is None or process.asleep else ailment(self.engine)
+        failed = failed + 1 if trouble else 0
+        if failed < PROBES:
+            self._world.later(PROBE_SECONDS, self._probe, process, failed)
+            return
+        self._world.judge.sometimes["ended by its probe"] += 1
+        self._world.tell(process.name, "is ended by its probe", trouble)
+        process.kill(asyncio.all_tasks(self._world.loop))
+        self._world.judge.died(process)
+        self._world.later(RESTART_SECONDS, self.start)
 
     def _begin(self) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(), name="main")

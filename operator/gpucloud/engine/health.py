@@ -20,6 +20,17 @@ LONGEST_WAIT_SECONDS = 300.0
 LONGEST_LAG_SECONDS = 240.0  # less than between two roll calls, so that the second one decides
 
 
+def ailment(engine: Engine) -> str:
+    """Why the process should be restarted; empty when work moves."""
+    waited, worked = engine.queue.oldest()
+    if worked > LONGEST_PASS_SECONDS:
+        return f"a pass has been running for {worked:.0f} s"
+    if waited > LONGEST_WAIT_SECONDS:
+        return f"an object has been waiting for a worker for {waited:.0f} s"
+    kind, lag = engine.lag.stuck()
+    return f"the watch of {kind} has not brought for {lag:.0f} s what lists show" if lag > LONGEST_LAG_SECONDS else ""
+
+
 class Endpoints:
     """The two ports."""
 
@@ -59,15 +70,8 @@ class Endpoints:
         return web.Response(body=generate_latest(self._engine.metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def _alive(self, _request: web.Request) -> web.Response:
-        waited, worked = self._engine.queue.oldest()
-        if worked > LONGEST_PASS_SECONDS:
-            return web.Response(status=500, text=f"a pass has been running for {worked:.0f} s\n")
-        if waited > LONGEST_WAIT_SECONDS:
-            return web.Response(status=500, text=f"an object has been waiting for a worker for {waited:.0f} s\n")
-        kind, lag = self._engine.lag.stuck()
-        if lag > LONGEST_LAG_SECONDS:
-            return web.Response(status=500, text=f"the watch of {kind} has not brought for {lag:.0f} s what lists show\n")
-        return web.Response(text="ok\n")
+        trouble = ailment(self._engine)
+        return web.Response(status=500 if trouble else 200, text=f"{trouble or 'ok'}\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:
         if self._engine.synced:

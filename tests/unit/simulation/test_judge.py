@@ -295,6 +295,24 @@ def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     assert list(ending._unmet(court.judge)) == []
 
 
+@pytest.mark.parametrize(
+    ("reason", "tenancy", "unmet"),
+    [("TenantMismatch", {}, 0), ("CredentialsRefused", {}, 1), ("TenantMismatch", {"tenancy": "acme"}, 1)],
+)
+def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_others_up(court, reason, tenancy, unmet):
+    """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
+    ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
+    court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
+    court.writes(ordered, observedGeneration=1, **tenancy)
+    court.says(ordered, "True", "Running")
+    court.says(waiting, "False", "AccountNotReady")
+    court.writes(waiting, observedGeneration=1)
+    (account,) = court.world.actors.owner.all("GpuCloudAccount")[-1:]
+    said = {"type": "Stalled", "status": "True", "reason": reason, "message": "-", "observedGeneration": 1}
+    court.writes(account, conditions=[said | {"lastTransitionTime": "2026-01-01T00:00:00Z"}])
+    assert len(list(ending._unmet(court.judge))) == unmet
+
+
 def test_what_is_being_deleted_must_go(court):
     item = court.bought()
     court.world.actors.owner.delete(item)

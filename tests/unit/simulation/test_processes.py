@@ -2,6 +2,9 @@
 
 import gc
 
+import pytest
+
+from simulation import replica
 from simulation.process import Process
 from simulation.world import World
 
@@ -42,3 +45,13 @@ def test_tidying_up_runs_nothing_of_the_dead(capsys):
     assert ended == []
     world._bury()
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(("until", "ends"), [(29.0, []), (31.0, [30.0])])
+def test_a_process_that_fails_its_probe_three_times_in_a_row_is_ended_and_another_starts(monkeypatch, until, ends):
+    """After an etcd was restored a watch may be silent for good: only the probe ends that (seed 82901)."""
+    world = World(1, {}, keep=True)
+    monkeypatch.setattr(replica, "ailment", lambda _engine: "stuck" if world.loop.time() < until else "")
+    assert world.run().violations == []
+    assert [line.at for line in world.trace.lines if line.what == "is ended by its probe"] == ends
+    assert len(world.processes) == 1 + len(ends)
