@@ -8,11 +8,13 @@ import gc
 import logging
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import kopf
 import structlog
 
+from gpucloud.engine import looplag
 from gpucloud.engine.clock import SystemClock
 from gpucloud.engine.console import Console
 from gpucloud.engine.engine import Engine
@@ -51,6 +53,7 @@ async def _serve(settings: Settings) -> int:
     if settings.console:
         log.info("serving the console", port=await console.start(settings.console_port))
     try:
+        engine.tasks.spawn("loop-lag", partial(looplag.measure, engine.metrics.loop_lag.observe))
         await engine.start()
         if not engine.leading:
             await _watch(engine, settings, acting=False)

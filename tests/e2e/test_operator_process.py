@@ -64,6 +64,7 @@ def test_metrics_and_health(kubectl, namespace, operator):
     text = eventually(shown, what="the metrics to count what the apiserver shows already")
     for name in ("controller_runtime_reconcile_total", "workqueue_depth", "gpucloud_cloud_listing_age_seconds"):
         assert f"\n{name}{{" in text
+    assert "\ngpucloud_event_loop_lag_seconds_count 0.0\n" not in text, "the lag is measured"
 
 
 def test_not_ready_before_the_first_list(control_plane, sim, crds, operator):  # noqa: ARG001

@@ -145,9 +145,9 @@ class Loop(Generic[P, S, F]):
         if due is not None:
             self._queue.wake_at(key, due)
             return
-        result = Passed.SUCCESS
         try:
             outcome = await self._pass(key)
+            result = Passed.UNCHANGED if outcome is Did.NOTHING else Passed.SUCCESS
             self.pace.ended(key.uid, changed=outcome is not Did.NOTHING, announced=outcome is Did.ANNOUNCE)
             self._failures.pop(key, None)
         except KubeError as error:

@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from gpucloud.kinds.meta import Condition
 
 MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of what people wait for
+LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # buckets, in seconds, of the event loop's lag
 MOST_CLUSTERS = 100  # a cluster's name is free text in a spec, and each value of a label is a series for ever
 OTHER_CLUSTERS = "(other)"
 QUEUE = "gpucloud"  # its name
 
 
 class Passed(StrEnum):
-    """How a pass ended, in controller-runtime's words."""
+    """How a pass ended, in controller-runtime's words, and one more: it succeeded, and there was nothing to write or call."""
 
     SUCCESS = "success"
+    UNCHANGED = "unchanged"
     REQUEUE = "requeue"
     ERROR = "error"
 
@@ -57,10 +59,7 @@ class Metrics:
             "controller_runtime_reconcile", "Passes over one object.", ["controller", "result"], registry=registry
         )
         self.reconcile_errors = Counter(
-            "controller_runtime_reconcile_errors",
-            "Passes that ended with an exception.",
-            ["controller"],
-            registry=registry,
+            "controller_runtime_reconcile_errors", "Passes that ended with an exception.", ["controller"], registry=registry
         )
         self.reconcile_seconds = Histogram(
             "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
@@ -78,10 +77,7 @@ class Metrics:
         ).labels(QUEUE)
         self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
         self._call_seconds = Histogram(
-            "gpucloud_cloud_request_duration_seconds",
-            "Length of a request to the cloud.",
-            ["operation"],
-            registry=registry,
+            "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
         )
         self._listed = Counter(
             "gpucloud_cloud_listings",
@@ -106,6 +102,12 @@ class Metrics:
         )
         self._task_failures = Counter(
             "gpucloud_task_failures", "Background tasks that died; each was restarted.", ["task"], registry=registry
+        )
+        self.loop_lag = Histogram(
+            "gpucloud_event_loop_lag_seconds",
+            "How much later than due the event loop runs a task.",
+            buckets=LAGS,
+            registry=registry,
         )
         self._begin_all()
 

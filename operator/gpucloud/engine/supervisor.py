@@ -27,6 +27,7 @@ TASKS = (
     "election",
     "events",
     "evidence",
+    "loop-lag",
     "orphans",
     "own-account",
     "poll",

@@ -4,9 +4,11 @@ Every exception comes out of what the task works with: the apiserver, the cloud,
 """
 
 import asyncio
+from functools import partial
 
 import pytest
 
+from gpucloud.engine import looplag
 from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
 from gpucloud.engine.kube import KubeError
@@ -203,6 +205,12 @@ async def kill_close_session(it):
     it.engine.sessions.leave(session, "(operator)")
     await asyncio.sleep(200)
     assert session not in it.engine.sessions._users
+
+
+async def kill_loop_lag(it):
+    it.engine.tasks.spawn("loop-lag", partial(looplag.measure, Failing(it.engine.metrics.loop_lag.observe)))
+    await asyncio.sleep(5)
+    assert it.engine.metrics.registry.get_sample_value("gpucloud_event_loop_lag_seconds_count") > 5
 
 
 RECOVER = {

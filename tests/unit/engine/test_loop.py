@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.loop import LASTING_SECONDS, stop
+from gpucloud.engine.metrics import Passed
 from gpucloud.engine.objects import ObjectStore
 from gpucloud.engine.urgency import RECORDS
 from gpucloud.kinds.common import OrderState
@@ -50,6 +51,17 @@ async def test_a_conflict_is_tried_again_and_counts_as_no_error(rig):
     assert len(it.kube.statuses) == 1
     assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 0
     assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="requeue") == 2
+
+
+async def test_a_pass_that_finds_nothing_to_do_is_counted_apart(rig):
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    await it.live(1)  # the write
+    it.queue.add(KEY)
+    await it.live(1)  # stands already
+    results = {result: it.count("controller_runtime_reconcile_total", controller="GpuVM", result=result) for result in Passed}
+    assert len(it.kube.statuses) == 1
+    assert results == {"success": 1, "unchanged": 1, "requeue": 0, "error": 0}
 
 
 async def test_failures_back_off(rig):

@@ -7,6 +7,7 @@ import pytest
 
 from gpucloud.engine.engine import Engine
 from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.metrics import Passed
 from gpucloud.engine.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
@@ -110,7 +111,7 @@ class Rig:
 
     def passes(self, kind):
         registry = self.engine.metrics.registry
-        labels = ({"controller": kind, "result": result} for result in ("success", "requeue", "error"))
+        labels = ({"controller": kind, "result": result} for result in Passed)
         return sum(registry.get_sample_value("controller_runtime_reconcile_total", one) for one in labels)
 
     def ready(self, name):
