@@ -125,7 +125,7 @@ def test_pinned_checksums_have_the_form_of_sha512(system):
 def test_the_command_line_of_a_build():
     said = {"gitVersion": "v1.36.3", "gitMajor": "1", "gitMinor": "36", "gitTreeState": "clean"}
     stamps = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items())
-    assert gobuild.build_command(Path("/go"), "kubectl", Path("/out/kubectl")) == [
+    assert gobuild.build_command(Path("/go"), gobuild.TARGETS["kubectl"], Path("/out/kubectl")) == [
         "/go",
         "build",
         "-mod=readonly",
@@ -136,7 +136,7 @@ def test_the_command_line_of_a_build():
         "/out/kubectl",
         "k8s.io/kubernetes/cmd/kubectl",
     ]
-    assert gobuild.build_command(Path("/go"), "etcd", Path("/out/etcd"))[-4:] == [
+    assert gobuild.build_command(Path("/go"), gobuild.TARGETS["etcd"], Path("/out/etcd"))[-4:] == [
         "-ldflags=-s -w",
         "-o",
         "/out/etcd",

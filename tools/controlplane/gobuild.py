@@ -37,11 +37,12 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """One program: the module folder that pins it, its Go package, and how long it takes on two cores."""
+    """One program: the module folder that pins it, its Go package, how long it takes on two cores, and where that folder is."""
 
     module: str
     package: str
     usual: str
+    modules: Path = MODULES
 
 
 _VERSION_PACKAGE = "k8s.io/component-base/version"
@@ -65,9 +66,8 @@ def linker_flags(module: str) -> str:
     return " ".join(["-s -w", *(f"-X {_VERSION_PACKAGE}.{name}={value}" for name, value in stamps.items())])
 
 
-def build_command(go: Path, binary: str, output: Path) -> list[str]:
-    """Return the command that builds one binary, to be run in a copy of its module folder."""
-    target = TARGETS[binary]
+def build_command(go: Path, target: Target, output: Path) -> list[str]:
+    """Return the command that builds one program, to be run in a copy of its module folder."""
     flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", f"-ldflags={linker_flags(target.module)}"]
     return [str(go), "build", *flags, "-o", str(output), target.package]
 
@@ -82,8 +82,14 @@ def redact(text: str) -> str:
     return _ADDRESS.sub(lambda found: f"{found['url'] or found['verb'] or ''}…", text)
 
 
-def build(binaries: Sequence[str], folder: Path, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
-    """Build the named binaries into the folder, one after the other, with progress.
+def build(
+    binaries: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    say: Callable[[str], None],
+    targets: Mapping[str, Target] = TARGETS,
+) -> None:
+    """Build the named programs of ``targets`` into the folder, one after the other, with progress.
 
     Raises:
         ControlPlaneError: no Go can be had, or a build fails; its last lines are in the text, without addresses.
@@ -92,14 +98,13 @@ def build(binaries: Sequence[str], folder: Path, environ: Mapping[str, str], say
     say(f"building {', '.join(binaries)} from source. This happens once{longest}.")
     go = _go(folder.parent, environ, say)
     with tempfile.TemporaryDirectory(prefix="gpucloud-build-") as scratch:
-        modules = Path(scratch) / "modules"
-        shutil.copytree(MODULES, modules)
         for step, binary in enumerate(binaries, start=1):
-            target = TARGETS[binary]
+            target = targets[binary]
+            module = Path(shutil.copytree(target.modules / target.module, Path(scratch) / target.module, dirs_exist_ok=True))
             label = f"step {step} of {len(binaries)}: {binary} (usually {target.usual})"
             with whole_file(folder / binary) as draft:
-                command = [*_gently(environ), *build_command(go, binary, draft)]
-                _run(command, modules / target.module, build_environment(environ), label, say)
+                command = [*_gently(environ), *build_command(go, target, draft)]
+                _run(command, module, build_environment(environ), label, say)
 
 
 def _gently(environ: Mapping[str, str]) -> list[str]:
