@@ -11,7 +11,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ planted: $(READY) ## known defects of others, planted in a copy: the suite must 
 
 mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants
 	PYTHONPATH=tools $(RUN)/python -m mutation
+
+bench: $(READY) ## what the operator costs beside two peers: N=200,1000 (N=200: five minutes); PEERS=0; BUDGET=default; results in out/bench
+	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET))
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli

@@ -1,0 +1,1 @@
+"""Two operators to measure against: yardsticks, not examples to follow."""
