@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.choice import Surroundings, Way, ways
+from controlplane.choice import Surroundings, Way, ways, without_borrowed
 from controlplane.errors import ControlPlaneError
 
 ALL = ("etcd", "kube-apiserver", "kubectl", "kube-controller-manager")
@@ -54,6 +54,21 @@ CHOSEN = {
     "forced build ignores what lies elsewhere": (Surroundings(forced="build", uncached=ALL), (Way.BUILD,)),
     "forced build, done before: nobody waits twice": (Surroundings(forced="build"), (Way.ASSETS,)),
 }
+
+NEVER_BORROWED = {
+    "an existing cluster": (Surroundings(use_existing=True, kubeconfig=True), (Way.ASSETS,)),
+    "kind and an engine": (Surroundings(kind_on_path=True, engine_answers=True, missing=ALL), (Way.DOWNLOAD, Way.BUILD)),
+    "forced existing": (Surroundings(forced="existing", kubeconfig=True), (Way.ASSETS,)),
+    "forced kind": (Surroundings(forced="kind", kind_on_path=True, engine_answers=True), (Way.ASSETS,)),
+    "forced build stays forced": (Surroundings(forced="build", uncached=ALL), (Way.BUILD,)),
+}
+
+
+@pytest.mark.parametrize("case", NEVER_BORROWED)
+def test_who_needs_a_control_plane_of_its_own_borrows_none(case):
+    facts, wanted = NEVER_BORROWED[case]
+    assert ways(without_borrowed(facts)) == wanted
+
 
 REFUSED = {
     "a misspelt way": (Surroundings(forced="minikube"), "minikube is unknown; use one of existing, kind, assets"),

@@ -26,7 +26,7 @@ SHOWN = (
 COLOURS = dict(zip(OPERATORS, ("#d55e00", "#0072b2", "#009e73"), strict=True))  # told apart by the colour-blind, too
 _INK = "#808080"  # on light and on dark pages
 _WIDTH, _HEIGHT, _COLUMNS = 300, 220, 3
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 30, 26
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 24, 30, 26
 _HEAD = 24
 
 Points = list[tuple[float, float]]

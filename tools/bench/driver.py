@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 32
 _PATH = f"/apis/gpucloud.dev/v1alpha1/namespaces/{NAMESPACE}/gpuvms"
-_LOOK_SECONDS = 0.02
+_LOOK_SECONDS = 0.05
 _ATTEMPTS = 5
 _LONGEST_LINE = 1 << 20
 _SPEC = {

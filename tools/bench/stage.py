@@ -53,16 +53,16 @@ class Stage:
     """Owns the processes; leaving the context ends and removes all.
 
     Raises:
-        BenchError: something does not start, or the control plane is borrowed and has no audit log.
+        BenchError: something does not start.
     """
 
     def __init__(self, operator: Operator, steady_seconds: float) -> None:
         self._exits = contextlib.ExitStack()
         try:
-            self.plane = self._exits.enter_context(ControlPlane.start(audit=True))
+            self.plane = self._exits.enter_context(ControlPlane.start(audit=True, own=True))
             self._children = self._exits.enter_context(Supervised())
             self._operator, self._starts, self.operator_pid = operator, 0, 0
-            self.audit_log = _own(self.plane)
+            self.audit_log = _audit_log(self.plane)
             self.pids = {
                 "apiserver": proc.child(self.plane.supervisor_pid, "kube-apiserver"),
                 "etcd": proc.child(self.plane.supervisor_pid, "etcd"),
@@ -164,10 +164,9 @@ class Stage:
         )
 
 
-def _own(plane: ControlPlane) -> Path:
-    """The audit log of a control plane that is ours."""
+def _audit_log(plane: ControlPlane) -> Path:
     if plane.audit_log is None:
-        raise BenchError(f"A control plane of its own is needed, not {plane.how}: unset what chose it.")
+        raise BenchError(f"There is no audit log ({plane.how}).")
     return plane.audit_log
 
 

@@ -5,7 +5,7 @@ It must not look anything up itself: ``surroundings`` gathers the facts, ``obtai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from controlplane.errors import ControlPlaneError
@@ -40,6 +40,12 @@ class Surroundings:
     missing: tuple[str, ...] = ()
     uncached: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+
+
+def without_borrowed(facts: Surroundings) -> Surroundings:
+    """The same surroundings without clusters that are not our own processes, for who needs an audit log or process ids."""
+    forced = "" if facts.forced in {Way.EXISTING, Way.KIND} else facts.forced
+    return replace(facts, forced=forced, use_existing=False, kind_on_path=False)
 
 
 def ways(facts: Surroundings) -> tuple[Way, ...]:

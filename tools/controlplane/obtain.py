@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controlplane import cache
-from controlplane.choice import Surroundings, Way, ways
+from controlplane.choice import Surroundings, Way, ways, without_borrowed
 from controlplane.download import fetch_envtest
 from controlplane.errors import ControlPlaneError
 from controlplane.gobuild import build
@@ -35,13 +35,14 @@ def say(text: str) -> None:
     print(f"control plane: {text}", file=sys.stderr, flush=True)
 
 
-def choose(environ: Mapping[str, str], *, controller_manager: bool) -> tuple[Surroundings, tuple[Way, ...]]:
-    """Look around and return the facts and the ways to try.
+def choose(environ: Mapping[str, str], *, controller_manager: bool, own: bool = False) -> tuple[Surroundings, tuple[Way, ...]]:
+    """Look around and return the facts and the ways to try; with ``own`` no way that borrows a cluster.
 
     Raises:
         ControlPlaneError: what was asked for cannot be had here.
     """
     facts = look_around(needed_binaries(controller_manager=controller_manager), environ)
+    facts = without_borrowed(facts) if own else facts
     return facts, ways(facts)
 
 

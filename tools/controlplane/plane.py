@@ -42,7 +42,9 @@ class ControlPlane:
         self.kubeconfig = self.folder / "admin.kubeconfig"
 
     @classmethod
-    def start(cls, *, controller_manager: bool = False, workloads: bool = False, audit: bool = False) -> Self:
+    def start(
+        cls, *, controller_manager: bool = False, workloads: bool = False, audit: bool = False, own: bool = False
+    ) -> Self:
         """Obtain and start a control plane and wait until it serves.
 
         Args:
@@ -50,12 +52,13 @@ class ControlPlane:
             workloads: with a controller manager that also makes pods of Deployments and Jobs, service accounts and the
                 aggregated roles. Nothing runs these pods: there is neither a scheduler nor a kubelet.
             audit: write an audit log.
+            own: only of our own processes, whatever cluster the surroundings offer.
 
         Raises:
             ControlPlaneError: none can be had; the text says what was tried.
         """
         controller_manager = controller_manager or workloads
-        facts, order = choose(os.environ, controller_manager=controller_manager)
+        facts, order = choose(os.environ, controller_manager=controller_manager, own=own)
         if order[0] == Way.EXISTING:
             return cls._existing()
         if order[0] == Way.KIND:

@@ -102,7 +102,7 @@ def test_results_survive_json():
 
 def test_the_newest_good_result_of_each_size_is_drawn():
     old = a_run(a_result(objects=100), a_result(objects=200))
-    new = a_run(a_result(objects=100, cpu=9.0), a_result(objects=200, failure="no answer"), name="2026-01-03T120000Z")
+    new = a_run(a_result(objects=100, cpu=9.0), a_result(objects=200, cpu=7.0, failure="no answer"), name="2026-01-03T120000Z")
     drawn = chart.series(page.newest([old, new]), "create + delete: operator CPU, s")
     assert drawn == {OURS: [(100.0, 18.0), (200.0, 2.0)]}
 
