@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import kopf
 import structlog
 
-from gpucloud.engine import looplag
-from gpucloud.engine.clock import SystemClock
-from gpucloud.engine.console import Console
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.health import Endpoints
+from gpucloud.engine.manager.console import Console
+from gpucloud.engine.manager.health import Endpoints
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.runtime import loop_lag
+from gpucloud.engine.runtime.clock import SystemClock
 from gpucloud.handlers import accounts, lifecycle, objects
 from gpucloud.settings import SettingsError
 
@@ -53,7 +53,7 @@ async def _serve(settings: Settings) -> int:
     if settings.console:
         log.info("serving the console", port=await console.start(settings.console_port))
     try:
-        engine.tasks.spawn("loop-lag", partial(looplag.measure, engine.metrics.loop_lag.observe))
+        engine.tasks.spawn("loop-lag", partial(loop_lag.measure, engine.metrics.loop_lag.observe))
         await engine.start()
         if not engine.leading:
             await _watch(engine, settings, acting=False)
@@ -70,7 +70,7 @@ async def _serve(settings: Settings) -> int:
 async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     """Run kopf, with handlers that write only if it is acting; while the engine stands by, until its turn comes."""
     registry = kopf.OperatorRegistry()
-    lifecycle.register(registry, lifecycle.connect, engine.leads if settings.leader_elect else None)
+    lifecycle.register(registry, lifecycle.connect, engine.is_leader if settings.leader_elect else None)
     objects.register(registry, engine, guard=acting)
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)

@@ -100,7 +100,7 @@ def test_a_late_commit_with_lagging_listings(rig, campaign):
 
 def test_where_the_service_makes_twins_nothing_is_destroyed(rig, campaign):
     """The late commit comes after the second order. Deleting waits for a person, and goes on when one twin is gone."""
-    campaign.carry_out("D11", [Run("twins", partial(twins, rig))])
+    campaign.carry_out("D11", [Run("twins", partial(duplicate_records, rig))])
 
 
 def test_late_by_the_clock(rig, campaign):
@@ -184,7 +184,7 @@ def ambiguous_or_one(trial, late):
     return [one for one in found if not (twice and one.startswith("I1"))] + [f"destroyed: {destroyed}"] * bool(destroyed)
 
 
-def twins(rig):
+def duplicate_records(rig):
     with rig.trial(**FLAGS) as trial:
         plant(trial)
         trial.sim.turn(duplicate_vm="twin")

@@ -16,12 +16,12 @@ from itertools import chain
 import pytest
 
 from gpucloud.cloud.models import Listing
-from gpucloud.engine.clock import reading
-from gpucloud.engine.inventory import Intervals, Inventory
-from gpucloud.engine.listings import vm_identity
+from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.listings import vm_identity
+from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent, Memory, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide
 from support import builders
 from support.builders import NOW, an_object
@@ -48,7 +48,9 @@ class Cloud:
     async def listing(self, _cluster):
         await asyncio.sleep(0.01)
         pages = [self.records[start : start + PAGE] for start in range(0, len(self.records), PAGE)]
-        fault = self.dice.choice((self.whole, self.missing, self.repeated, self.loops, self.moved, self.shuffled, self.nothing))
+        fault = self.dice.choice(
+            (self.whole, self.missing, self.repeated, self.controllers, self.moved, self.shuffled, self.nothing)
+        )
         items = fault(pages)
         lacking = frozenset(one.id for one in self.records) - {item.id for item in items}
         if lacking & self.lacked:  # not twice in a row
@@ -67,7 +69,7 @@ class Cloud:
     def repeated(self, pages):
         return flat([*pages, self.dice.choice(pages)])
 
-    def loops(self, pages):
+    def controllers(self, pages):
         return flat(pages[:2]) * self.dice.randint(2, 5)
 
     def moved(self, _pages):
@@ -93,7 +95,7 @@ def objects():
     situations = {
         "stands": (there, OrderState.SEEN, OLD, False),
         "was ordered, and the answer lost": (ordered, OrderState.INTENDED, tried(Verb.CREATE, ago=45, **LOST), False),
-        "was ordered by another process": (ordered, OrderState.INTENDED, Memory(NOW - 60), False),
+        "was ordered by another process": (ordered, OrderState.INTENDED, CallHistory(NOW - 60), False),
         "was told to go": (there, OrderState.DESTROYING, tried(Verb.DESTROY, ago=5), True),
     }
     made = {}

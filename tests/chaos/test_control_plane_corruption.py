@@ -202,7 +202,7 @@ def one_lie(trial, liar, who, number, *, deletes, lives, manifest):
     if trial.here.get(kind, name) is None:
         lives.begin(manifest)
     elif deletes:
-        let_go(trial, kind, name, number)
+        release_finalizer(trial, kind, name, number)
         lives.begin(manifest)
     else:
         touch(trial, kind, name, f"{number} in truth")
@@ -214,7 +214,7 @@ def touch(trial, kind, name, what):
         trial.here.annotate(kind, name, **{"tests/touched": what})
 
 
-def let_go(trial, kind, name, number):
+def release_finalizer(trial, kind, name, number):
     """It goes once its view is true again; if the lie has cost it the proof of what it owns, its owner says Retain."""
     touch(trial, kind, name, f"{number} in truth")
 

@@ -240,7 +240,7 @@ def test_woken_it_obeys_what_was_said_while_it_slept(rig, campaign):
     campaign.carry_out("A5", runs, sample=3)
 
 
-def let_go(trial):
+def release_finalizer(trial):
     """The object goes, and its VM stays: whose it is, is its owner's to know from here on."""
     trial.gone("gpuvm", "train")
     trial.strangers = things(trial.sim)
@@ -273,7 +273,11 @@ def looks_again(trial, times=4):
 
 
 CHANGED = {
-    "deleting, then Retain": {"then": {"spec": {"deletion": {"policy": "Retain"}}}, "end": let_go, "never": "DestroyServer"},
+    "deleting, then Retain": {
+        "then": {"spec": {"deletion": {"policy": "Retain"}}},
+        "end": release_finalizer,
+        "never": "DestroyServer",
+    },
     "deleting, then paused": {"then": {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}, "end": held},
     "stopping, then Running": {
         "stop": True,

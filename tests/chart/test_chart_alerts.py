@@ -12,10 +12,10 @@ import yaml
 
 from chartfiles.places import CHART, ROOT
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
-from gpucloud.engine.gpuvm import GpuVMRoom
-from gpucloud.engine.gpuvpc import GpuVpcRoom
-from gpucloud.engine.metrics import QUEUE
+from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
+from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
+from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.telemetry.metrics import QUEUE
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import ConditionType, Reason
 from promtool import PromtoolError, obtain_promtool
@@ -184,7 +184,7 @@ VALUES = {
     "type": set(ConditionType),
     "ready": {"True", "False", "Unknown"},
     "status": {"True", "False", "Unknown"},
-    "kind": KINDS | {room.holds for room in (GpuVMRoom, GpuVpcRoom, GpuSnapshotRoom)},
+    "kind": KINDS | {reconciler.holds for reconciler in (GpuVMReconciler, GpuVpcReconciler, GpuSnapshotReconciler)},
     "controller": KINDS,
     "name": {QUEUE},
     "code": {str(number) for number in range(100, 600)} | set(ErrorKind),

@@ -68,7 +68,7 @@ def merged(one, other):
 
 
 @pytest.fixture(scope="module")
-def room(kubectl, crds):
+def reconciler(kubectl, crds):
     """A kubectl in a namespace of this module. No operator runs: what stands here is the apiserver's work alone."""
     assert {f"{cases.definition.plural}.gpucloud.dev" for cases in ALL} <= set(crds)
     name = f"admission-{secrets.token_hex(4)}"
@@ -79,8 +79,8 @@ def room(kubectl, crds):
     kubectl.ok("delete", "namespace", name, "--wait=false")
 
 
-def dry_run(room, manifest, *flags):
-    return room.run("create", "--dry-run=server", "--output=json", *flags, "-f", "-", stdin=json.dumps(manifest))
+def dry_run(reconciler, manifest, *flags):
+    return reconciler.run("create", "--dry-run=server", "--output=json", *flags, "-f", "-", stdin=json.dumps(manifest))
 
 
 # --- the definition ---------------------------------------------------------------------------------------------------
@@ -117,14 +117,14 @@ def test_every_field_is_explained(kubectl, cases):
 
 
 @pytest.mark.parametrize(("cases", "changes"), rows("accepted"))
-def test_accepts(room, cases, changes):
-    done = dry_run(room, cases.manifest(**changes))
+def test_accepts(reconciler, cases, changes):
+    done = dry_run(reconciler, cases.manifest(**changes))
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(("cases", "changes", "blamed", "says"), rows("refused"))
-def test_refuses(room, cases, changes, blamed, says):
-    done = dry_run(room, cases.manifest(**changes))
+def test_refuses(reconciler, cases, changes, blamed, says):
+    done = dry_run(reconciler, cases.manifest(**changes))
     assert done.returncode != 0
     complaints = [part for part in re.split(r"\n\* |is invalid: (?!\n)", done.stderr) if part.startswith(f"{blamed}: ")]
     assert any(says in complaint for complaint in complaints), done.stderr
@@ -142,10 +142,10 @@ def test_every_rule_is_refused_by_some_row(cases):
 
 
 @each_kind
-def test_an_object_needs_a_spec(room, cases):
+def test_an_object_needs_a_spec(reconciler, cases):
     manifest = cases.manifest()
     del manifest["spec"]
-    assert "spec: Required value" in dry_run(room, manifest).stderr
+    assert "spec: Required value" in dry_run(reconciler, manifest).stderr
 
 
 SECRET = "made-up-p4ssphrase"
@@ -163,24 +163,24 @@ LEAKS = [
 
 
 @pytest.mark.parametrize(("cases", "changes", "secret"), [pytest.param(*row, id=why) for why, *row in LEAKS])
-def test_a_secret_in_the_wrong_place_is_not_repeated_to_terminals_and_logs(room, cases, changes, secret):
-    done = dry_run(room, cases.manifest(**changes))
+def test_a_secret_in_the_wrong_place_is_not_repeated_to_terminals_and_logs(reconciler, cases, changes, secret):
+    done = dry_run(reconciler, cases.manifest(**changes))
     assert done.returncode != 0
     assert secret not in done.stdout + done.stderr
 
 
 @each_kind
-def test_any_name_of_a_kubernetes_object_is_accepted_since_the_cloud_gets_a_name_of_its_own(room, cases):
-    assert dry_run(room, cases.manifest(("a" * 63 + ".") * 3 + "b" * 61)).returncode == 0
+def test_any_name_of_a_kubernetes_object_is_accepted_since_the_cloud_gets_a_name_of_its_own(reconciler, cases):
+    assert dry_run(reconciler, cases.manifest(("a" * 63 + ".") * 3 + "b" * 61)).returncode == 0
 
 
 @each_kind
-def test_an_unknown_field_is_refused_for_strict_clients_and_pruned_for_others(room, cases):
+def test_an_unknown_field_is_refused_for_strict_clients_and_pruned_for_others(reconciler, cases):
     manifest = cases.manifest(colour="red")
-    strict = dry_run(room, manifest)
+    strict = dry_run(reconciler, manifest)
     assert strict.returncode != 0
     assert 'unknown field "spec.colour"' in strict.stderr
-    loose = dry_run(room, manifest, "--validate=ignore")
+    loose = dry_run(reconciler, manifest, "--validate=ignore")
     assert loose.returncode == 0
     assert json.loads(loose.stdout)["spec"] == cases.minimal | cases.defaults
 
@@ -193,7 +193,7 @@ def object_name(field, *, given):
 
 
 @pytest.fixture(scope="module")
-def objects(room):
+def objects(reconciler):
     """For each field two objects: one with a value, one without; parents of nested fields stand in both."""
     manifests = []
     for cases in ALL:
@@ -204,8 +204,8 @@ def objects(room):
             if row.field not in cases.required:
                 bare = {**row.needs, top: {} if below else None, **row.instead}
                 manifests.append(cases.manifest(object_name(row.field, given=False), **bare))
-    room.apply(manifests)
-    return room
+    reconciler.apply(manifests)
+    return reconciler
 
 
 def edit(objects, cases, field, value, *, given):
@@ -286,27 +286,27 @@ def test_the_tables_name_every_field_of_the_spec(cases):
     assert {path for path, _ in fields(cases.schema["spec"]) if "[]" not in path} == named
 
 
-def test_a_free_field_can_be_changed_beside_fixed_ones_that_stay(room):
+def test_a_free_field_can_be_changed_beside_fixed_ones_that_stay(reconciler):
     example = yaml.safe_load(EXAMPLE.read_text())
     example["metadata"]["name"] = "edited"
-    room.apply(example)
+    reconciler.apply(example)
     stopped = copy.deepcopy(example)
     stopped["spec"]["powerState"] = "Stopped"
-    assert "configured" in room.apply(stopped)
+    assert "configured" in reconciler.apply(stopped)
 
 
 # --- what a user sees -------------------------------------------------------------------------------------------------
 
 
-def test_the_example_applied_twice_is_unchanged(room):
-    assert "created" in room.apply(EXAMPLE)
-    assert "unchanged" in room.apply(EXAMPLE)
+def test_the_example_applied_twice_is_unchanged(reconciler):
+    assert "created" in reconciler.apply(EXAMPLE)
+    assert "unchanged" in reconciler.apply(EXAMPLE)
 
 
 @each_kind
-def test_a_fresh_object_waits_for_the_operator(room, cases):
-    room.apply(cases.manifest("fresh"))
-    fresh = room.get(cases.short_name, "fresh")
+def test_a_fresh_object_waits_for_the_operator(reconciler, cases):
+    reconciler.apply(cases.manifest("fresh"))
+    fresh = reconciler.get(cases.short_name, "fresh")
     assert fresh["spec"] == cases.minimal | cases.defaults
     assert fresh["status"] == {
         **({"users": 0} if cases is ACCOUNT else {}),
@@ -360,10 +360,10 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize(("cases", "status", "shown", "wide"), [pytest.param(*row, id=row[0].kind) for row in COLUMNS])
-def test_columns(room, cases, status, shown, wide):
-    room.apply(cases.manifest("listed"))
-    room.patch(cases.short_name, "listed", {"status": status}, subresource="status")
-    titles, values = room.ok("get", cases.short_name, "listed", "-o", "wide").splitlines()
+def test_columns(reconciler, cases, status, shown, wide):
+    reconciler.apply(cases.manifest("listed"))
+    reconciler.patch(cases.short_name, "listed", {"status": status}, subresource="status")
+    titles, values = reconciler.ok("get", cases.short_name, "listed", "-o", "wide").splitlines()
     head = re.split(r"\s{2,}", titles)
     starts = [found.start() for found in re.finditer(r"\S+(?: \S+)*", titles)]  # a value may be empty
     row = [values[start:end].strip() for start, end in itertools.pairwise([*starts, None])]
@@ -372,7 +372,7 @@ def test_columns(room, cases, status, shown, wide):
     seen = [value for name, value in zip(head, row, strict=True) if name not in {"AGE", "LAST-CONTACT"}]
     told = [value for value in [*shown.values(), *wide.values()] if value is not None]
     assert seen == ["listed", "Unknown", "Pending", *told, "", FIRST_CONDITION["message"]]
-    plain = room.ok("get", cases.short_name, "listed").splitlines()[0].split()
+    plain = reconciler.ok("get", cases.short_name, "listed").splitlines()[0].split()
     assert plain == [*first, *shown, "AGE"]
 
 
@@ -413,13 +413,13 @@ SELECTED = [
 
 
 @pytest.mark.parametrize(("cases", "spec", "status", "finds", "misses"), [pytest.param(*row, id=row[3]) for row in SELECTED])
-def test_objects_can_be_selected_by_field(room, cases, spec, status, finds, misses):
+def test_objects_can_be_selected_by_field(reconciler, cases, spec, status, finds, misses):
     name = f"selected-{secrets.token_hex(4)}"
-    room.apply(cases.manifest(name, **spec))
-    room.patch(cases.short_name, name, {"status": status}, subresource="status")
+    reconciler.apply(cases.manifest(name, **spec))
+    reconciler.patch(cases.short_name, name, {"status": status}, subresource="status")
 
     def select(selector):
-        return room.ok(
+        return reconciler.ok(
             "get", cases.short_name, f"--field-selector={selector}", "-o", "jsonpath={.items[*].metadata.name}"
         ).split()
 
@@ -432,24 +432,24 @@ def test_every_selectable_field_is_tried():
     assert tried == {(cases.kind, path[1:]) for cases in ALL for path in cases.definition.selectable_fields}
 
 
-def test_the_category_is_ours_and_not_all(room):
-    room.apply([cases.manifest("categorised") for cases in ALL])
-    ours = room.ok("get", "gpucloud", "-o", "name").split()
+def test_the_category_is_ours_and_not_all(reconciler):
+    reconciler.apply([cases.manifest("categorised") for cases in ALL])
+    ours = reconciler.ok("get", "gpucloud", "-o", "name").split()
     assert {f"{cases.kind.lower()}.gpucloud.dev/categorised" for cases in ALL} <= set(ours)
-    assert "gpucloud.dev" not in room.ok("get", "all", "-o", "name")
+    assert "gpucloud.dev" not in reconciler.ok("get", "all", "-o", "name")
 
 
 # --- status -----------------------------------------------------------------------------------------------------------
 
 
 @each_kind
-def test_a_whole_status_is_kept_as_it_was_written(room, cases):
+def test_a_whole_status_is_kept_as_it_was_written(reconciler, cases):
     model = cases.definition.status.model_validate(whole(cases.schema["status"]))
     status = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     assert {path for path, _ in fields(cases.schema["status"])} == set(paths(status))
-    room.apply(cases.manifest("reported"))
-    room.patch(cases.short_name, "reported", {"status": status}, subresource="status")
-    assert room.get(cases.short_name, "reported")["status"] == status
+    reconciler.apply(cases.manifest("reported"))
+    reconciler.patch(cases.short_name, "reported", {"status": status}, subresource="status")
+    assert reconciler.get(cases.short_name, "reported")["status"] == status
 
 
 def paths(value, path=""):
@@ -489,7 +489,7 @@ BAD_STATUS = [
 @pytest.mark.parametrize(
     ("cases", "status", "blamed"), [pytest.param(*row, id=f"{row[0].kind}: {why}") for why, *row in BAD_STATUS]
 )
-def test_a_status_that_tools_would_trip_over_is_refused(room, cases, status, blamed):
-    room.apply(cases.manifest("misreported"))
-    refused = room.patch(cases.short_name, "misreported", {"status": status}, subresource="status", expect_error=True)
+def test_a_status_that_tools_would_trip_over_is_refused(reconciler, cases, status, blamed):
+    reconciler.apply(cases.manifest("misreported"))
+    refused = reconciler.patch(cases.short_name, "misreported", {"status": status}, subresource="status", expect_error=True)
     assert blamed in refused

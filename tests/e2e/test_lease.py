@@ -65,7 +65,7 @@ def fetch(where, path):
         return answer.read().decode()
 
 
-def leads(process):
+def is_leader(process):
     text = fetch(port(process, "metrics"), "/metrics")
     return f'leader_election_master_status{{name="{NAME}"}} 1.0' in text
 
@@ -118,7 +118,7 @@ def test_the_standby_is_alive_and_writes_nothing(here, sim, replicas, audit):
     here.apply(gpuvm())
     for path in ("/healthz", "/readyz"):
         assert fetch(port(other, "health"), path) == "ok\n", "nobody need restart it, nor wait for it"
-    assert not leads(other)
+    assert not is_leader(other)
     reads = [one for one in window.requests(user=USER, namespace=here.namespace) if one.resource == "leases"]
     eventually(
         lambda: len(window.requests(user=USER, namespace=here.namespace)) > len(reads) + 2, what="some looks at the Lease"
@@ -183,7 +183,7 @@ def test_the_documented_rights_and_names_are_enough(here, kubectl, operator, rig
     process.wait_for_line('"leading"', 60)
     here.apply(gpuvm())
     reach(here, "gpuvm", "train", "True/Running")
-    assert leads(process)
+    assert is_leader(process)
     table = kubectl.ok("get", "lease", NAME, ns=namespace)
     assert os.uname().nodename in table, "the holder is shown, by the name of its host or pod"
     assert process.stop() == 0

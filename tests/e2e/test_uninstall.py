@@ -31,7 +31,7 @@ def run(verb, kubeconfig, *args, **env):
 
 
 @pytest.fixture
-def guarded(control_plane, kubectl, tmp_path):
+def has_finalizer(control_plane, kubectl, tmp_path):
     """A function that runs the guard with a policy, as a user who has the rights of the chart's own role for it."""
     made = []
 
@@ -57,40 +57,40 @@ def guarded(control_plane, kubectl, tmp_path):
         kubectl.ok("delete", f"clusterrole/{name}", f"clusterrolebinding/{name}", "--ignore-not-found")
 
 
-def test_refused_while_a_vm_lives_then_drained(here, sim, operator, guarded, namespace):
+def test_refused_while_a_vm_lives_then_drained(here, sim, operator, has_finalizer, namespace):
     operator()
     only = f"--namespace={namespace}"
-    assert guarded("Refuse", only).returncode == 0, "nothing lives yet"
+    assert has_finalizer("Refuse", only).returncode == 0, "nothing lives yet"
     here.apply(gpuvm("train"))
     here.wait("gpuvm", "train", "condition=Ready")
 
-    refused = guarded("Refuse", only)
+    refused = has_finalizer("Refuse", only)
     assert refused.returncode == 1
     assert f"GpuVM {namespace}/train Running" in refused.stderr
     assert "nothing is uninstalled" in refused.stderr
     assert here.get("gpuvm", "train"), "to refuse changes nothing"
 
-    drained = guarded("Drain", only, "--timeout-seconds=200")
+    drained = has_finalizer("Drain", only, "--timeout-seconds=200")
     assert drained.returncode == 0, drained.stderr
     assert here.list("gpuvms") == []
     assert sim.vms() == []
 
 
-def test_retained_the_vm_runs_on_and_the_object_is_gone(here, sim, operator, guarded, namespace):
+def test_retained_the_vm_runs_on_and_the_object_is_gone(here, sim, operator, has_finalizer, namespace):
     operator()
     here.apply(gpuvm("train"))
     here.wait("gpuvm", "train", "condition=Ready")
-    kept = guarded("Retain", f"--namespace={namespace}", "--timeout-seconds=200")
+    kept = has_finalizer("Retain", f"--namespace={namespace}", "--timeout-seconds=200")
     assert kept.returncode == 0, kept.stderr
     assert here.list("gpuvms") == []
     assert len(sim.vms()) == 1
     assert sim.calls("DestroyServer") == []
 
 
-def test_without_an_operator_a_drain_ends_and_says_what_is_left(here, guarded, namespace):
+def test_without_an_operator_a_drain_ends_and_says_what_is_left(here, has_finalizer, namespace):
     """The object bears our finalizer and nobody takes it off: the guard gives up in time, and the release stays."""
     here.apply({**gpuvm("train"), "metadata": {"name": "train", "finalizers": ["gpucloud.dev/finalizer"]}})
-    left = guarded("Drain", f"--namespace={namespace}", "--timeout-seconds=3")
+    left = has_finalizer("Drain", f"--namespace={namespace}", "--timeout-seconds=3")
     assert left.returncode == 1
     assert f"GpuVM {namespace}/train" in left.stderr
     assert "that the operator runs" in left.stderr

@@ -34,7 +34,7 @@ VM, VPC, SNAPSHOT = (
 VM_DELETED = "tests/unit/reconcile/test_gpuvm_delete.py::test_decision"
 NAMING, TENANCY = "tests/unit/reconcile/test_naming.py", "tests/unit/reconcile/test_tenancy.py"
 ACCOUNT, ACCOUNTS = "tests/unit/reconcile/test_gpucloudaccount.py", "tests/unit/engine/test_account_room.py"
-INVENTORY, LOOP, OBJECTS = (f"tests/unit/engine/test_{room}.py" for room in ("inventory", "loop", "objects"))
+INVENTORY, LOOP, OBJECTS = (f"tests/unit/engine/test_{reconciler}.py" for reconciler in ("inventory", "loop", "objects"))
 ROOM = "tests/unit/engine/test_gpuvm_room.py"
 SCANS = "tests/unit/engine/test_orphans.py::test_without_a_list_of_objects_nothing_is_said"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpucloud.engine.sshkeys import KeyProblemError, parse, resolve
+from gpucloud.engine.kube.ssh_keys import KeyProblemError, parse, resolve
 from gpucloud.reconcile.facts import KeyTrouble
 from support.builders import a_spec
 from support.fakes import FakeKube

@@ -444,7 +444,7 @@ class Actors:
     def _pause_leader(self) -> None:
         """Put whoever holds the Lease to sleep for longer than it lasts."""
         for replica in self._world.replicas:
-            if self._world.judge.leads(replica.process):
+            if self._world.judge.is_leader(replica.process):
                 self._world.pause(replica.process, 4 * self._world.scenario.settings.lease_duration_seconds)
 
 

@@ -75,7 +75,7 @@ class Life:
         return self.now is not None and "deletionTimestamp" in self.now["metadata"]
 
     @property
-    def guarded(self) -> bool:
+    def has_finalizer(self) -> bool:
         """Whether our finalizer is visible."""
         return self.now is not None and FINALIZER in self.now["metadata"].get("finalizers", ())
 

@@ -11,8 +11,10 @@ Change = tuple[str, str, str]  # file of the package, the text that stands there
 
 ORDER, TRANSITIONS = "reconcile/order.py", "reconcile/transitions.py"
 CREATE, DELETE, STEPS, FACTS = (f"reconcile/core/{name}.py" for name in ("create", "delete", "steps", "facts"))
-LOOP, INVENTORY, DEPENDENCIES, KUBE = (f"engine/{name}.py" for name in ("loop", "inventory", "dependencies", "kube"))
-ROOM, PACING, SHARING, ROLLCALL = (f"engine/{name}.py" for name in ("cloudroom", "pacing", "sharing", "rollcall"))
+CONTROLLER, PACING = "engine/controller/controller.py", "engine/controller/pacing.py"
+INVENTORY, KUBE = "engine/cloud/inventory.py", "engine/kube/client.py"
+DEPENDENCIES, SHARING = "engine/kinds/dependencies.py", "engine/kinds/sharing.py"
+RECONCILER, RESYNC = "engine/kinds/cloud_reconciler.py", "engine/manager/resync.py"
 
 # Histories that somebody has met: on a second cloud, or by reading.
 MET: dict[str, tuple[Change, ...]] = {
@@ -24,7 +26,11 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "what came back after a doubted listing is taken for the same": (
-        ("engine/view.py", "for here in self.missed if here", "for here in self.missed if self.missed[here] > 1 and here"),
+        (
+            "engine/cloud/cluster_records.py",
+            "for here in self.missed if here",
+            "for here in self.missed if self.missed[here] > 1 and here",
+        ),
     ),
     "what came back is taken for the same": (
         (ORDER, "found.returned is None or found.returned <= standing.since", "True"),
@@ -45,7 +51,7 @@ MET: dict[str, tuple[Change, ...]] = {
         (CREATE, "    if f.order.reorders < MOST_REORDERS and", "    if f.order.reorders >= 0 or"),
     ),
     "a listing with another cluster's record is complete": (
-        ("engine/listings.py", "    if foreign is None:\n", "    if foreign is None or foreign:\n"),
+        ("engine/cloud/listings.py", "    if foreign is None:\n", "    if foreign is None or foreign:\n"),
         ("cloud/parsing.py", "total > listed:", "total > 10 * listed + 10:"),
     ),
     "a restart shortens the waits": (
@@ -66,7 +72,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "an accepted absence stays in force": (
-        ("engine/belief.py", ".of_credential(seat.since)", ""),
+        ("engine/cloud/observation.py", ".of_credential(seat.since)", ""),
         ("reconcile/tenancy.py", "not accepted.covers(since)", "accepted.until < 0"),
         (
             "reconcile/tenancy.py",
@@ -108,7 +114,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "a poller that dies stays dead": (
-        ("engine/supervisor.py", "            if not restart:\n", "            if not essential:\n"),
+        ("engine/runtime/supervisor.py", "            if not restart:\n", "            if not essential:\n"),
         (
             INVENTORY,
             "        except Exception as error:\n            self._meter",
@@ -116,7 +122,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "something is bought with a Secret that is being deleted": (
-        (ROOM, "        return not seat.leaving and seat.bar is None\n", "        return True\n"),
+        (RECONCILER, "        return not seat.leaving and seat.bar is None\n", "        return True\n"),
         (DEPENDENCIES, "    if seat.bar is not None:\n        yield seat.bar\n", ""),
     ),
     "a Secret is held for objects that have bought nothing": (
@@ -128,14 +134,14 @@ MET: dict[str, tuple[Change, ...]] = {
 # What somebody might do who wants it to go wrong, or knows no better.
 HOSTILE: dict[str, tuple[Change, ...]] = {
     "nobody asks for the Lease before a changing call": (
-        ("engine/engine.py", "        return self.election.leads()\n", "        return True\n"),
+        ("engine/manager/manager.py", "        return self.election.is_leader()\n", "        return True\n"),
     ),
     "an order is sent before the finalizer is visible": (
         (STEPS, "    if f.meta.guarded or (", "    if not f.meta.deleting or (f.meta.guarded) or ("),
     ),
     "whatever exists is adopted": (
         (FACTS, "        return Adoption.NEVER\n", "        return Adoption.IF_EXISTS\n"),
-        (ROOM, "is not Adoption.NEVER and self._owner(stored.meta.uid) is None", "is not None"),
+        (RECONCILER, "is not Adoption.NEVER and self._owner(stored.meta.uid) is None", "is not None"),
     ),
     "what bears the name is destroyed without proof": (
         (FACTS, "        return made and (not self.foreign_id or self.standing.own)", "        return True"),
@@ -145,7 +151,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
             DELETE,
             "    if failed.holds(f, attempt):\n        return report(f, refused",
             (
-                '    if attempt.refusal is None:\n        return let_go(f, Reason.GONE, "It was destroyed.")\n'
+                '    if attempt.refusal is None:\n        return release_finalizer(f, Reason.GONE, "It was destroyed.")\n'
                 "    if failed.holds(f, attempt):\n        return report(f, refused"
             ),
         ),
@@ -157,10 +163,10 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         (STEPS, "    if f.now.mono < f.found.since + patience:", "    if f.seen:"),
     ),
     "what vanished while the watch was broken is believed for ever": (
-        (ROLLCALL, "                loop.forget(Key(", "                str(Key("),
+        (RESYNC, "                loop.forget(Key(", "                str(Key("),
     ),
-    "an etcd that went back in time is not noticed": (
-        (ROLLCALL, "                self._broken()\n                return\n", "                return\n"),
+    "an etcd that went back in time is not on_update": (
+        (RESYNC, "                self._broken()\n                return\n", "                return\n"),
     ),
     "a stale listing proves that a name is free": (
         (FACTS, "        return self.now.mono - FRESH_INTERVALS", "        return -1e9 + self.now.mono - FRESH_INTERVALS"),
@@ -178,9 +184,13 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "what the owner says while a call waits does not count": (
-        (LOOP, "        return latest is not None and latest.says_as(stored)", "        return latest is not None"),
-        (LOOP, "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:", "        if before:"),
-        (LOOP, "        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:", "        if not facts:"),
+        (CONTROLLER, "        return latest is not None and latest.says_as(stored)", "        return latest is not None"),
+        (
+            CONTROLLER,
+            "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:",
+            "        if before:",
+        ),
+        (CONTROLLER, "        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:", "        if not facts:"),
     ),
     "the pause annotation is not heeded": ((STEPS, "    if not pause.is_paused(f.meta.annotations):", "    if f.limits:"),),
     "Retain is heeded only when the VM was adopted": (
@@ -198,7 +208,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
             "            if vm.spec is refers:",
         ),
     ),
-    "orphans are never looked for": (("engine/orphans.py", "            await self.scan()\n", ""),),
+    "orphans are never looked for": (("engine/orphans/collector.py", "            await self.scan()\n", ""),),
     "another's finding under a chosen name is taken for the order": (
         (
             TRANSITIONS,
@@ -268,7 +278,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a record of gone is believed after a restart": ("crash-at-call", "delete"),
     "Ready stands while the cloud cannot be listed": ("long outage",),
     "what vanished while the watch was broken is believed for ever": ("watch-410", "delete"),
-    "an etcd that went back in time is not noticed": ("back up etcd", "restore etcd"),
+    "an etcd that went back in time is not on_update": ("back up etcd", "restore etcd"),
     "what the owner says while a call waits does not count": ("pause", "pause process"),
     "the pause annotation is not heeded": ("pause", "delete"),
     "Retain is heeded only when the VM was adopted": ("edit deletion", "delete"),

@@ -18,8 +18,8 @@ from gpucloud.kinds.meta import API_VERSION, FINALIZER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpucloud.engine.engine import Engine
-    from gpucloud.engine.kubetransport import KubeTransport
+    from gpucloud.engine.kube.transport import KubeTransport
+    from gpucloud.engine.manager.manager import Engine
     from gpucloud.kinds.crd import Definition
     from simulation.world import World
 
@@ -139,7 +139,7 @@ class Feeder:
         ]
         path = f"/apis/{API_VERSION}/namespaces/{meta['namespace']}/{plural}/{meta['name']}"
         headers, delay = {"Content-Type": "application/json-patch+json"}, FIRST_BACKOFF
-        while self._engine.leads():
+        while self._engine.is_leader():
             try:
                 answer = await self._link.request("PATCH", path, body=json.dumps(patch), headers=headers)
             except OSError:

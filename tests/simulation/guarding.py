@@ -138,12 +138,12 @@ class Guarding:
         counting = [one for one in others if one.status.get("order") and one.ready.partition("/")[2] != "VMLost"]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
-        rooms = (
+        reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
             (settings.max_price_per_hour_per_namespace, sum(map(_price, (*there, life)))),
         )
-        return all(not most or found <= most for most, found in rooms)
+        return all(not most or found <= most for most, found in reconcilers)
 
     # What is known.
 

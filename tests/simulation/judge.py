@@ -146,7 +146,7 @@ class Judge:
         if commit.plural == "secrets":
             self._note_secret(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
-        had = life is not None and life.guarded
+        had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
         if life is None:
             return
@@ -158,7 +158,7 @@ class Judge:
             self._note_write(life)
         elif commit.user != "system:namespace-controller":
             self.disturbed()
-        if had and life.released and not life.guarded and commit.user == OPERATOR:
+        if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
             self._let_go(life)
         ready = life.condition("Ready").get("message", "")
         if commit.user == OPERATOR and ready.count("Waiting for") > 2:
@@ -220,7 +220,7 @@ class Judge:
             uid = everybody[-1].uid if everybody else ""
             if not everybody or not everybody[-1].forced:
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
-        elif not any(life.guarded for life in recording):
+        elif not any(life.has_finalizer for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
@@ -232,9 +232,9 @@ class Judge:
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
 
-    def leads(self, process: Process) -> bool:
+    def is_leader(self, process: Process) -> bool:
         """Whether this process holds the Lease."""
-        return self._promises.leads(process)
+        return self._promises.is_leader(process)
 
     def writes(self, process: Process, method: str, path: str) -> None:
         """An operator sends a write of one of our objects to the apiserver."""

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
+from gpucloud.engine.kube.transport import KubeAnswer, NoAnswer
 from gpucloud.sim.messages import Ending, Request, Response
 from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE

@@ -92,7 +92,7 @@ class Promises:
         if lease is not None and lease.get("holderIdentity") not in {process.name, "", None}:
             self._found("lease", f"{process.name} sent {what} while {lease['holderIdentity']} held the Lease")
 
-    def leads(self, process: Process) -> bool:
+    def is_leader(self, process: Process) -> bool:
         """Whether this process holds the Lease."""
         lease = self._lease()
         return lease is not None and lease.get("holderIdentity") == process.name

@@ -6,9 +6,9 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING
 
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.health import ailment
-from gpucloud.engine.ports import Ports
+from gpucloud.engine.manager.health import ailment
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.manager.ports import Ports
 from simulation.feeder import Feeder
 from simulation.links import CloudLink, KubeLink
 from simulation.process import Process, SeededEntropy, VirtualClock

@@ -13,7 +13,7 @@ from gpucloud.kinds.gpucloudaccount import (
     SecretVersion,
 )
 from gpucloud.kinds.meta import Condition, ConditionType
-from gpucloud.reconcile.facts import Asked, Attempt, Memory, Now, Refusal, Unknown
+from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Now, Refusal, Unknown
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts
 from support.builders import NOW, START, an_object
 
@@ -21,7 +21,7 @@ ACCOUNT, SECRET, OLD_SECRET = "default", "cloud-credential", "cloud-credential-o
 V1, V2 = (SecretVersion(uid="secret-uid", resource_version=number) for number in ("1", "2"))
 WALL = START + timedelta(seconds=NOW)
 ANSWERED = Contact(last=WALL - timedelta(seconds=1))
-SINCE_LONG = Memory(first_seen=NOW - 600)
+SINCE_LONG = CallHistory(first_seen=NOW - 600)
 BUDGET = RequestBudget(requests_per_second="10", burst=20)
 DELETING = {"name": ACCOUNT, "deleting": True, "generation": 2}  # a deletion is a new generation
 

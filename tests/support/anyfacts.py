@@ -18,20 +18,20 @@ from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVe
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.brake import Hold
+from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import (
     Absent,
     Asked,
     Attempt,
-    Blindness,
+    CallHistory,
     Dependency,
     KeyTrouble,
     Limits,
-    Memory,
     Readiness,
     Refusal,
     SSHKeys,
     Unknown,
+    UnknownReason,
     Verb,
 )
 from gpucloud.reconcile.gpusnapshot import Source
@@ -67,7 +67,7 @@ def before(r):
 
 def blind(r):
     """Nothing can be said."""
-    return Unknown(before(r), r.choice(list(Blindness)), "words.")
+    return Unknown(before(r), r.choice(list(UnknownReason)), "words.")
 
 
 def absent(r):
@@ -156,7 +156,7 @@ def a_history(r, base, order, there):
         known = orders.destroying(known, times[4])
         known = orders.destroy_answered(known, times[4]) if told.refusal is None else known
     first = min([times[0], *(item.at for item in attempts.values())])
-    return known, Memory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
+    return known, CallHistory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
 
 
 def an_id(word, name, uid):
@@ -176,11 +176,11 @@ def settled(f, known, ids=frozenset()):
     standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
     if orders.moved(standing.order, wanted) and orders.odd_place(standing.order) is None:
-        f = replace(f, found=Unknown(NOW, Blindness.MOVED, "words."))
+        f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
     return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 
 
-def noticed(f):
+def on_update(f):
     """The facts as a new process would have them."""
     return settled(replace(f, memory=replace(f.memory, attempts={})), None)
 
@@ -203,7 +203,7 @@ def common(r, model, base, recorded_as, ids):
     status = a_status(r, model, order, recorded_as, ids)
     deleting = r.random() < 0.4
     meta = an_object(
-        generation=r.choice((1, 1, 2)), deleting=deleting, guarded=seldom(r, False, True), annotations=annotations(r)
+        generation=r.choice((1, 1, 2)), deleting=deleting, has_finalizer=seldom(r, False, True), annotations=annotations(r)
     )
     need = Dependency("GpuVpc 'net'", r.choice(list(Readiness)))
     return {

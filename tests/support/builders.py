@@ -11,7 +11,7 @@ from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Condition, ConditionType
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent, Limits, Memory, Now, ObjectFacts, Present, SSHKeys
+from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
 from gpucloud.reconcile.ownership import record_id
 
@@ -33,7 +33,9 @@ def a_spec(**changes):
 
 
 def an_object(**changes):
-    facts = ObjectFacts(namespace="team", name="train", uid=UID, generation=1, deleting=False, guarded=True, annotations={})
+    facts = ObjectFacts(
+        namespace="team", name="train", uid=UID, generation=1, deleting=False, has_finalizer=True, annotations={}
+    )
     return replace(facts, **changes)
 
 
@@ -119,8 +121,8 @@ def a_record(status="ONLINE", name=None, **fields):
     )
 
 
-def present(status="ONLINE", as_of=NOW, twins=False, **fields):
-    return Present(a_record(status, **fields), as_of, twins)
+def present(status="ONLINE", as_of=NOW, duplicate_records=False, **fields):
+    return Present(a_record(status, **fields), as_of, duplicate_records)
 
 
 def facts(**changes):
@@ -135,7 +137,7 @@ def facts(**changes):
         status=status,
         identity=identity(meta, spec, status, TAG),
         found=Absent(NOW, NOW),
-        memory=Memory(first_seen=NOW - 1),
+        memory=CallHistory(first_seen=NOW - 1),
         standing=orders.Standing(None, NOW - 1),
         limits=Limits(),
         keys=SSHKeys((KEY,)),

@@ -30,10 +30,10 @@ class Court:
     def oracles(self):
         return [found.oracle for found in self.judge.violations]
 
-    def applied(self, name="a", *, guarded=True, **spec):
+    def applied(self, name="a", *, has_finalizer=True, **spec):
         item = self.world.actors.owner.create("GpuVM", "team", name, SPEC | spec)
         item["kind"] = "GpuVM"
-        if guarded:
+        if has_finalizer:
             self.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
         return item
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from gpucloud.cloud.models import Listing
-from gpucloud.engine.kube import KubeError, Roll
+from gpucloud.engine.kube.client import KubeError, Roll
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id
 from support.builders import UID

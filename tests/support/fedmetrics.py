@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from gpucloud.cloud.options import CallReport
-from gpucloud.engine import exports
-from gpucloud.engine.inventory import Sight
-from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.telemetry import collectors
+from gpucloud.engine.telemetry.collectors import ListingStatus
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Condition
 
@@ -30,15 +30,15 @@ def everything(clusters: list[str]) -> Metrics:
     metrics = Metrics()
     listed = [(ACCOUNT, "vms", cluster) for cluster in clusters]
     metrics.export_objects(lambda: [("GpuVM", "True", "Running")])
-    metrics.export_sights(lambda: dict.fromkeys(listed, Sight(1.0, 1, doubted=False)))
+    metrics.export_sights(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
     metrics.export_held(lambda: {("team",): 1.0})
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
-        exports.Fleet(lambda: [("team", a_status())]),
-        exports.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
-        exports.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
-        exports.Budgets(lambda: [(ACCOUNT, 5.0)]),
+        collectors.Fleet(lambda: [("team", a_status())]),
+        collectors.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
+        collectors.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
+        collectors.Budgets(lambda: [(ACCOUNT, 5.0)]),
     )
     metrics.export_watch_age(lambda: {("GpuVM",): 1.0})
     metrics.time_to_ready.labels("GpuVM").observe(60)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.facts import Blindness, Unknown
+from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
 from support.builders import NOW, a_spec, a_status, an_object, an_order, known, our_name, present
 
@@ -21,7 +21,7 @@ DESTROYING = an_order(NAME, OrderState.DESTROYING)
 GOING = a_status("Deleting", **BOUGHT | {"order": DESTROYING})
 TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)  # this process has told it to go, and has had the answer
 HELD = a_status("DeletionHeld", progress="Stalled", **BOUGHT)
-BLIND = Unknown(NOW - 10, Blindness.UNREACHABLE, "HTTP 502")
+BLIND = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 
 
 def a_list(*items, as_of=NOW):

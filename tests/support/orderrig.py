@@ -8,8 +8,8 @@ import json
 
 import httpx
 
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.kube.events import EventRecorder
+from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
 from support.fakes import GOING, FakeCloud, FakeKube, LoopClock, a_resource

@@ -96,7 +96,7 @@ class RightsOfARun:
         self._asked.used.update(map(tuple, used))
         self._asked.denied.update(map(tuple, denied))
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session: pytest.AccountSession) -> None:
         """Hand over, or judge."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile.facts import Asked, Attempt, Memory, Refusal, Verb
+from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
 from support.builders import NOW, START, an_object
 
-OLD = Memory(first_seen=NOW - 60)
-LONG_KNOWN = Memory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
+OLD = CallHistory(first_seen=NOW - 60)
+LONG_KNOWN = CallHistory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
 WORDS = "the cloud's own words"
 
 

@@ -8,7 +8,7 @@ from gpucloud.cloud.models import SnapshotRecord
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Memory, Now, Present, Readiness, Unknown
+from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Now, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity
 from gpucloud.reconcile.naming import Identity
 from support import builders
@@ -20,9 +20,9 @@ NOWHERE = Identity("", "", "")
 SOURCE = Source(VM.name, present(name=VM.name))
 UNPLACED = {
     "identity": NOWHERE,
-    "found": Unknown(NOW, Blindness.UNPLACED),
+    "found": Unknown(NOW, UnknownReason.UNPLACED),
     "source": None,
-    "memory": Memory(first_seen=NOW - 9),
+    "memory": CallHistory(first_seen=NOW - 9),
     "needs": (Dependency("GpuVM 'train'", Readiness.MISSING),),
 }
 
@@ -40,9 +40,9 @@ ORDER = an_order(NAME)
 TAKEN = {"order": ORDER, "snapshot_id": NAME, "account": OWN_ACCOUNT}
 
 
-def a_snapshot(ready=True, as_of=NOW, twins=False, **fields):
+def a_snapshot(ready=True, as_of=NOW, duplicate_records=False, **fields):
     record = {"id": NAME, "namespace": "acme", "sourceName": VM.name, "readyToUse": ready, "tenancyName": "acme"} | fields
-    return Present(SnapshotRecord.model_validate(record), as_of, twins)
+    return Present(SnapshotRecord.model_validate(record), as_of, duplicate_records)
 
 
 def snapshot_facts(**changes):

@@ -28,9 +28,9 @@ def a_vpc_status(*arguments, **fields):
     return builders.a_status(*arguments, model=GpuVpcStatus, **fields)
 
 
-def a_vpc(vpc_id="vpc-1", as_of=NOW, twins=False, **fields):
+def a_vpc(vpc_id="vpc-1", as_of=NOW, duplicate_records=False, **fields):
     record = {"id": vpc_id, "name": NAME, "cluster": "Msc1", "tenancyName": "acme"} | fields
-    return Present(VpcRecord.model_validate(record), as_of, twins)
+    return Present(VpcRecord.model_validate(record), as_of, duplicate_records)
 
 
 def vpc_facts(**changes):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from gpucloud.engine.check import Finding
+    from gpucloud.cli.operations.check import Finding
 
 FLAGS = ("endpoint", "namespace", "ca_file", "proxy", "cloud_timeout_seconds")
 WELL, UNWELL, MISUSED = 0, 1, 2
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"gpucloud check: {error}", file=sys.stderr)
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
-    from gpucloud.engine.check import look  # noqa: PLC0415
+    from gpucloud.cli.operations.check import look  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
 
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from gpucloud.engine.inspection import Found, Report
+    from gpucloud.cli.operations.orphans import Found, Report
 
 FLAGS = ("endpoint", "namespace", "install_tag", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds")
 NONE, FAILED, MISUSED, SOME = 0, 1, 2, 3
@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud import app  # noqa: PLC0415
-    from gpucloud.engine.inspection import inspect  # noqa: PLC0415
-    from gpucloud.engine.kube import KubeError  # noqa: PLC0415
+    from gpucloud.cli.operations.orphans import inspect  # noqa: PLC0415
+    from gpucloud.engine.kube.client import KubeError  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
 
     app.configure_logging(dataclasses.replace(chosen, log_level="error", log_format="text"))

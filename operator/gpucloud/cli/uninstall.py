@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from gpucloud.engine.uninstall import Left
+    from gpucloud.cli.operations.uninstall import Left
 
 POLICIES = ("Refuse", "Drain", "Retain")
 CLEAR, NOT_CLEAR = 0, 1
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Look, let go if asked to, and say what is left."""
     # Only now: kopf, which knows how to log in, takes half a second to import.
-    from gpucloud.engine.kube import KubeError  # noqa: PLC0415
+    from gpucloud.engine.kube.client import KubeError  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster  # noqa: PLC0415
 
     try:
@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
-    from gpucloud.engine.clock import SystemClock  # noqa: PLC0415
-    from gpucloud.engine.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
+    from gpucloud.cli.operations.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
+    from gpucloud.engine.runtime.clock import SystemClock  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import connect  # noqa: PLC0415
 
     kube = UninstallClient(connect)

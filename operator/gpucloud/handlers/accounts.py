@@ -13,7 +13,7 @@ from gpucloud.kinds.gpucloudaccount import PLURAL
 from gpucloud.kinds.meta import GROUP, VERSION
 
 if TYPE_CHECKING:
-    from gpucloud.engine.engine import Engine
+    from gpucloud.engine.manager.manager import Engine
 
 HEALTH_SECONDS = 60.0
 

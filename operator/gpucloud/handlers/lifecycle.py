@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import kopf
 
-from gpucloud.engine.entropy import SystemEntropy
+from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import FINALIZER, GROUP, VERSION
 
 if TYPE_CHECKING:
-    from gpucloud.engine.engine import Engine
+    from gpucloud.engine.manager.manager import Engine
     from gpucloud.kinds.crd import Definition
 
 

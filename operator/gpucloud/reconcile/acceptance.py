@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile import stamps
-from gpucloud.reconcile.facts import Blindness, Unknown
+from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +49,11 @@ class Acceptance:
 
     def worded(self, found: Observation[R]) -> Observation[R]:
         """The observation; of a doubt that the annotation should have ended, with the words why it does not."""
-        doubted = isinstance(found, Unknown) and found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT}
+        doubted = isinstance(found, Unknown) and found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT}
         if not isinstance(found, Unknown) or not doubted:
             return found
         # Of a tenant's doubt it is said beside the command that ends it: one about another tenant's credential nothing ends.
-        why = self.trouble or (self.too_early if found.cause is Blindness.IMPLAUSIBLE else "")
+        why = self.trouble or (self.too_early if found.cause is UnknownReason.IMPLAUSIBLE else "")
         return replace(found, detail=f"{found.detail} {why}".strip()) if why else found
 
 

@@ -29,7 +29,7 @@ def without(f: VpcFacts, refused: Dependency) -> VpcFacts:
 
 def refused(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Said of a VPC that is there, before it is called a conflict: what to do about it is another thing."""
-    acting = f.meta.guarded and not f.meta.deleting and not is_paused(f.meta.annotations)
+    acting = f.meta.has_finalizer and not f.meta.deleting and not is_paused(f.meta.annotations)
     theirs = isinstance(f.found, Present) and not f.ours and f.owner is None
     barred = any(need.readiness is Readiness.ELSEWHERE for need in f.needs)
     return dependent(f) if acting and theirs and barred else None

@@ -29,7 +29,7 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Present(Generic[R]):
-    """The last complete look shows it. ``twins``: more than one record under one identity, not to be told apart.
+    """The last complete look shows it. ``duplicate_records``: more than one record under one identity, not to be told apart.
 
     ``returned`` is when the listing began in which it came back, after others had lacked it. ``doubtful``: it was only one that
     did, or they were not believed, so that it may never have been away.
@@ -37,7 +37,7 @@ class Present(Generic[R]):
 
     record: R
     as_of: float
-    twins: bool = False
+    duplicate_records: bool = False
     returned: float | None = None
     doubtful: bool = False
 
@@ -54,7 +54,7 @@ class Absent:
     confirmed: float | None = None
 
 
-class Blindness(StrEnum):
+class UnknownReason(StrEnum):
     """Why nothing can be said."""
 
     NOT_LOOKED = "not looked yet"
@@ -75,7 +75,7 @@ class Unknown:
     """Nothing can be said since ``since``: no look yet, or the looks failed, or are not to be believed."""
 
     since: float
-    cause: Blindness
+    cause: UnknownReason
     detail: str = ""
 
 
@@ -130,7 +130,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class CallHistory:
     """What this process remembers of an object beside its order. A crash loses it, so safety never depends on it alone."""
 
     first_seen: float
@@ -196,7 +196,7 @@ class ObjectFacts:
     uid: str
     generation: int
     deleting: bool
-    guarded: bool  # our finalizer is visible
+    has_finalizer: bool  # our finalizer is visible
     annotations: Mapping[str, str]
     deleted_at: datetime | None = None  # when deletion was asked for, by the apiserver's clock
 

@@ -49,7 +49,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidacy:
+class ElectionState:
     """What one candidate knows. All times are mono seconds of its own."""
 
     me: str
@@ -58,17 +58,17 @@ class Candidacy:
     since: float | None = None  # when it was first seen as it is; None: nobody has looked yet
     renewed: float | None = None  # when the last write of ours that came through began; None: we do not lead
 
-    def saw(self, record: Record | None, at: float) -> Candidacy:
+    def saw(self, record: Record | None, at: float) -> ElectionState:
         """A reading, whose answer came at this time."""
         if self.since is not None and record == self.record:
             return self
         return replace(self, record=record, since=at)
 
-    def wrote(self, record: Record, began: float) -> Candidacy:
+    def wrote(self, record: Record, began: float) -> ElectionState:
         """Our own write came through: we lead, counted from before it was sent, since nobody can have seen it earlier."""
         return replace(self, record=record, since=began, renewed=began)
 
-    def leads(self, now: float) -> bool:
+    def is_leader(self, now: float) -> bool:
         """Whether we may act at this moment."""
         return self.renewed is not None and self.ours and now < self.renewed + self.durations.renew_deadline
 
@@ -78,19 +78,19 @@ class Candidacy:
         return self.record is not None and self.record.holder == self.me
 
 
-def decide(it: Candidacy, now: float) -> Verdict:
+def decide(it: ElectionState, now: float) -> Verdict:
     """What to do now. Once it is GIVE_UP it stays so: only a new process may become a candidate again."""
     return _follow(it, now) if it.renewed is None else _hold(it, it.renewed, now)
 
 
-def _hold(it: Candidacy, renewed: float, now: float) -> Verdict:
+def _hold(it: ElectionState, renewed: float, now: float) -> Verdict:
     if not it.ours or now >= renewed + it.durations.renew_deadline:  # a Lease that was deleted may be another's by now
         return Verdict(Step.GIVE_UP)
     due = renewed + it.durations.retry_period
     return Verdict(Step.RENEW) if now >= due else Verdict(Step.WAIT, due)
 
 
-def _follow(it: Candidacy, now: float) -> Verdict:
+def _follow(it: ElectionState, now: float) -> Verdict:
     if it.since is None:
         return Verdict(Step.WAIT, now)
     if it.record is None or it.record.holder in {"", it.me}:  # ours: the answer to our write was lost

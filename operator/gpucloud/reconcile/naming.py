@@ -53,8 +53,8 @@ def installation_tag(cluster_uid: str) -> str:
 
 def base_name(object_name: str, tag: str) -> str:
     """What all VMs of objects of one name share, whatever their UID: ``<name shortened>-<tag>-``."""
-    room = MAX_LENGTH - len(tag) - FINGERPRINT_LENGTH - 2
-    readable = re.sub(r"[^a-z0-9-]+", "-", object_name.lower())[:room].strip("-")
+    reconciler = MAX_LENGTH - len(tag) - FINGERPRINT_LENGTH - 2
+    readable = re.sub(r"[^a-z0-9-]+", "-", object_name.lower())[:reconciler].strip("-")
     return f"{readable}-{tag}-"
 
 

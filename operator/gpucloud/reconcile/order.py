@@ -19,7 +19,7 @@ from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.text import abridged
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, TRANSITIONS, Event
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, TRANSITIONS, OrderEvent
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -99,7 +99,7 @@ def being_made(order: Order | None) -> bool:
 
 def may_be_recorded(state: OrderState) -> bool:
     """Whether a new order may follow one in this state."""
-    return (state, Event.RECORDED) in TRANSITIONS
+    return (state, OrderEvent.RECORDED) in TRANSITIONS
 
 
 def was_seen(order: Order | None) -> bool:
@@ -170,15 +170,15 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     """
     if recorded is None or (known is not None and recorded.id in known_ids):
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
-            return _moved(known, Event.REFUSED, now)
+            return _moved(known, OrderEvent.REFUSED, now)
         return Standing(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         return replace(known, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
     doubtful = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
-    foreign = Standing(recorded, now, unresolved=unresolved, doubtful=doubtful)
-    return _moved(foreign, Event.TAKEN_OVER, now)
+    not_owned = Standing(recorded, now, unresolved=unresolved, doubtful=doubtful)
+    return _moved(not_owned, OrderEvent.TAKEN_OVER, now)
 
 
 def withdrawn(standing: Standing) -> Order | None:
@@ -205,11 +205,11 @@ def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
 
 def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> Standing:
     """The standing after the last look. Unknown changes nothing, nor do two records that cannot be told apart."""
-    if isinstance(found, Present) and not found.twins:
+    if isinstance(found, Present) and not found.duplicate_records:
         return _shown(standing, found, proofs, now.mono)
     standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
     if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
-        return _moved(standing, Event.MISSING, now.mono)
+        return _moved(standing, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
         return _missed(standing, now.wall)
     return standing
@@ -250,7 +250,7 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
         return _with_id(_seen(standing, proofs, now, Origin.CREATED), seen_id)
     if proofs.adoptable and standing.state is not OrderState.DESTROYING:
         return _with_id(_seen(standing, proofs, now, Origin.ADOPTED), seen_id)
-    return _moved(standing, Event.NAME_TAKEN, now)
+    return _moved(standing, OrderEvent.NAME_TAKEN, now)
 
 
 def _is_back(standing: Standing, seen_id: str | None, proofs: Proofs) -> bool:
@@ -268,13 +268,13 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
     if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = standing.own or found.as_of >= standing.since + proofs.grace
-        return _moved(standing, Event.REPLACED, now) if settled else standing
+        return _moved(standing, OrderEvent.REPLACED, now) if settled else standing
     if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
         if proofs.same is None and found.doubtful and order.missing_since is None:
             return standing  # it may never have been away; as soon as the record shows more, that tells
-        return _verified(standing, found) if proofs.same else _moved(standing, Event.REPLACED, now)
+        return _verified(standing, found) if proofs.same else _moved(standing, OrderEvent.REPLACED, now)
     if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
-        return _moved(standing, Event.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
+        return _moved(standing, OrderEvent.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
     return None
 
 
@@ -315,7 +315,7 @@ def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Sta
                 "vpc": here.vpc,
             }
         )
-    moved = _moved(replace(standing, order=order), Event.SHOWN, now)
+    moved = _moved(replace(standing, order=order), OrderEvent.SHOWN, now)
     if moved.order is None or moved.state is OrderState.DESTROYING:
         return moved
     return replace(
@@ -358,13 +358,13 @@ def answered(
     object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
     """
     if refusal is None:
-        moved = _moved(standing, Event.ANSWERED, now)
+        moved = _moved(standing, OrderEvent.ANSWERED, now)
         return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
-        moved = _moved(standing, Event.UNANSWERED, now)
+        moved = _moved(standing, OrderEvent.UNANSWERED, now)
         return replace(moved, unresolved=True) if moved is not standing and refusal.kind in UNREAD_ACCEPTANCE else moved
-    moved = _moved(standing, Event.REFUSED, now)
+    moved = _moved(standing, OrderEvent.REFUSED, now)
     if final_for is None or moved.order is None:
         return moved
     return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
@@ -397,7 +397,7 @@ def named(wanted: Identity, made: Placed) -> Identity:
 
 def destroying(standing: Standing, now: float) -> Standing:
     """The destroying call is about to be announced."""
-    return _moved(standing, Event.DESTROYED, now)
+    return _moved(standing, OrderEvent.DESTROYED, now)
 
 
 def destroy_answered(standing: Standing, now: float) -> Standing:
@@ -405,7 +405,7 @@ def destroy_answered(standing: Standing, now: float) -> Standing:
     return replace(standing, destroyed_at=now)
 
 
-def _moved(standing: Standing, event: Event, now: float) -> Standing:
+def _moved(standing: Standing, event: OrderEvent, now: float) -> Standing:
     """The standing after an event; an event that the table does not name in this state changes nothing."""
     transition = TRANSITIONS.get((standing.state, event))
     if transition is None or standing.order is None or transition.to is standing.state:

@@ -35,7 +35,7 @@ class Thing:
     where: naming.Identity
     mark: naming.Mark
     record: VmRecord | SnapshotRecord
-    twins: bool = False  # more than one record under this identity, not to be told apart
+    duplicate_records: bool = False  # more than one record under this identity, not to be told apart
 
     @property
     def made_for(self) -> str:
@@ -169,7 +169,7 @@ def orphans(things: Iterable[Thing], owners: Owners) -> tuple[Thing, ...]:
 def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
     """What the end of an object proves, by its last view: None unless it should have taken its thing along, and could not."""
     meta, here = f.meta, f.identity
-    abandoned = meta.deleting and meta.guarded and not f.memory.freed
+    abandoned = meta.deleting and meta.has_finalizer and not f.memory.freed
     meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
@@ -187,7 +187,7 @@ def hold(case: Case) -> Hold | None:
     reasons = (
         (Hold.UNCLEAR, not case.clear),
         (Hold.STALE, case.now - case.listed > FRESH_SECONDS or not case.seen or case.listed < case.seen[-1]),
-        (Hold.UNPLACED, not case.thing.where.vpc or case.thing.twins),
+        (Hold.UNPLACED, not case.thing.where.vpc or case.thing.duplicate_records),
         (Hold.TENANT, not _of_its_tenant(case, case.witness)),
         (Hold.WANTED, case.wanted),
         (Hold.YOUNG, case.now - case.witness.at < case.rules.age),

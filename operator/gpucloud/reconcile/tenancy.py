@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from gpucloud.reconcile.acceptance import Acceptance
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
@@ -57,14 +57,14 @@ def believed(
         whose = " and ".join(repr(name) for name in sorted(account.tenants))
         return Unknown(
             since,
-            Blindness.TENANT,
+            UnknownReason.TENANT,
             f"The credential of account {account.name!r} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
             "Nothing is destroyed or created on the strength of it: put the right credential back.",
         )
     if isinstance(found, Present):
         return Unknown(
             since,
-            Blindness.TENANT,
+            UnknownReason.TENANT,
             f"What is there now belongs to tenant {found.record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
             "nothing is done to it. Put the right credential back, or delete this object.",
         )
@@ -72,7 +72,7 @@ def believed(
         early = f" {accepted.too_early}" if accepted.too_early else ""
         return Unknown(
             since,
-            Blindness.TENANT,
+            UnknownReason.TENANT,
             f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
             f"belongs, so a listing proves nothing.{early} If it is gone: {way_out or 'accept its absence'} -- until then "
             "nothing is created or destroyed for this object.",

@@ -11,7 +11,7 @@ ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a
 MOST_REORDERS = 3  # of one accepted order that never shows; then a person is asked
 
 
-class Event(StrEnum):
+class OrderEvent(StrEnum):
     """What can happen to an order."""
 
     TAKEN_OVER = "another process wrote the record"
@@ -33,7 +33,7 @@ class Transition(NamedTuple):
     proof: str
 
 
-S, E = OrderState, Event
+S, E = OrderState, OrderEvent
 _NAME_FREE = (
     "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
 )
@@ -46,7 +46,7 @@ _REPLACED = (
 )
 _MARKED = "its name bears the fingerprint of this object's UID"
 
-TRANSITIONS: dict[tuple[OrderState, Event], Transition] = {
+TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.NOT_ORDERED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
     (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
     (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),

@@ -21,7 +21,7 @@ from gpucloud.sim.world.identity import Caller, User
 from gpucloud.sim.world.refusals import Reason, Refused
 
 if TYPE_CHECKING:
-    from gpucloud.sim.faults import Strike
+    from gpucloud.sim.faults import InjectedFault
     from gpucloud.sim.knobs import Knobs
     from gpucloud.sim.messages import Request
     from gpucloud.sim.payloads import Payload
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NOBODY = Caller("none", User("", "", frozenset()), frozenset())
 
 
-class Exchange:
+class RequestPipeline:
     """Answers requests of the API by the state of one cloud."""
 
     def __init__(self, state: State) -> None:
@@ -78,14 +78,14 @@ class Exchange:
             secret_in_url=route.operation != "RefreshToken" and any(map(self._state.world.identity.is_secret, queried)),
         )
 
-    def _answer(self, route: Route, request: Request, entry: Entry, strike: Strike) -> Response:
+    def _answer(self, route: Route, request: Request, entry: Entry, strike: InjectedFault) -> Response:
         knobs = self._state.knobs
         try:
             call = self._call(route, request, strike)
             payload = oddities.understood(parse(route, request), knobs, self._state.world.catalogue.clusters)
-            detour = self._detour(route, call, payload, entry, strike)
-            if detour is not None:
-                return detour
+            intercept = self._detour(route, call, payload, entry, strike)
+            if intercept is not None:
+                return intercept
             reply = self._commit(route, call, payload, entry)
         except Refused as refused:
             return strike.on_response(answers.refusal(refused, knobs))
@@ -95,7 +95,7 @@ class Exchange:
             return strike.on_response(answers.invalid(invalid.errors, knobs))
         return self._told(route, request, reply, strike)
 
-    def _call(self, route: Route, request: Request, strike: Strike) -> Call:
+    def _call(self, route: Route, request: Request, strike: InjectedFault) -> Call:
         now = self._state.now()
         stale = strike.first(FaultKind.STALE)
         as_of = now - stale.seconds if stale else None
@@ -107,7 +107,7 @@ class Exchange:
                 raise Refused(Reason.FORBIDDEN, f"{answers.TEXTS[403]}{route.permission}")
         return Call(self._state.world, caller, now, secrets.token_urlsafe, as_of)
 
-    def _detour(self, route: Route, call: Call, payload: Payload, entry: Entry, strike: Strike) -> Response | None:
+    def _detour(self, route: Route, call: Call, payload: Payload, entry: Entry, strike: InjectedFault) -> Response | None:
         """Carry out the faults that keep a change from happening now: too late, or never."""
         late = strike.first(FaultKind.LATE_COMMIT)
         if not route.mutates:
@@ -138,7 +138,7 @@ class Exchange:
             self._state.ledger.committed(entry, call.now, _subject(route, reply, entry))
         return reply
 
-    def _told(self, route: Route, request: Request, reply: Reply, strike: Strike) -> Response:
+    def _told(self, route: Route, request: Request, reply: Reply, strike: InjectedFault) -> Response:
         lost = strike.first(FaultKind.STATUS_AFTER_COMMIT)
         if lost is not None:
             response = answers.error(lost.status, lost.message or answers.TEXTS[500], self._state.knobs)
@@ -153,7 +153,7 @@ class Exchange:
         return strike.on_response(response)
 
 
-def _refused_early(strike: Strike, knobs: Knobs) -> Response | None:
+def _refused_early(strike: InjectedFault, knobs: Knobs) -> Response | None:
     fault = strike.first(FaultKind.STATUS, FaultKind.RESET, FaultKind.SILENCE)
     if fault is None:
         return None

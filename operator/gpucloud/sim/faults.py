@@ -126,18 +126,18 @@ class Faults:
             for armed in self._armed.values()
         ]
 
-    def strike(self, operation: str, parameters: dict[str, Any], credential: str) -> Strike:
+    def strike(self, operation: str, parameters: dict[str, Any], credential: str) -> InjectedFault:
         """Return what goes wrong with this call."""
         hits = [
             armed.fault
             for armed in self._armed.values()
             if _is_meant(armed.fault, operation, parameters, credential) and armed.strikes()
         ]
-        return Strike(tuple(hits))
+        return InjectedFault(tuple(hits))
 
 
 @dataclass(frozen=True, slots=True)
-class Strike:
+class InjectedFault:
     """The faults that hit one call."""
 
     faults: tuple[Fault, ...]

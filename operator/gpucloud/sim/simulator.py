@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from gpucloud.sim import openapi
 from gpucloud.sim.clock import LoopClock
 from gpucloud.sim.config import SimConfig
-from gpucloud.sim.control.desk import Desk
-from gpucloud.sim.exchange import Exchange
+from gpucloud.sim.control.desk import ControlApi
+from gpucloud.sim.exchange import RequestPipeline
 from gpucloud.sim.messages import Response
 from gpucloud.sim.state import State
 
@@ -33,8 +33,8 @@ class Simulator:
         self, config: SimConfig | None = None, clock: Clock | None = None, sink: Callable[[str], None] | None = None
     ) -> None:
         self.state = State(config or SimConfig(), clock or LoopClock(), sink)
-        self._exchange = Exchange(self.state)
-        self._desk = Desk(self.state)
+        self._exchange = RequestPipeline(self.state)
+        self._desk = ControlApi(self.state)
 
     @property
     def api_key(self) -> SecretStr:

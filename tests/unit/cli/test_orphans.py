@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from gpucloud.cli.main import main
+from gpucloud.cli.operations.orphans import Found, Report
 from gpucloud.cli.orphans import show
 from gpucloud.cloud.models import SnapshotRecord
-from gpucloud.engine.inspection import Found, Report
 from support.builders import TAG
 from support.orphanfacts import a_thing
 

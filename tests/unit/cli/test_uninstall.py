@@ -6,8 +6,8 @@ import pytest
 
 from gpucloud.cli import check, uninstall
 from gpucloud.cli.main import main
-from gpucloud.engine.check import Finding
-from gpucloud.engine.uninstall import Left, Policy
+from gpucloud.cli.operations.check import Finding
+from gpucloud.cli.operations.uninstall import Left, Policy
 from support.fakeapiserver import PREFIX, FakeApiServer
 from support.manifests import gpuvm
 

@@ -7,34 +7,34 @@ from gpucloud.cloud import client as client_module
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
-from gpucloud.engine import meant
-from gpucloud.engine.accounts import Account, Accounts
-from gpucloud.engine.brake import Brake
-from gpucloud.engine.cloudroom import Tools
-from gpucloud.engine.dependencies import Objects
-from gpucloud.engine.entropy import SystemEntropy
-from gpucloud.engine.gpusnapshot import GpuSnapshotRoom
-from gpucloud.engine.gpuvm import GpuVMRoom
-from gpucloud.engine.gpuvpc import GpuVpcRoom
-from gpucloud.engine.inventory import EVERYTHING, Intervals
-from gpucloud.engine.metrics import Metrics
-from gpucloud.engine.namespaces import Namespaces
-from gpucloud.engine.objects import ObjectStore
-from gpucloud.engine.purchases import Purchases
-from gpucloud.engine.queue import Key
-from gpucloud.engine.references import References
-from gpucloud.engine.session import Learned, Surroundings
+from gpucloud.engine.cache.references import References
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cloud import precondition
+from gpucloud.engine.cloud.account_session import Learned, SessionDeps
+from gpucloud.engine.cloud.accounts import Account, Accounts
+from gpucloud.engine.cloud.inventory import EVERYTHING, Intervals
+from gpucloud.engine.kinds.cloud_reconciler import ReconcilerDeps
+from gpucloud.engine.kinds.deletion_guard import DeletionGuard
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
+from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
+from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.quota_usage import QuotaUsage
+from gpucloud.engine.kube.namespaces import Namespaces
+from gpucloud.engine.runtime.entropy import SystemEntropy
+from gpucloud.engine.runtime.workqueue import Key
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
-from gpucloud.reconcile.brake import Rule
+from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Absent, Limits
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG
+from support.controllerrig import Rig
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
-from support.looprig import Rig
 
 NOW = 1000.0
 URL = "https://cloud.example"
@@ -80,7 +80,7 @@ class FakeInventory:
     def has_looked(self, _uid, not_before):
         return self.as_of >= not_before
 
-    def look(self, uid, not_before):
+    def refresh_after(self, uid, not_before):
         self.looks.append((uid, not_before))
 
     def expect_change(self, uid, pending):
@@ -96,7 +96,7 @@ class FakeClient:
 
     def __getattr__(self, name):
         async def call(*body, **where):
-            if not meant.still():
+            if not precondition.holds():
                 raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
             given = {key: value for key, value in where.items() if value is not None}  # the real one leaves None out too
             self.calls.append((name, *body, given) if where else (name, *body))
@@ -124,7 +124,7 @@ class FakeSession:
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False
 
-    def listing_takes(self, _cluster):
+    def listing_duration(self, _cluster):
         return 0.0
 
     def learn_clusters(self):
@@ -135,23 +135,23 @@ class FakeSession:
         self.proving = self.proves and not self.learned.tenants
 
 
-class Rooms:
+class Reconcilers:
     """The three rooms with real accounts, claims and references round fakes of cloud and apiserver."""
 
     def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS, shares_own=True):
         self.clock, self.kube = HandClock(NOW), FakeKube()
         self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
-        self.objects = Objects(
-            vms=ObjectStore(GpuVMSpec, GpuVMStatus),
-            vpcs=ObjectStore(GpuVpcSpec, GpuVpcStatus),
-            snapshots=ObjectStore(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
+        self.objects = Listers(
+            vms=Store(GpuVMSpec, GpuVMStatus),
+            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
+            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
+            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=TAG,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=shares_own,
         )
         self.woken, self.queued, self.version = [], [], 0
-        self.tools = Tools(
+        self.tools = ReconcilerDeps(
             accounts=self.accounts,
             objects=self.objects,
             references=self.references,
@@ -164,17 +164,17 @@ class Rooms:
             queue=self.queued.append,
             entropy=SystemEntropy(),
         )
-        self.brake = Brake(rule, self.tools.namespaces, self.clock, self.woken.append)
-        self.vms = GpuVMRoom(self.tools, self.objects.vms, self.brake, Purchases(quotas))
-        self.vpcs = GpuVpcRoom(self.tools, self.objects.vpcs)
-        self.snapshots = GpuSnapshotRoom(self.tools, self.objects.snapshots)
-        self.by_kind = {room.kind: room for room in (self.vms, self.vpcs, self.snapshots)}
+        self.brake = DeletionGuard(rule, self.tools.namespaces, self.clock, self.woken.append)
+        self.vms = GpuVMReconciler(self.tools, self.objects.vms, self.brake, QuotaUsage(quotas))
+        self.vpcs = GpuVpcReconciler(self.tools, self.objects.vpcs)
+        self.snapshots = GpuSnapshotReconciler(self.tools, self.objects.snapshots)
+        self.by_kind = {reconciler.kind: reconciler for reconciler in (self.vms, self.vpcs, self.snapshots)}
         self.session = own or FakeSession()
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
 
     def attached(self, session):
-        for room in self.by_kind.values():
-            room.attach(session)
+        for reconciler in self.by_kind.values():
+            reconciler.attach(session)
         return session
 
     def account(self, name="default", *, namespace="team", session=None, **more):
@@ -185,11 +185,11 @@ class Rooms:
 
     def put(self, kind, name="train", *, uid=None, **more):
         """A new view of an object, as the watch brings it."""
-        room, self.version = self.by_kind[kind], self.version + 1
+        reconciler, self.version = self.by_kind[kind], self.version + 1
         uid = uid or f"u-{name}"
-        room.store.put(a_resource(kind, name, uid=uid, version=self.version, **more))
-        stored = room.store.get(uid)
-        room.noticed(stored)
+        reconciler.store.put(a_resource(kind, name, uid=uid, version=self.version, **more))
+        stored = reconciler.store.get(uid)
+        reconciler.on_update(stored)
         return stored
 
     def seen(self, kind, name="train", *, uid=None, **more):
@@ -208,30 +208,30 @@ class Rooms:
         self.by_kind[kind].store.drop(uid)
 
     async def facts(self, kind, name="train", *, uid=None):
-        room = self.by_kind[kind]
-        return await room.gather(room.store.get(uid or f"u-{name}"))
+        reconciler = self.by_kind[kind]
+        return await reconciler.gather(reconciler.store.get(uid or f"u-{name}"))
 
     @property
     def stirred(self):
         """Names of the objects that were woken, whichever way."""
-        by_uid = {stored.meta.uid: stored.meta.name for room in self.by_kind.values() for stored in room.store}
+        by_uid = {stored.meta.uid: stored.meta.name for reconciler in self.by_kind.values() for stored in reconciler.store}
         return sorted([by_uid.get(uid, uid) for uid in self.woken] + [key.name for key in self.queued])
 
 
 @pytest.fixture
-def rooms():
-    return Rooms()
+def reconcilers():
+    return Reconcilers()
 
 
 @pytest.fixture
 def isolated():
     """The same where the administrator keeps apart the namespaces that share the operator's own account."""
-    return Rooms(shares_own=False)
+    return Reconcilers(shares_own=False)
 
 
 @pytest.fixture
 def make_rooms():
-    return Rooms
+    return Reconcilers
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def cloud(monkeypatch):
 @pytest.fixture
 def around():
     """What sessions work with, on the loop's own time."""
-    return Surroundings(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock())
+    return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock())
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpucloud.engine.accounts import Account, Accounts
+from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMStatus
-from gpucloud.reconcile.facts import Blindness
+from gpucloud.reconcile.facts import UnknownReason
 from support.builders import a_spec, an_object
 from support.fakes import HandClock
 
@@ -58,7 +58,7 @@ def test_the_order_of_choice(rig, there, ref, status, chosen):
 def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, ref, status):
     rig.put("default")
     seat = rig.seat(ref, status)
-    assert (seat.session, seat.blind.cause, seat.facts.name) == (None, Blindness.ACCOUNT, "gone")
+    assert (seat.session, seat.blind.cause, seat.facts.name) == (None, UnknownReason.ACCOUNT, "gone")
     assert "GpuCloudAccount 'gone' in namespace 'team'" in seat.blind.detail
 
 
@@ -79,14 +79,14 @@ def test_the_operators_own_serves_only_the_namespaces_that_the_flag_names(a_sess
     seat = it.seat(None, status, namespace)
     assert (seat.session is it.own) is served
     if not served:
-        assert seat.blind.cause is Blindness.NO_ACCOUNT
+        assert seat.blind.cause is UnknownReason.NO_ACCOUNT
         assert "--own-account-namespace" in seat.blind.detail
 
 
 def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     rig.accounts.own = None
     seat = rig.seat()
-    assert (seat.session, seat.blind.cause) == (None, Blindness.NO_ACCOUNT)
+    assert (seat.session, seat.blind.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "GpuCloudAccount named 'default' in namespace 'team'" in seat.blind.detail
 
 
@@ -106,7 +106,7 @@ def test_a_status_cannot_name_its_way_out_of_the_namespace(rig):
 def test_an_account_without_a_session_tells_its_trouble_and_is_not_passed_over(rig):
     rig.put("default", session=False, trouble="it has not been looked at yet.")
     seat = rig.seat()
-    assert (seat.session, seat.blind.cause) == (None, Blindness.ACCOUNT)
+    assert (seat.session, seat.blind.cause) == (None, UnknownReason.ACCOUNT)
     assert seat.blind.detail.endswith("it has not been looked at yet.")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import ConfigurationRecord, Listing
-from gpucloud.engine.catalogue import REFRESH_SECONDS, RETRY_SECONDS, Catalogue
+from gpucloud.engine.cloud.catalogue import REFRESH_SECONDS, RETRY_SECONDS, Catalogue
 from support.fakes import LoopClock
 
 pytestmark = pytest.mark.looptime

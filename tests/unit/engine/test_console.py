@@ -9,12 +9,12 @@ import pytest
 
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine.accounts import Account, Accounts
-from gpucloud.engine.console import AT_ONCE, Console, Known
-from gpucloud.engine.dependencies import Objects
-from gpucloud.engine.kube import KubeError
-from gpucloud.engine.objects import ObjectStore
-from gpucloud.engine.session import Learned
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cloud.account_session import Learned
+from gpucloud.engine.cloud.accounts import Account, Accounts
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.manager.console import AT_ONCE, Console, Known
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
@@ -65,11 +65,11 @@ class Apiserver:
 class Rig:
     def __init__(self, client, cloud):
         self.cloud, self.apiserver = cloud, Apiserver()
-        self.objects = Objects(
-            vms=ObjectStore(GpuVMSpec, GpuVMStatus),
-            vpcs=ObjectStore(GpuVpcSpec, GpuVpcStatus),
-            snapshots=ObjectStore(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
+        self.objects = Listers(
+            vms=Store(GpuVMSpec, GpuVMStatus),
+            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
+            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
+            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=TAG,
         )
         self.accounts = Accounts((), lambda: 0.0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpucloud.cloud.options import ApiKey, Login
-from gpucloud.engine.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
 from gpucloud.kinds.gpucloudaccount import CredentialKind
 from support.fakes import SECRET_WORDS
 

@@ -8,12 +8,12 @@ from functools import partial
 
 import pytest
 
-from gpucloud.engine import looplag
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.events import EventRecorder
-from gpucloud.engine.kube import KubeError
-from gpucloud.engine.ownaccount import INTERVAL_SECONDS as CREDENTIALS_SECONDS
-from gpucloud.engine.supervisor import TASKS
+from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.events import EventRecorder
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.runtime import loop_lag
+from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
@@ -127,7 +127,7 @@ async def kill_roll_call(it):
     await asyncio.sleep(400)
     it.kube.known["gpuvms"].clear()  # it goes, and the watch does not tell
     await asyncio.sleep(400)
-    assert len(it.engine._rooms["GpuVM"].store) == 0
+    assert len(it.engine._reconcilers["GpuVM"].store) == 0
 
 
 async def kill_events(it):
@@ -156,7 +156,7 @@ async def kill_own_account(it, key_file):
 
 
 async def kill_brake(it):
-    brake = it.engine._cloud_rooms[0]._brake
+    brake = it.engine._cloud_reconcilers[0]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
     brake._held["u-train"] = "team"
     await asyncio.sleep(10)
@@ -208,7 +208,7 @@ async def kill_close_session(it):
 
 
 async def kill_loop_lag(it):
-    it.engine.tasks.spawn("loop-lag", partial(looplag.measure, Failing(it.engine.metrics.loop_lag.observe)))
+    it.engine.tasks.spawn("loop-lag", partial(loop_lag.measure, Failing(it.engine.metrics.loop_lag.observe)))
     await asyncio.sleep(5)
     assert it.engine.metrics.registry.get_sample_value("gpucloud_event_loop_lag_seconds_count") > 5
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import Order, OrderState
-from gpucloud.reconcile.facts import Blindness, Present, Readiness, Unknown, Verb
+from gpucloud.reconcile.facts import Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from support.builders import TAG, a_status, an_order
 from support.fakes import GOING
@@ -33,9 +33,9 @@ READY = status("Available", "True", None)
 COMPLETED = status("Completed", "True", None)
 
 
-async def need(rooms, kind="GpuVM"):
+async def need(reconcilers, kind="GpuVM"):
     """The needs that are not met, as words of readiness."""
-    found = (await rooms.facts(kind)).needs
+    found = (await reconcilers.facts(kind)).needs
     return [(item.name, item.readiness) for item in found if item.readiness is not Readiness.READY]
 
 
@@ -59,34 +59,34 @@ async def need(rooms, kind="GpuVM"):
         ({"status": READY}, Readiness.READY, ""),
     ],
 )
-async def test_the_vpc_that_a_vm_refers_to(rooms, net, readiness, why):
-    rooms.session.learned.tenants = frozenset({"acme"})
+async def test_the_vpc_that_a_vm_refers_to(reconcilers, net, readiness, why):
+    reconcilers.session.learned.tenants = frozenset({"acme"})
     if net is not None:
-        rooms.put("GpuVpc", "net", **net)
-    rooms.put("GpuVM", spec=BY_REF)
-    (found,) = (await rooms.facts("GpuVM")).needs
+        reconcilers.put("GpuVpc", "net", **net)
+    reconcilers.put("GpuVM", spec=BY_REF)
+    (found,) = (await reconcilers.facts("GpuVM")).needs
     assert found.readiness is readiness, why
     assert found.name == "GpuVpc 'net'"
 
 
-async def test_a_vpc_behind_another_endpoint_is_elsewhere(rooms, a_session):
-    rooms.account("there", session=a_session("https://two.example"))
-    rooms.put("GpuVpc", "net", spec={"accountRef": {"name": "there"}}, status=READY)
-    rooms.put("GpuVM", spec=BY_REF)
-    assert await need(rooms) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+async def test_a_vpc_behind_another_endpoint_is_elsewhere(reconcilers, a_session):
+    reconcilers.account("there", session=a_session("https://two.example"))
+    reconcilers.put("GpuVpc", "net", spec={"accountRef": {"name": "there"}}, status=READY)
+    reconcilers.put("GpuVM", spec=BY_REF)
+    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
 
 
-async def test_a_vpc_that_stands_for_another_than_the_vm_was_ordered_in_is_elsewhere(rooms):
-    rooms.put("GpuVpc", "net", status=READY)
+async def test_a_vpc_that_stands_for_another_than_the_vm_was_ordered_in_is_elsewhere(reconcilers):
+    reconcilers.put("GpuVpc", "net", status=READY)
     name = external_name("train", "u-train", TAG)
-    rooms.put("GpuVM", spec=BY_REF, status=status("Creating", order=(name, "acme-older")))
-    assert await need(rooms) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+    reconcilers.put("GpuVM", spec=BY_REF, status=status("Creating", order=(name, "acme-older")))
+    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
 
 
-async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(rooms):
-    rooms.put("GpuVpc", "net", status=status("Conflict", progress="Stalled"))
-    rooms.put("GpuVM", spec=BY_REF)
-    (found,) = (await rooms.facts("GpuVM")).needs
+async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(reconcilers):
+    reconcilers.put("GpuVpc", "net", status=status("Conflict", progress="Stalled"))
+    reconcilers.put("GpuVM", spec=BY_REF)
+    (found,) = (await reconcilers.facts("GpuVM")).needs
     assert found.detail == "(Conflict: Made up.)"
 
 
@@ -102,27 +102,27 @@ async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(rooms):
         ({"status": COMPLETED | {"cluster": "Msc1"}}, Readiness.READY),
     ],
 )
-async def test_the_snapshot_that_a_vm_is_made_from(rooms, golden, readiness):
-    rooms.session.learned.tenants = frozenset({"acme"})
+async def test_the_snapshot_that_a_vm_is_made_from(reconcilers, golden, readiness):
+    reconcilers.session.learned.tenants = frozenset({"acme"})
     if golden is not None:
-        rooms.put("GpuSnapshot", "golden", **golden)
-    rooms.put("GpuVM", spec=FROM_SNAPSHOT)
-    (found,) = (await rooms.facts("GpuVM")).needs
+        reconcilers.put("GpuSnapshot", "golden", **golden)
+    reconcilers.put("GpuVM", spec=FROM_SNAPSHOT)
+    (found,) = (await reconcilers.facts("GpuVM")).needs
     assert found.readiness is readiness
 
 
-async def test_nothing_is_created_with_an_account_that_is_leaving(rooms):
-    rooms.account(leaving=True)
-    rooms.put("GpuVM")
-    rooms.put("GpuVpc")
-    rooms.put("GpuSnapshot")
+async def test_nothing_is_created_with_an_account_that_is_leaving(reconcilers):
+    reconcilers.account(leaving=True)
+    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVpc")
+    reconcilers.put("GpuSnapshot")
     for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"):
-        assert ("GpuCloudAccount 'default'", Readiness.LEAVING) in await need(rooms, kind)
+        assert ("GpuCloudAccount 'default'", Readiness.LEAVING) in await need(reconcilers, kind)
 
 
-async def test_what_exists_asks_for_nothing_when_it_goes(rooms):
-    rooms.put("GpuVM", spec=BY_REF, meta=GOING)
-    assert (await rooms.facts("GpuVM")).needs == ()
+async def test_what_exists_asks_for_nothing_when_it_goes(reconcilers):
+    reconcilers.put("GpuVM", spec=BY_REF, meta=GOING)
+    assert (await reconcilers.facts("GpuVM")).needs == ()
 
 
 LEAVING_VPC = {"spec": {"name": "acme"}, "meta": GOING, "status": READY | {"vpcId": "7"}}
@@ -148,17 +148,17 @@ LEAVING_VPC = {"spec": {"name": "acme"}, "meta": GOING, "status": READY | {"vpcI
         ),
     ],
 )
-async def test_a_vpc_by_name_is_barred_while_it_is_about_to_be_destroyed(rooms, vpc, barred, why):
-    rooms.put("GpuVpc", "net", **vpc)
-    rooms.put("GpuVM")
-    assert await need(rooms) == ([("VPC 'acme'", Readiness.LEAVING)] if barred else []), why
+async def test_a_vpc_by_name_is_barred_while_it_is_about_to_be_destroyed(reconcilers, vpc, barred, why):
+    reconcilers.put("GpuVpc", "net", **vpc)
+    reconcilers.put("GpuVM")
+    assert await need(reconcilers) == ([("VPC 'acme'", Readiness.LEAVING)] if barred else []), why
 
 
-async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(rooms, a_session):
-    rooms.account("there", session=a_session("https://two.example"))
-    rooms.put("GpuVpc", "net", **LEAVING_VPC | {"spec": {"name": "acme", "accountRef": {"name": "there"}}})
-    rooms.put("GpuVM")
-    assert await need(rooms) == []
+async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(reconcilers, a_session):
+    reconcilers.account("there", session=a_session("https://two.example"))
+    reconcilers.put("GpuVpc", "net", **LEAVING_VPC | {"spec": {"name": "acme", "accountRef": {"name": "there"}}})
+    reconcilers.put("GpuVM")
+    assert await need(reconcilers) == []
 
 
 # --- what a snapshot needs
@@ -176,26 +176,28 @@ async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(rooms, a_
         ({"status": status("ApiUnavailable", "Unknown", order="x")}, [], "its present trouble is no matter"),
     ],
 )
-async def test_the_vm_that_a_snapshot_is_taken_of(rooms, vm, needs, why):
+async def test_the_vm_that_a_snapshot_is_taken_of(reconcilers, vm, needs, why):
     if vm is not None:
-        rooms.put("GpuVM", "train", **vm)
-    rooms.put("GpuSnapshot", "copy")
-    found = await rooms.facts("GpuSnapshot", "copy")
+        reconcilers.put("GpuVM", "train", **vm)
+    reconcilers.put("GpuSnapshot", "copy")
+    found = await reconcilers.facts("GpuSnapshot", "copy")
     assert [item.readiness for item in found.needs] == needs, why
 
 
-async def test_a_snapshot_of_a_vm_by_name_needs_no_object(rooms):
+async def test_a_snapshot_of_a_vm_by_name_needs_no_object(reconcilers):
     there = {"cluster": "Msc1", "vpc": "acme", "name": "by-hand"}
-    rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": there})
-    facts = await rooms.facts("GpuSnapshot", "copy")
+    reconcilers.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": there})
+    facts = await reconcilers.facts("GpuSnapshot", "copy")
     assert (facts.needs, facts.source.name) == ((), "by-hand")
 
 
 # --- who needs a VPC still
 
 
-def a_vpc(rooms, **more):
-    return rooms.put("GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more)
+def a_vpc(reconcilers, **more):
+    return reconcilers.put(
+        "GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more
+    )
 
 
 IN_IT = status("Running", "True", None, order=("x", "acme-train"))
@@ -228,24 +230,24 @@ IN_IT = status("Running", "True", None, order=("x", "acme-train"))
         ("GpuSnapshot", {}, None, "nothing ordered"),
     ],
 )
-async def test_who_needs_a_vpc(rooms, kind, other, named, why):
-    a_vpc(rooms, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
-    rooms.put(kind, "other", **other)
-    assert (await rooms.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
+async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):
+    a_vpc(reconcilers, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
+    reconcilers.put(kind, "other", **other)
+    assert (await reconcilers.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
 
 
-async def test_a_vm_behind_another_endpoint_needs_no_vpc_of_ours(rooms, a_session):
+async def test_a_vm_behind_another_endpoint_needs_no_vpc_of_ours(reconcilers, a_session):
     """Staging and production have clusters and VPCs of the same names."""
-    rooms.account("there", session=a_session("https://two.example"))
-    rooms.put("GpuVM", "other", spec={"vpc": "acme-train", "accountRef": {"name": "there"}}, status=IN_IT)
-    a_vpc(rooms)
-    assert (await rooms.facts("GpuVpc", "net")).dependents == ()
+    reconcilers.account("there", session=a_session("https://two.example"))
+    reconcilers.put("GpuVM", "other", spec={"vpc": "acme-train", "accountRef": {"name": "there"}}, status=IN_IT)
+    a_vpc(reconcilers)
+    assert (await reconcilers.facts("GpuVpc", "net")).dependents == ()
 
 
-async def test_a_vpc_that_stays_asks_for_nobody(rooms):
-    rooms.put("GpuVM", "other", spec=BY_REF)
-    rooms.put("GpuVpc", "net")
-    facts = await rooms.facts("GpuVpc", "net")
+async def test_a_vpc_that_stays_asks_for_nobody(reconcilers):
+    reconcilers.put("GpuVM", "other", spec=BY_REF)
+    reconcilers.put("GpuVpc", "net")
+    facts = await reconcilers.facts("GpuVpc", "net")
     assert (facts.dependents, facts.occupants) == ((), None)
 
 
@@ -267,10 +269,10 @@ async def test_a_vpc_that_stays_asks_for_nobody(rooms):
         ({"status": status("Creating", order="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
     ],
 )
-async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
-    rooms.put("GpuVM", "train", meta=GOING)
-    rooms.put("GpuSnapshot", "copy", **copy)
-    assert (await rooms.facts("GpuVM", "train")).dependents == (("GpuSnapshot 'copy'",) if waits else ()), why
+async def test_a_vm_waits_for_its_snapshot_under_way(reconcilers, copy, waits, why):
+    reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", **copy)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == (("GpuSnapshot 'copy'",) if waits else ()), why
 
 
 @pytest.mark.parametrize(
@@ -285,12 +287,12 @@ async def test_a_vm_waits_for_its_snapshot_under_way(rooms, copy, waits, why):
         ({}, {"status": status("Creating", order="x", tenancy="else")}, None, "of another tenant's VM"),
     ],
 )
-async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place, more, named, why):
-    vm = rooms.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, order="x", tenancy="acme"))
-    here = {"cluster": "Msc1", "vpc": "acme", "name": rooms.vms.identity(vm, vm.spec).name}
+async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(reconcilers, place, more, named, why):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, order="x", tenancy="acme"))
+    here = {"cluster": "Msc1", "vpc": "acme", "name": reconcilers.vms.identity(vm, vm.spec).name}
     given = {"status": status("Creating", order="x")} | more
-    rooms.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": here | place}, **given)
-    assert (await rooms.facts("GpuVM", "train")).dependents == (() if named is None else (named,)), why
+    reconcilers.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": here | place}, **given)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == (() if named is None else (named,)), why
 
 
 @pytest.mark.parametrize(
@@ -307,46 +309,46 @@ async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(rooms, place
         ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
     ],
 )
-async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(rooms, vm, waits):
-    rooms.put("GpuSnapshot", "golden", meta=GOING)
-    rooms.put("GpuVM", "train", **{"spec": FROM_SNAPSHOT} | vm)
-    assert (await rooms.facts("GpuSnapshot", "golden")).dependents == (("GpuVM 'train'",) if waits else ())
+async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(reconcilers, vm, waits):
+    reconcilers.put("GpuSnapshot", "golden", meta=GOING)
+    reconcilers.put("GpuVM", "train", **{"spec": FROM_SNAPSHOT} | vm)
+    assert (await reconcilers.facts("GpuSnapshot", "golden")).dependents == (("GpuVM 'train'",) if waits else ())
 
 
-async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it_needs_goes(rooms):
+async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it_needs_goes(reconcilers):
     """Otherwise the VM would wait for its snapshot, and the snapshot for the VM to stay."""
     here = Identity("Msc1", "acme", external_name("train", "u-train", TAG))
-    rooms.session.vms.seen[here] = Present(VmRecord(id=here.name, status="ONLINE"), NOW)
+    reconcilers.session.vms.seen[here] = Present(VmRecord(id=here.name, status="ONLINE"), NOW)
     running = status("Running", "True", None, order=here.name)
-    rooms.put("GpuVM", "train", status=running)
-    rooms.put("GpuSnapshot", "copy")
+    reconcilers.put("GpuVM", "train", status=running)
+    reconcilers.put("GpuSnapshot", "copy")
 
     async def decided():
-        plan = rooms.snapshots.decide(await rooms.facts("GpuSnapshot", "copy"))
+        plan = reconcilers.snapshots.decide(await reconcilers.facts("GpuSnapshot", "copy"))
         if plan.records_order:
-            rooms.snapshots.recording("u-copy", plan.status)
-        rooms.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
+            reconcilers.snapshots.recording("u-copy", plan.status)
+        reconcilers.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
         return plan
 
     assert (await decided()).records_order
-    rooms.put("GpuVM", "train", meta=GOING, status=running)
-    assert (await rooms.facts("GpuVM", "train")).dependents == ("GpuSnapshot 'copy'",)
+    reconcilers.put("GpuVM", "train", meta=GOING, status=running)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == ("GpuSnapshot 'copy'",)
     assert (await decided()).status.order.state is OrderState.REFUSED
-    assert (await rooms.facts("GpuVM", "train")).dependents == ()
-    rooms.put("GpuVM", "train", status=running)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == ()
+    reconcilers.put("GpuVM", "train", status=running)
     assert (await decided()).records_order, "nothing is sent on a record that was withdrawn"
     assert (await decided()).action is Verb.CREATE_SNAPSHOT
 
 
-async def test_a_snapshot_that_another_vm_is_being_made_from_does_not_go_with_its_vm(rooms):
-    vm = rooms.put("GpuVM", "train", meta=GOING)
-    rooms.put("GpuSnapshot", "copy", status=status(order=TAKEN, snapshotId=TAKEN))
-    here = rooms.objects.vm_identity(vm, vm.spec)
+async def test_a_snapshot_that_another_vm_is_being_made_from_does_not_go_with_its_vm(reconcilers):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", status=status(order=TAKEN, snapshotId=TAKEN))
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
     spec = {"image": {"snapshotRef": {"name": "copy"}}}
-    rooms.put("GpuVM", "restored", spec=spec, status=status("Creating", order=an_order("x", OrderState.ACCEPTED)))
-    assert list(rooms.objects.deletable_snapshots(vm, here)) == []
-    rooms.put("GpuVM", "restored", spec=spec, status=status("Running", "True", None, order="x", settledGeneration=1))
-    assert list(rooms.objects.deletable_snapshots(vm, here)) == [TAKEN]
+    reconcilers.put("GpuVM", "restored", spec=spec, status=status("Creating", order=an_order("x", OrderState.ACCEPTED)))
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == []
+    reconcilers.put("GpuVM", "restored", spec=spec, status=status("Running", "True", None, order="x", settledGeneration=1))
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == [TAKEN]
 
 
 # --- which snapshots go with a VM
@@ -371,11 +373,11 @@ TAKEN = external_name("copy", "u-copy", TAG)
         ),
     ],
 )
-async def test_which_snapshots_may_go_with_their_vm(rooms, copy, goes, why):
-    vm = rooms.put("GpuVM", "train", meta=GOING)
-    rooms.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
-    here = rooms.objects.vm_identity(vm, vm.spec)
-    assert list(rooms.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why
+async def test_which_snapshots_may_go_with_their_vm(reconcilers, copy, goes, why):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why
 
 
 # --- where things are looked for
@@ -383,45 +385,45 @@ async def test_which_snapshots_may_go_with_their_vm(rooms, copy, goes, why):
 OURS = external_name("train", "u-train", TAG)
 
 
-async def test_a_vm_whose_vpc_is_not_known_is_looked_for_in_all(rooms):
+async def test_a_vm_whose_vpc_is_not_known_is_looked_for_in_all(reconcilers):
     """Its name bears its own fingerprint, so wherever it is, it is the one."""
-    rooms.put("GpuVM", spec=BY_REF)
-    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "", OURS)
-    rooms.put("GpuVpc", "net")
-    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", OURS)
+    reconcilers.put("GpuVM", spec=BY_REF)
+    assert (await reconcilers.facts("GpuVM")).identity == Identity("Msc1", "", OURS)
+    reconcilers.put("GpuVpc", "net")
+    assert (await reconcilers.facts("GpuVM")).identity == Identity("Msc1", "acme-train", OURS)
 
 
-async def test_a_chosen_name_is_looked_for_nowhere_before_its_vpc_is_known(rooms):
+async def test_a_chosen_name_is_looked_for_nowhere_before_its_vpc_is_known(reconcilers):
     """In another VPC it is anybody's."""
-    rooms.put("GpuVM", spec=BY_REF | {"vmName": "chosen"})
-    rooms.session.vms.seen[Identity("Msc1", "", "chosen")] = Present(VmRecord(id="chosen"), NOW)
-    facts = await rooms.facts("GpuVM")
+    reconcilers.put("GpuVM", spec=BY_REF | {"vmName": "chosen"})
+    reconcilers.session.vms.seen[Identity("Msc1", "", "chosen")] = Present(VmRecord(id="chosen"), NOW)
+    facts = await reconcilers.facts("GpuVM")
     assert isinstance(facts.found, Unknown)
-    assert facts.found.cause is Blindness.UNPLACED
-    ready = rooms.vms.decide(facts).status.conditions[0]
+    assert facts.found.cause is UnknownReason.UNPLACED
+    ready = reconcilers.vms.decide(facts).status.conditions[0]
     assert (ready.reason, "GpuVpc 'net'" in ready.message) == ("DependencyNotReady", True)
 
 
 @pytest.mark.parametrize("more", [{}, {"vmName": "chosen"}])
-async def test_a_vm_outlives_the_object_that_named_its_vpc(rooms, more):
+async def test_a_vm_outlives_the_object_that_named_its_vpc(reconcilers, more):
     name = more.get("vmName", OURS)
-    rooms.put("GpuVM", spec=BY_REF | more, status=status(order=(name, "acme-train"), vmId=name))
-    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name)
-    rooms.put("GpuVpc", "net", spec={"name": "acme-other"})
-    assert (await rooms.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name), "a namesake moves no VM"
+    reconcilers.put("GpuVM", spec=BY_REF | more, status=status(order=(name, "acme-train"), vmId=name))
+    assert (await reconcilers.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name)
+    reconcilers.put("GpuVpc", "net", spec={"name": "acme-other"})
+    assert (await reconcilers.facts("GpuVM")).identity == Identity("Msc1", "acme-train", name), "a namesake moves no VM"
 
 
-async def test_a_snapshot_outlives_its_vm(rooms):
-    rooms.put("GpuSnapshot", "copy", status=status(order=(TAKEN, "acme-train"), snapshotId=TAKEN))
-    assert (await rooms.facts("GpuSnapshot", "copy")).identity == Identity("Msc1", "acme-train", TAKEN)
+async def test_a_snapshot_outlives_its_vm(reconcilers):
+    reconcilers.put("GpuSnapshot", "copy", status=status(order=(TAKEN, "acme-train"), snapshotId=TAKEN))
+    assert (await reconcilers.facts("GpuSnapshot", "copy")).identity == Identity("Msc1", "acme-train", TAKEN)
 
 
 @pytest.mark.parametrize("vm", [None, {"spec": BY_REF}])
-async def test_a_snapshot_whose_vms_place_is_not_known_has_none_itself(rooms, vm):
+async def test_a_snapshot_whose_vms_place_is_not_known_has_none_itself(reconcilers, vm):
     if vm is not None:
-        rooms.put("GpuVM", "train", **vm)
-    rooms.put("GpuSnapshot", "copy")
-    facts = await rooms.facts("GpuSnapshot", "copy")
-    assert facts.found.cause is Blindness.UNPLACED
-    assert rooms.snapshots.decide(facts).action is None
-    assert rooms.session.snapshots.watched == {}
+        reconcilers.put("GpuVM", "train", **vm)
+    reconcilers.put("GpuSnapshot", "copy")
+    facts = await reconcilers.facts("GpuSnapshot", "copy")
+    assert facts.found.cause is UnknownReason.UNPLACED
+    assert reconcilers.snapshots.decide(facts).action is None
+    assert reconcilers.session.snapshots.watched == {}

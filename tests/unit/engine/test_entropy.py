@@ -2,7 +2,7 @@
 
 import socket
 
-from gpucloud.engine.entropy import SystemEntropy
+from gpucloud.engine.runtime.entropy import SystemEntropy
 
 
 def test_two_processes_of_one_host_have_two_names():

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from gpucloud.engine import events
-from gpucloud.engine.events import EventRecorder, Happening, status_changes, with_cause
+from gpucloud.engine.kube import events
+from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from support.builders import UID, a_status, an_object
 from support.fakes import DOWN, GONE, FakeKube, HandClock
 from support.fedmetrics import a_condition
 
 pytestmark = pytest.mark.looptime
-NOTE = Happening("Created", "Requested creation of VM 'x'.", "CreateServer")
+NOTE = Event("Created", "Requested creation of VM 'x'.", "CreateServer")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def posted(recorder, kube):
 
 
 async def test_an_event_says_who_what_and_about_whom(recorder, kube):
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     (event,) = await posted(recorder, kube)
     assert (event["reason"], event["action"], event["note"], event["type"]) == ("Created", "CreateServer", NOTE.note, "Normal")
     assert event["regarding"]["uid"] == an_object().uid
@@ -60,7 +60,7 @@ async def test_what_concerns_no_object_is_told_of_the_kind(recorder, kube):
 async def test_names_sort_by_time_also_within_a_microsecond_and_when_the_clock_steps_back(recorder, kube, clock):
     for step in (0, 0, 0.000001, -5, 0, 60):
         clock.now += step
-        recorder.tell("GpuVM", an_object(), replace(NOTE, note=f"Step {step} at {clock.now}.", always=True))
+        recorder.record("GpuVM", an_object(), replace(NOTE, note=f"Step {step} at {clock.now}.", always=True))
     names = [event["metadata"]["name"] for event in await posted(recorder, kube)]
     assert names == sorted(names)
     assert len(set(names)) == len(names) == 6
@@ -70,24 +70,24 @@ async def test_names_sort_by_time_also_within_a_microsecond_and_when_the_clock_s
 async def test_a_repeat_is_counted_on_the_event_that_stands(recorder, kube, clock):
     for after in (0, 1, 599):
         clock.now += after
-        recorder.tell("GpuVM", an_object(), NOTE)
+        recorder.record("GpuVM", an_object(), NOTE)
     (event,) = await posted(recorder, kube)
     assert event["series"] == {"count": 3, "lastObservedTime": "2026-01-01T00:26:40.250000Z"}
     assert event["eventTime"] == "2026-01-01T00:16:40.250000Z"
 
 
 async def test_a_repeat_after_ten_minutes_is_an_event(recorder, kube, clock):
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     clock.now += events.REPEAT_AFTER_SECONDS
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
 
 
 async def test_what_comes_again_after_something_else_is_an_event_and_the_newest(recorder, kube, clock):
     other = replace(NOTE, reason="Running")
-    for happening in (NOTE, other, NOTE, other):
+    for event in (NOTE, other, NOTE, other):
         clock.now += 1
-        recorder.tell("GpuVM", an_object(), happening)
+        recorder.record("GpuVM", an_object(), event)
     found = await posted(recorder, kube)
     by_name = sorted(found, key=lambda event: event["metadata"]["name"])
     assert [event["reason"] for event in by_name] == ["Created", "Running", "Created", "Running"]
@@ -96,11 +96,11 @@ async def test_what_comes_again_after_something_else_is_an_event_and_the_newest(
 
 async def test_a_mutation_is_an_event_each_time(recorder, kube):
     for _ in range(2):
-        recorder.tell("GpuVM", an_object(), replace(NOTE, always=True))
+        recorder.record("GpuVM", an_object(), replace(NOTE, always=True))
     assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
 
 
-FAILED = Happening("StopFailed", "StopServer failed: no.", "StopServer", warning=True)
+FAILED = Event("StopFailed", "StopServer failed: no.", "StopServer", warning=True)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ FAILED = Happening("StopFailed", "StopServer failed: no.", "StopServer", warning
 )
 async def test_a_failed_call_is_no_event_beside_a_change_of_ready_that_says_it_all(recorder, kube, ready, told):
     recorder.tell_unless_said("GpuVM", an_object(), FAILED)
-    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
-    recorder.tell("GpuVM", an_object(), Happening("ApiError", ready, "Reconcile"))
+    recorder.record("GpuVM", an_object(uid="another"), NOTE)
+    recorder.record("GpuVM", an_object(), Event("ApiError", ready, "Reconcile"))
     assert [event["reason"] for event in await posted(recorder, kube)] == ["Created", *told]
 
 
@@ -136,10 +136,10 @@ async def test_what_is_held_back_is_told_before_the_end_and_forgotten_with_its_o
 @pytest.mark.parametrize("lost", [[DOWN], []], ids=["never recorded", "expired"])
 async def test_a_repeat_of_an_event_that_is_not_there_creates_it(recorder, kube, lost):
     kube.fails = lost
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     await posted(recorder, kube)
     kube.events.clear()
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     (event,) = await posted(recorder, kube)
     assert event["series"]["count"] == 2
 
@@ -148,27 +148,27 @@ async def test_a_repeat_of_an_event_that_is_not_there_creates_it(recorder, kube,
     "other",
     [
         (an_object(uid="another"), NOTE),
-        (an_object(), Happening("Created", "Another note.", "CreateServer")),
-        (an_object(), Happening("Destroyed", NOTE.note, "DestroyServer")),
+        (an_object(), Event("Created", "Another note.", "CreateServer")),
+        (an_object(), Event("Destroyed", NOTE.note, "DestroyServer")),
     ],
 )
 async def test_what_differs_is_told(recorder, kube, other):
-    recorder.tell("GpuVM", an_object(), NOTE)
-    recorder.tell("GpuVM", *other)
+    recorder.record("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", *other)
     assert len(await posted(recorder, kube)) == 2
 
 
 async def test_the_successor_of_a_gone_object_is_told_anew(recorder, kube):
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     recorder.forget(an_object().uid)
     assert not recorder._latest
-    recorder.tell("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
     assert len(await posted(recorder, kube)) == 2
 
 
 async def test_a_long_note_and_a_long_name_are_cut(recorder, kube):
     note = "x" + "\u00e9\U0001f600" * 5000
-    recorder.tell("GpuVM", an_object(name="n" * 253), Happening("Rejected", note, "CreateServer", warning=True))
+    recorder.record("GpuVM", an_object(name="n" * 253), Event("Rejected", note, "CreateServer", warning=True))
     (event,) = await posted(recorder, kube)
     assert len(event["note"].encode()) in range(1021, 1025), "the API counts bytes"
     assert note.startswith(event["note"])
@@ -178,22 +178,22 @@ async def test_a_long_note_and_a_long_name_are_cut(recorder, kube):
 
 async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
     kube.fails = [GONE]
-    recorder.tell("GpuVM", an_object(), NOTE)
-    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(uid="another"), NOTE)
     assert len(await posted(recorder, kube)) == 1
 
 
 async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube):
     kube.fails = [DOWN, DOWN]
-    recorder.tell("GpuVM", an_object(), NOTE)
-    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(uid="another"), NOTE)
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID, "another"]
 
 
 async def test_an_apiserver_that_stays_in_trouble_costs_one_event_a_few_seconds(recorder, kube):
     kube.fails = [DOWN] * (1 + len(events.RETRY_AFTER_SECONDS))
-    recorder.tell("GpuVM", an_object(), NOTE)
-    recorder.tell("GpuVM", an_object(uid="another"), NOTE)
+    recorder.record("GpuVM", an_object(), NOTE)
+    recorder.record("GpuVM", an_object(uid="another"), NOTE)
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == ["another"]
 
 
@@ -201,7 +201,7 @@ async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch)
     monkeypatch.setattr(events, "BACKLOG", 5)
     recorder = EventRecorder(kube, clock)
     for number in range(9):
-        recorder.tell("GpuVM", an_object(uid=str(number)), NOTE)
+        recorder.record("GpuVM", an_object(uid=str(number)), NOTE)
     assert len(await posted(recorder, kube)) == 5
 
 
@@ -276,7 +276,7 @@ def test_the_end_of_a_drift_says_so():
 
 
 @pytest.mark.parametrize(
-    ("happening", "reason", "note"),
+    ("event", "reason", "note"),
     [
         (NOTE, "Creating", "Requested creation of VM 'x': the cloud lists none for this object."),
         (NOTE, "Stopping", "Requested creation of VM 'x': spec.powerState is Stopped."),
@@ -285,6 +285,6 @@ def test_the_end_of_a_drift_says_so():
         (replace(NOTE, warning=True), "Creating", NOTE.note),
     ],
 )
-def test_a_call_says_why(happening, reason, note):
+def test_a_call_says_why(event, reason, note):
     ready = None if reason is None else a_condition("Ready", reason=reason)
-    assert with_cause(happening, ready).note == note
+    assert with_cause(event, ready).note == note

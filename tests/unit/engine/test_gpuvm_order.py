@@ -3,9 +3,9 @@
 import pytest
 
 from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine import listings
-from gpucloud.engine.gpuvm import order
-from gpucloud.engine.listings import as_recorded, snapshot_identity, vm_identity, vpc_identity
+from gpucloud.engine.cloud import listings
+from gpucloud.engine.cloud.listings import as_recorded, snapshot_identity, vm_identity, vpc_identity
+from gpucloud.engine.kinds.gpuvm import order
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys

@@ -3,9 +3,9 @@
 import aiohttp
 import pytest
 
-from gpucloud.engine.health import Endpoints
-from gpucloud.engine.metrics import Metrics
-from gpucloud.engine.watchlag import WatchLag
+from gpucloud.engine.cache.staleness import WatchStaleness
+from gpucloud.engine.manager.health import Endpoints
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.settings import Settings
 from support.fakes import HandClock
 
@@ -20,7 +20,7 @@ class Queue:
 class Engine:
     def __init__(self):
         self.queue, self.metrics, self.synced, self.clock = Queue(), Metrics(), False, HandClock()
-        self.lag = WatchLag(["GpuVM"], self.clock.mono)
+        self.lag = WatchStaleness(["GpuVM"], self.clock.mono)
 
 
 @pytest.fixture

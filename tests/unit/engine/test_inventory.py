@@ -7,7 +7,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
-from gpucloud.engine.inventory import (
+from gpucloud.engine.cloud.inventory import (
     ANYWHERE,
     EVERYTHING,
     LEAST_SPACING_SECONDS,
@@ -16,8 +16,8 @@ from gpucloud.engine.inventory import (
     Intervals,
     Inventory,
 )
-from gpucloud.engine.listings import vm_identity
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.engine.cloud.listings import vm_identity
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from support.fakes import Fetch, LoopClock, NoMeter
 
@@ -108,10 +108,10 @@ async def test_how_long_a_listing_took_is_told_up_to_what_one_call_may_take(rig,
     """A longer one is one during which we were asleep, and what it shows is old."""
     it = rig([record()], takes=takes)
     it.inventory.watch("a", here())
-    assert it.inventory.takes("Msc1") == 0.0
+    assert it.inventory.last_duration("Msc1") == 0.0
     await asyncio.sleep(takes + 1)
-    assert it.inventory.takes("Msc1") == pytest.approx(told)
-    assert it.inventory.takes("elsewhere") == 0.0
+    assert it.inventory.last_duration("Msc1") == pytest.approx(told)
+    assert it.inventory.last_duration("elsewhere") == 0.0
 
 
 async def test_a_pending_object_that_is_gone_slows_the_poll_down(rig):
@@ -136,7 +136,7 @@ async def test_many_who_want_a_look_share_one_listing(rig):
     it.woken.clear()
     now = asyncio.get_running_loop().time()
     for number in range(100):
-        it.inventory.look(f"uid{number}", now)
+        it.inventory.refresh_after(f"uid{number}", now)
     await asyncio.sleep(1)
     assert it.count == 2
     assert sorted(it.woken) == sorted(f"uid{number}" for number in range(100))
@@ -148,7 +148,7 @@ async def test_looks_that_come_one_after_the_other_are_spaced(rig):
     it.inventory.watch("a", here())
     loop = asyncio.get_running_loop()
     for _ in range(500):
-        it.inventory.look("a", loop.time())
+        it.inventory.refresh_after("a", loop.time())
         await asyncio.sleep(0.01)
     gaps = [later - sooner for sooner, later in zip(it.fetch.began, it.fetch.began[1:], strict=False)]
     assert min(gaps) >= LEAST_SPACING_SECONDS
@@ -168,7 +168,7 @@ async def test_a_look_that_a_past_listing_serves_wakes_at_once_and_lists_nothing
     it.inventory.watch("a", here())
     await asyncio.sleep(5)
     it.woken.clear()
-    it.inventory.look("a", 0.0)
+    it.inventory.refresh_after("a", 0.0)
     assert it.woken == ["a"]
     await asyncio.sleep(5)
     assert it.count == 1
@@ -179,7 +179,7 @@ async def test_a_look_into_the_future_lists_no_sooner(rig):
     it.inventory.watch("a", here())
     await asyncio.sleep(1)
     wanted = asyncio.get_running_loop().time() + 7
-    it.inventory.look("a", wanted)
+    it.inventory.refresh_after("a", wanted)
     it.woken.clear()
     await asyncio.sleep(10)
     assert it.woken == ["a"]
@@ -230,7 +230,7 @@ async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfu
     for number in range(4):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(2 * SLOW + 5)
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(SLOW)
     assert (it.sees("vm0").returned, it.sees("vm0").doubtful) == (it.fetch.began[3], True)
 
@@ -239,7 +239,7 @@ async def test_as_of_is_the_beginning_of_the_listing(rig):
     it = rig([record()], takes=3.0)
     it.inventory.watch("a", here())
     await asyncio.sleep(1)
-    assert it.sees().cause is Blindness.NOT_LOOKED
+    assert it.sees().cause is UnknownReason.NOT_LOOKED
     await asyncio.sleep(3)
     assert it.sees("other") == Absent(it.fetch.began[0], it.fetch.began[0])
     assert it.sees().as_of == it.fetch.began[0]
@@ -259,17 +259,17 @@ async def test_absent_since_the_first_listing_that_lacks_it_and_confirmed_by_the
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
-        (broken(ErrorKind.SERVER), Blindness.UNREACHABLE),
-        (broken(ErrorKind.NOT_SENT), Blindness.UNREACHABLE),
-        (broken(ErrorKind.MALFORMED), Blindness.UNREACHABLE),
-        (broken(ErrorKind.THROTTLED), Blindness.UNREACHABLE),
-        (broken(ErrorKind.NOT_FOUND), Blindness.UNREACHABLE),  # a listing that is "not found" proves nothing of a VM
-        (broken(ErrorKind.UNAUTHORIZED), Blindness.REFUSED),
-        (broken(ErrorKind.LOGIN), Blindness.REFUSED),
-        (broken(ErrorKind.FORBIDDEN), Blindness.FORBIDDEN),
-        (Listing((), complete=False), Blindness.UNREACHABLE),
-        (Listing((record("another"),), complete=False), Blindness.UNREACHABLE),  # of which some entries could be read
-        (RuntimeError("a defect of ours"), Blindness.UNREACHABLE),
+        (broken(ErrorKind.SERVER), UnknownReason.UNREACHABLE),
+        (broken(ErrorKind.NOT_SENT), UnknownReason.UNREACHABLE),
+        (broken(ErrorKind.MALFORMED), UnknownReason.UNREACHABLE),
+        (broken(ErrorKind.THROTTLED), UnknownReason.UNREACHABLE),
+        (broken(ErrorKind.NOT_FOUND), UnknownReason.UNREACHABLE),  # a listing that is "not found" proves nothing of a VM
+        (broken(ErrorKind.UNAUTHORIZED), UnknownReason.REFUSED),
+        (broken(ErrorKind.LOGIN), UnknownReason.REFUSED),
+        (broken(ErrorKind.FORBIDDEN), UnknownReason.FORBIDDEN),
+        (Listing((), complete=False), UnknownReason.UNREACHABLE),
+        (Listing((record("another"),), complete=False), UnknownReason.UNREACHABLE),  # of which some entries could be read
+        (RuntimeError("a defect of ours"), UnknownReason.UNREACHABLE),
     ],
 )
 async def test_a_listing_that_failed_makes_nothing_absent(rig, answer, cause):
@@ -334,7 +334,7 @@ async def test_nobody_can_make_a_failing_cloud_be_asked_faster(rig):
     it = rig(broken(ErrorKind.SERVER))
     it.inventory.watch("a", here())
     for _ in range(60):
-        it.inventory.look("a", asyncio.get_running_loop().time())
+        it.inventory.refresh_after("a", asyncio.get_running_loop().time())
         await asyncio.sleep(1)
     assert it.count <= 6
 
@@ -365,10 +365,10 @@ async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
     seen = it.sees("vm0")
     assert isinstance(seen, Absent) is believed
     if not believed:
-        assert seen.cause is Blindness.IMPLAUSIBLE
+        assert seen.cause is UnknownReason.IMPLAUSIBLE
         assert isinstance(it.sees("vm0", accepted_until=seen.since), Absent)
     assert it.meter.listings[-1] == ("Msc1", believed)
-    assert it.inventory.sights()["Msc1"].doubted is not believed
+    assert it.inventory.listing_statuses()["Msc1"].doubted is not believed
     if vanish < known:
         assert isinstance(it.sees(f"vm{vanish}"), Present), "what is there is seen all the same"
 
@@ -393,7 +393,7 @@ async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
     for number in range(5):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + FAST + 1)
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     it.woken.clear()
     await asyncio.sleep(FAST)
     assert isinstance(it.sees("vm0"), Present)
@@ -408,10 +408,10 @@ async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(rig):
     for number in range(3):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + 1)
-    assert it.sees("vm1").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm1").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(SLOW - 1)
     assert isinstance(it.sees("vm1"), Present), "a doubt is cleared up at once, and not at the usual pace"
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE, "the listing may be filling up"
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE, "the listing may be filling up"
     await asyncio.sleep(5)
     assert isinstance(it.sees("vm0"), Absent)
     assert it.sees("vm0").confirmed is not None
@@ -425,7 +425,7 @@ async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_
     for number in range(9):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(3 * SLOW - 5)
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(SLOW)
     assert isinstance(it.sees("vm0"), Absent)
 
@@ -436,7 +436,7 @@ async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(ri
     it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
     it.inventory.watch("uid0", here("vm0"))
     await asyncio.sleep(100 * SLOW)
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
 
 
 async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
@@ -451,7 +451,7 @@ async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
     assert isinstance(it.sees("vm0", accepted_until=doubted - 0.1), Unknown)
     await asyncio.sleep(SLOW)
     assert isinstance(it.sees("vm0", accepted_until=doubted), Absent)
-    assert it.sees("vm4", accepted_until=doubted).cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm4", accepted_until=doubted).cause is UnknownReason.IMPLAUSIBLE
 
 
 async def test_losses_one_by_one_are_each_believed(rig):
@@ -470,7 +470,7 @@ async def test_an_empty_first_listing_after_a_restart_is_doubted(rig):
     it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
     it.inventory.watch("a", here("vm0"))
     await asyncio.sleep(1)
-    assert it.sees("vm0").cause is Blindness.IMPLAUSIBLE
+    assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
 
 
 async def test_a_record_without_a_vpc_may_be_the_one(rig):
@@ -494,7 +494,7 @@ async def test_two_records_of_one_identity_are_twins(rig, second):
     it = rig([record("x"), second])
     it.inventory.watch("a", here("x"))
     await asyncio.sleep(1)
-    assert it.sees("x").twins
+    assert it.sees("x").duplicate_records
 
 
 @pytest.mark.parametrize("other", [record("x", cluster="Hou1"), record("x", vpc="acme-train")])
@@ -525,7 +525,7 @@ async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
     it.inventory.unwatch("b")  # nobody minds
     await asyncio.sleep(10 * SLOW)
     assert it.count == 2
-    assert it.sees().cause is Blindness.NOT_LOOKED
+    assert it.sees().cause is UnknownReason.NOT_LOOKED
     it.inventory.watch("c", here())
     await asyncio.sleep(1)
     assert isinstance(it.sees(), Present)
@@ -551,17 +551,17 @@ async def test_how_old_and_how_much_is_told_of_what_is_seen(rig, answers, age, c
     it = rig(*answers)
     it.inventory.watch("a", here())
     await asyncio.sleep(200.5)
-    sight = it.inventory.sights()["Msc1"]
-    assert (round(sight.age, -1), sight.count, sight.doubted) == (age, count, False), why
+    listing_status = it.inventory.listing_statuses()["Msc1"]
+    assert (round(listing_status.age, -1), listing_status.count, listing_status.doubted) == (age, count, False), why
 
 
 async def test_what_was_just_opened_is_young(rig):
     it = rig(broken(ErrorKind.SERVER))
     await asyncio.sleep(1000)
     it.inventory.watch("a", here())
-    assert it.inventory.sights()["Msc1"].age == 0
+    assert it.inventory.listing_statuses()["Msc1"].age == 0
     await asyncio.sleep(5)
-    assert it.inventory.sights()["Msc1"].age == pytest.approx(5)
+    assert it.inventory.listing_statuses()["Msc1"].age == pytest.approx(5)
 
 
 async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
@@ -569,7 +569,7 @@ async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
     it = rig(broken(ErrorKind.INVALID))
     it.inventory.watch("a", here(cluster="a-typo"))
     await asyncio.sleep(1000)
-    assert it.inventory.sights() == {}
+    assert it.inventory.listing_statuses() == {}
 
 
 async def test_nothing_is_told_of_what_nobody_needs_any_more(rig):
@@ -578,9 +578,9 @@ async def test_nothing_is_told_of_what_nobody_needs_any_more(rig):
     it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
     it.inventory.watch("a", here("vm0"))
     await asyncio.sleep(SLOW + 5)
-    assert it.inventory.sights()["Msc1"].doubted
+    assert it.inventory.listing_statuses()["Msc1"].doubted
     it.inventory.unwatch("a")
-    assert it.inventory.sights() == {}
+    assert it.inventory.listing_statuses() == {}
 
 
 # --- a whole VPC, and any VPC
@@ -591,7 +591,7 @@ INSIDE, SOMEWHERE = here(EVERYTHING), here("x", vpc=ANYWHERE)
 async def test_what_is_within_a_vpc(rig):
     it = rig([record("x"), record("y", vpc="acme-train"), record("z", vpc=None)])
     it.inventory.watch("a", INSIDE)
-    assert it.inventory.within("Msc1", "acme").cause is Blindness.NOT_LOOKED
+    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.NOT_LOOKED
     await asyncio.sleep(1)
     records, as_of = it.inventory.within("Msc1", "acme")
     assert [item.id for item in records] == ["x", "z"], "one that names no VPC may be in it"
@@ -602,9 +602,9 @@ async def test_what_is_within_a_vpc(rig):
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
-        (broken(ErrorKind.FORBIDDEN), Blindness.FORBIDDEN),
-        (broken(ErrorKind.SERVER), Blindness.UNREACHABLE),
-        (Listing((), complete=False), Blindness.UNREACHABLE),
+        (broken(ErrorKind.FORBIDDEN), UnknownReason.FORBIDDEN),
+        (broken(ErrorKind.SERVER), UnknownReason.UNREACHABLE),
+        (Listing((), complete=False), UnknownReason.UNREACHABLE),
     ],
 )
 async def test_a_failed_listing_makes_no_vpc_empty(rig, answer, cause):
@@ -619,7 +619,7 @@ async def test_an_implausible_listing_makes_no_vpc_empty(rig):
     it.inventory.expected = lambda _cluster: {here(name) for name in "xyz"}
     it.inventory.watch("a", INSIDE)
     await asyncio.sleep(SLOW + 1)
-    assert it.inventory.within("Msc1", "acme").cause is Blindness.IMPLAUSIBLE
+    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.IMPLAUSIBLE
 
 
 @pytest.mark.parametrize(
@@ -649,7 +649,7 @@ async def test_a_name_is_found_in_any_vpc_and_two_of_it_are_twins(rig):
     await asyncio.sleep(1)
     assert it.inventory.observe(SOMEWHERE).record.namespace == "acme-train"
     await asyncio.sleep(SLOW)
-    assert it.inventory.observe(SOMEWHERE).twins
+    assert it.inventory.observe(SOMEWHERE).duplicate_records
 
 
 async def test_absent_from_all_vpcs_is_confirmed_by_two_listings(rig):

@@ -6,9 +6,9 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
-from gpucloud.engine.inventory import Intervals, Inventory
-from gpucloud.engine.listings import vm_identity
-from gpucloud.reconcile.facts import Blindness, Present, Unknown
+from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.listings import vm_identity
+from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from support.fakes import Fetch, LoopClock, NoMeter
 
@@ -65,10 +65,10 @@ async def test_what_is_asked_for_changes_nothing_that_is_known(make):
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
-        (CloudError(ErrorKind.FORBIDDEN, "no"), Blindness.FORBIDDEN),
-        (CloudError(ErrorKind.UNAUTHORIZED, "no"), Blindness.REFUSED),
-        (CloudError(ErrorKind.SERVER, "no"), Blindness.UNREACHABLE),
-        (Listing((), complete=False), Blindness.UNREACHABLE),
+        (CloudError(ErrorKind.FORBIDDEN, "no"), UnknownReason.FORBIDDEN),
+        (CloudError(ErrorKind.UNAUTHORIZED, "no"), UnknownReason.REFUSED),
+        (CloudError(ErrorKind.SERVER, "no"), UnknownReason.UNREACHABLE),
+        (Listing((), complete=False), UnknownReason.UNREACHABLE),
     ],
     ids=["forbidden", "refused", "broken", "incomplete"],
 )
@@ -84,9 +84,9 @@ async def test_what_failed_shows_nothing(make, answer, cause, watched):
 async def test_what_lacks_too_much_is_not_believed(make):
     one, _ = make(records(*NAMES), [], watched=NAMES)
     await asyncio.sleep(5)
-    assert (await one.listing("Msc1", 5.0)).cause is Blindness.IMPLAUSIBLE, "by its own look"
+    assert (await one.listing("Msc1", 5.0)).cause is UnknownReason.IMPLAUSIBLE, "by its own look"
     await asyncio.sleep(120)
-    assert (await one.listing("Msc1")).cause is Blindness.IMPLAUSIBLE, "and by the standing one"
+    assert (await one.listing("Msc1")).cause is UnknownReason.IMPLAUSIBLE, "and by the standing one"
 
 
 async def test_twins_are_kept_together_and_strangers_left_out(make):

@@ -6,9 +6,9 @@ import json
 import pytest
 from aiohttp import web
 
-from gpucloud.engine import kube as module
-from gpucloud.engine.kube import CALL_SECONDS, KubeClient, KubeError
-from gpucloud.engine.kubetransport import KubeAnswer, NoAnswer
+from gpucloud.engine.kube import client as module
+from gpucloud.engine.kube.client import CALL_SECONDS, KubeClient, KubeError
+from gpucloud.engine.kube.transport import KubeAnswer, NoAnswer
 
 OWNER = {
     "name": "train",

@@ -8,7 +8,7 @@ import kopf
 import pytest
 from aiohttp import web
 
-from gpucloud.engine.kube import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.handlers.lifecycle import gated
 
 OWNER = {"name": "train", "namespace": "team", "uid": "u-1", "resourceVersion": "7", "finalizers": []}

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.kube.events import EventRecorder
+from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
 from support.fakes import FakeKube, LoopClock, a_resource

@@ -6,13 +6,13 @@ import pytest
 
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine import meant
-from gpucloud.engine.accounts import Sessions
-from gpucloud.engine.dependencies import Objects
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.metrics import Metrics
-from gpucloud.engine.objects import ObjectStore
-from gpucloud.engine.orphans import TELL_AGAIN_SECONDS, TOLD_PER_SCAN, Orphans, OrphanTools
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cloud import precondition
+from gpucloud.engine.cloud.accounts import AccountSessions
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.orphans.collector import TELL_AGAIN_SECONDS, TOLD_PER_SCAN, CollectorDeps, OrphanCollector
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
@@ -41,22 +41,22 @@ class Rig:
 
     def __init__(self, cloud, around, **rules):
         self.cloud, self.kube, self.told = cloud, FakeKube(), []
-        self.sessions = Sessions(around, lambda _session: None)
-        self.objects = Objects(
-            vms=ObjectStore(GpuVMSpec, GpuVMStatus),
-            vpcs=ObjectStore(GpuVpcSpec, GpuVpcStatus),
-            snapshots=ObjectStore(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=ObjectStore(GpuCloudAccountSpec, GpuCloudAccountStatus),
+        self.sessions = AccountSessions(around, lambda _session: None)
+        self.objects = Listers(
+            vms=Store(GpuVMSpec, GpuVMStatus),
+            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
+            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
+            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
             tag=TAG,
         )
-        self.orphans = Orphans(
-            OrphanTools(
+        self.orphans = OrphanCollector(
+            CollectorDeps(
                 sessions=self.sessions,
                 objects=self.objects,
                 kube=self.kube,
                 clock=LoopClock(),
                 synced=lambda: True,
-                tell=lambda label, kind, happening: self.told.append((label, kind, happening)),
+                tell=lambda label, kind, event: self.told.append((label, kind, event)),
                 namespaces=(),
                 rules=Rules(**rules),
                 interval=600.0,
@@ -99,9 +99,9 @@ async def test_an_orphan_is_counted_and_told_once_a_day(rig):
     assert it.gauge() is None, "before the first look nothing is said"
     for _ in range(3):
         await it.orphans.scan()
-    ((label, kind, happening),) = it.told
-    assert (label, kind, happening.reason, happening.warning) == (OWN_ACCOUNT, "GpuVM", "Orphan", True)
-    assert all(word in happening.note for word in (LEFT, "'acme'", "'Msc1'", "ONLINE", "$2.05 an hour", "gpucloud orphans"))
+    ((label, kind, event),) = it.told
+    assert (label, kind, event.reason, event.warning) == (OWN_ACCOUNT, "GpuVM", "Orphan", True)
+    assert all(word in event.note for word in (LEFT, "'acme'", "'Msc1'", "ONLINE", "$2.05 an hour", "gpucloud orphans"))
     assert (it.gauge(), it.gauge(kind="snapshots")) == (1, 0)
     await asyncio.sleep(TELL_AGAIN_SECONDS)
     await it.orphans.scan()
@@ -344,7 +344,7 @@ async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_nam
     async def waits(_client, **_place):
         if applied:
             it.engine.observe("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
-        still.append(meant.still())
+        still.append(precondition.holds())
 
     monkeypatch.setattr(CloudClient, "destroy_server", waits)
     it.strip("train")
@@ -386,13 +386,13 @@ async def test_unless_it_is_allowed_nothing_is_destroyed(whole, settings):
 @pytest.mark.parametrize("how", ["retained", "paused", "freed by us", "came back", "came back and was retained", "a namesake"])
 async def test_a_doubt_keeps_it(whole, how):
     it = await whole("train", "other")
-    room = it.engine._cloud_rooms[0]
+    reconciler = it.engine._cloud_reconcilers[0]
     if how == "came back and was retained":
         it.strip("train")
         await asyncio.sleep(500)
         it.show("train")
     if how == "freed by us":
-        room._memories.frees("u-train")
+        reconciler._tracker.frees("u-train")
     if how == "paused":
         it.kube.known["gpuvms"].discard("u-train")
         it.show("train", "DELETED", GOING | {"annotations": {"gpucloud.dev/paused": "true"}})

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine import reads
+from gpucloud.engine.manager import reads
 
 
 class Client:

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.events import EventRecorder
-from gpucloud.engine.metrics import Passed
-from gpucloud.engine.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
+from gpucloud.engine.controller.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
+from gpucloud.engine.kube.events import EventRecorder
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.telemetry.metrics import Passed
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG

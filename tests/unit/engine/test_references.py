@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucloud.engine.queue import Key
-from gpucloud.engine.references import References, Target
+from gpucloud.engine.cache.references import References, Target
+from gpucloud.engine.runtime.workqueue import Key
 
 
 def key(name, kind="GpuVM", uid=None):

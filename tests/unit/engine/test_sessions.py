@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.options import ApiKey, Login
-from gpucloud.engine.accounts import CLOSE_AFTER_SECONDS, Sessions
+from gpucloud.engine.cloud.accounts import CLOSE_AFTER_SECONDS, AccountSessions
 from gpucloud.reconcile.naming import Identity
 from support.fakes import SECRET_WORDS
 
@@ -19,7 +19,7 @@ async def sessions(cloud, around):
     for key in ("a", "b"):
         cloud.world(key)
     attached = []
-    made = Sessions(around, attached.append)
+    made = AccountSessions(around, attached.append)
     made.attached = attached
     yield made
     await made.aclose()
@@ -129,7 +129,7 @@ async def test_the_end_leaves_no_task_and_no_listing(cloud, around, pause):
     """One that has just been left, too: a task that is cancelled before its first step never comes to its end."""
     cloud.world("a")
     cloud.world("b")
-    sessions = Sessions(around, lambda _session: None)
+    sessions = AccountSessions(around, lambda _session: None)
     stays, left = sessions.open(ONE, ApiKey("a"), "team/x"), sessions.open(ONE, ApiKey("b"), "team/y")
     for session in (stays, left):
         session.vms.watch("u", HERE)

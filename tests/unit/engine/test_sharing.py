@@ -30,9 +30,11 @@ VM = {"spec": {"vmName": "prod"}, "status": made("prod", "vmId")}
 SNAPSHOT = {"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId")}
 
 
-async def refused(rooms, kind, name="train"):
+async def refused(reconcilers, kind, name="train"):
     """What is refused, in the words of the condition."""
-    (found,) = [need for need in (await rooms.facts(kind, name)).needs if need.readiness is not Readiness.READY] or (None,)
+    (found,) = [need for need in (await reconcilers.facts(kind, name)).needs if need.readiness is not Readiness.READY] or (
+        None,
+    )
     if found is None:
         return None
     assert found.readiness is Readiness.ELSEWHERE
@@ -100,28 +102,28 @@ async def test_what_only_refers_to_objects_is_refused_nothing(isolated):
 
 
 @pytest.mark.parametrize("own", [True, False])
-async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(own, rooms, isolated):
+async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(own, reconcilers, isolated):
     if own:
         isolated.account()
-        rooms = isolated
-    rooms.put("GpuSnapshot", spec=COPY)
-    rooms.put("GpuVM", spec=BOOT)
-    rooms.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
+        reconcilers = isolated
+    reconcilers.put("GpuSnapshot", spec=COPY)
+    reconcilers.put("GpuVM", spec=BOOT)
+    reconcilers.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
     for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVpc", "net")):
-        assert await refused(rooms, kind, name) is None
+        assert await refused(reconcilers, kind, name) is None
 
 
 # --- VPCs
 
 
-def there(rooms):
-    rooms.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme", tenancy_name="acme"), NOW)
+def there(reconcilers):
+    reconcilers.session.vpcs.seen[HERE] = Present(VpcRecord(id="7", name="acme", tenancy_name="acme"), NOW)
 
 
-async def decided(rooms, **more):
-    rooms.put("GpuVpc", "net", **more)
-    facts = await rooms.facts("GpuVpc", "net")
-    return rooms.vpcs.decide(facts)
+async def decided(reconcilers, **more):
+    reconcilers.put("GpuVpc", "net", **more)
+    facts = await reconcilers.facts("GpuVpc", "net")
+    return reconcilers.vpcs.decide(facts)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +146,9 @@ async def test_no_vpc_is_taken_over(isolated, adoption, is_there, reason):
     assert "IfExists" not in ready.message, "what is refused is not advised"
 
 
-async def test_adoption_is_advised_where_it_is_allowed(rooms):
-    there(rooms)
-    ready = find((await decided(rooms, spec={"name": "acme"})).status.conditions, "Ready")
+async def test_adoption_is_advised_where_it_is_allowed(reconcilers):
+    there(reconcilers)
+    ready = find((await decided(reconcilers, spec={"name": "acme"})).status.conditions, "Ready")
     assert (ready.reason, "spec.adoption: IfExists" in ready.message) == (Reason.CONFLICT, True)
 
 
@@ -181,10 +183,10 @@ async def test_pause_and_finalizer_come_first(isolated, meta):
 
 
 @pytest.mark.parametrize(("namespace", "barred"), [("others", False), ("team", True)])
-async def test_a_vpc_that_another_namespace_adopted_bars_nobody_while_it_goes(rooms, namespace, barred):
+async def test_a_vpc_that_another_namespace_adopted_bars_nobody_while_it_goes(reconcilers, namespace, barred):
     spec = {"name": "acme", "adoption": "IfExists", "deletion": {"policy": "Delete"}}
     going = GOING | {"namespace": namespace}
-    rooms.put("GpuVpc", "net", spec=spec, meta=going, status={"vpcId": "7", "adopted": True})
-    rooms.put("GpuVM")
-    found = [need.readiness for need in (await rooms.facts("GpuVM")).needs]
+    reconcilers.put("GpuVpc", "net", spec=spec, meta=going, status={"vpcId": "7", "adopted": True})
+    reconcilers.put("GpuVM")
+    found = [need.readiness for need in (await reconcilers.facts("GpuVM")).needs]
     assert found == ([Readiness.LEAVING] if barred else [])

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.engine import Engine
-from gpucloud.engine.events import EventRecorder
+from gpucloud.engine.kube.events import EventRecorder
+from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
 from support.fakes import GOING, FakeKube, LoopClock, a_resource, a_secret
@@ -65,7 +65,7 @@ class Replica:
             await asyncio.sleep(0.1)
 
     def known(self, kind):
-        return {stored.meta.name for stored in self.engine._rooms[kind].store}
+        return {stored.meta.name for stored in self.engine._reconcilers[kind].store}
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ async def test_without_an_election_it_leads_at_once(replica):
     it = await replica(stands_by=False, leader_elect=False)
     it.show("GpuVM")
     assert it.engine.leading
-    assert it.engine.leads()
+    assert it.engine.is_leader()
     await asyncio.sleep(10)
     assert len(it.cloud.asked("CreateServer")) == 1
     assert it.leases.writes == []

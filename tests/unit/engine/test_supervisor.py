@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine.supervisor import FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS, TASKS, Supervisor
+from gpucloud.engine.runtime.supervisor import FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS, TASKS, Supervisor
 
 pytestmark = pytest.mark.looptime
 

@@ -6,9 +6,9 @@ import copy
 
 import pytest
 
-from gpucloud.engine import uninstall as module
-from gpucloud.engine.kube import KubeError
-from gpucloud.engine.uninstall import Left, Policy, Uninstall, UninstallClient
+from gpucloud.cli.operations import uninstall as module
+from gpucloud.cli.operations.uninstall import Left, Policy, Uninstall, UninstallClient
+from gpucloud.engine.kube.client import KubeError
 
 PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpucloud.engine.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
+from gpucloud.engine.controller.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
 from gpucloud.kinds.meta import Condition
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
@@ -41,23 +41,23 @@ async def test_a_write_that_does_not_bring_what_was_written_is_not_repeated_hot(
     await it.live(HOUR)
     assert 60 <= len(it.kube.statuses) <= 100, "one a minute, after the first few"
     assert it.count(UNDONE, kind="GpuVM") == len(it.kube.statuses)
-    assert it.room.acted == [], "nothing is done before the status that announces it stands"
+    assert it.reconciler.acted == [], "nothing is done before the status that announces it stands"
 
 
 async def test_a_condition_that_another_manager_adds_is_removed_and_holds_nothing_up(rig):
-    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.room.acted else Verb.STOP))
-    it.room.store.put(a_body(status=with_foreign(dump(RUNNING))))
+    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.reconciler.acted else Verb.STOP))
+    it.reconciler.store.put(a_body(status=with_foreign(dump(RUNNING))))
     await it.live(30)
-    assert [verb for verb, _ in it.room.acted] == [Verb.STOP]
+    assert [verb for verb, _ in it.reconciler.acted] == [Verb.STOP]
     assert it.kube.statuses == [dump(RUNNING)]
 
 
 async def test_a_condition_that_cannot_be_removed_holds_nothing_up(rig):
-    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.room.acted else Verb.STOP))
+    it = rig(lambda _facts: Plan(status=RUNNING, action=None if it.reconciler.acted else Verb.STOP))
     it.kube.keeps = with_foreign
-    it.room.store.put(a_body(status=with_foreign(dump(RUNNING))))
+    it.reconciler.store.put(a_body(status=with_foreign(dump(RUNNING))))
     await it.live(30)
-    assert [verb for verb, _ in it.room.acted] == [Verb.STOP]
+    assert [verb for verb, _ in it.reconciler.acted] == [Verb.STOP]
     assert len(it.kube.statuses) <= 6
 
 
@@ -70,7 +70,7 @@ async def test_a_manager_that_adds_its_condition_again_after_each_write_meets_bo
         while True:
             if len(it.kube.statuses) != seen:
                 seen, it.kube.version = len(it.kube.statuses), it.kube.version + 1
-                it.room.store.put(a_body(version=it.kube.version, status=with_foreign(dump(RUNNING))))
+                it.reconciler.store.put(a_body(version=it.kube.version, status=with_foreign(dump(RUNNING))))
                 it.queue.add(it.key)
             await asyncio.sleep(0.5)
 
@@ -94,7 +94,7 @@ async def test_a_manager_that_changes_ready_meets_bounded_writes(rig):
     async def fight():
         while True:
             it.kube.version += 1
-            it.room.store.put(a_body(version=it.kube.version, status=dump(CREATING)))
+            it.reconciler.store.put(a_body(version=it.kube.version, status=dump(CREATING)))
             it.queue.add(it.key)
             await asyncio.sleep(0.5)
 

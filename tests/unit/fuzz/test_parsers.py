@@ -18,9 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gpucloud.cloud.limits import LONGEST_PAUSE, parse_http_date, parse_retry_after
 from gpucloud.cloud.options import ApiKey, Login
-from gpucloud.engine import credentials, sshkeys
-from gpucloud.engine.events import EventRecorder, Happening
-from gpucloud.engine.metrics import Metrics
+from gpucloud.engine.cloud import credentials
+from gpucloud.engine.kube import ssh_keys
+from gpucloud.engine.kube.events import Event, EventRecorder
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.reconcile import naming
 from support.builders import TAG, an_object
 from support.fakes import FakeKube, HandClock
@@ -116,8 +117,8 @@ def test_any_secret_is_a_credential_or_a_complaint_that_repeats_nothing():
 def read_keys(content):
     """The public keys in a Secret, and what is wrong with it."""
     try:
-        return sshkeys.parse(sshkeys._decoded(base64.b64encode(content).decode(), "made-up Secret"), "The made-up key"), ""
-    except sshkeys.KeyProblemError as problem:
+        return ssh_keys.parse(ssh_keys._decoded(base64.b64encode(content).decode(), "made-up Secret"), "The made-up key"), ""
+    except ssh_keys.KeyProblemError as problem:
         return [], problem.keys.detail
 
 
@@ -156,7 +157,7 @@ def test_any_object_s_name_makes_a_name_that_the_cloud_takes():
 def posted(r):
     recorder = EventRecorder(FakeKube(), HandClock())
     note = text(r, r.choice((1, 50, 1024, 3000)))
-    recorder.tell("GpuVM", an_object(name=object_name(r)), Happening("Created", note, "CreateServer"))
+    recorder.record("GpuVM", an_object(name=object_name(r)), Event("Created", note, "CreateServer"))
     return recorder._backlog.get_nowait()
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey, ClientOptions
-from gpucloud.engine import listings
-from gpucloud.engine.clock import reading
-from gpucloud.engine.inventory import Intervals, Inventory
+from gpucloud.engine.cloud import listings
+from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
-from gpucloud.reconcile.facts import CREATES, Memory, Unknown, Verb
+from gpucloud.reconcile.facts import CREATES, CallHistory, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from support import builders, snapshotfacts, vpcfacts
 from support.builders import NOW, an_object, our_name
@@ -31,7 +31,7 @@ from unit.cloud.fakes import BASE
 pytestmark = pytest.mark.looptime
 EACH = amount(4, 40)  # answers of each class for each situation
 GOING, LOST = an_object(deleting=True), {"kind": "OutcomeUnknown", "ambiguous": True}
-NEW = Memory(first_seen=NOW - 60, seen_new=True)
+NEW = CallHistory(first_seen=NOW - 60, seen_new=True)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def situations(make, there, ordered, create, destroy):
     return {
         "never ordered": partial(make, memory=NEW),
         "ordered, the answer lost": partial(make, status=ordered, memory=tried(create, ago=45, **LOST)),
-        "ordered by another process": partial(make, status=ordered, memory=Memory(NOW - 310)),
+        "ordered by another process": partial(make, status=ordered, memory=CallHistory(NOW - 310)),
         "there": partial(make, status=there, memory=OLD),
         "there, to go": partial(make, status=there, memory=OLD, meta=GOING),
         "told to go": partial(make, status=there, memory=tried(destroy, ago=310, memory=OLD), meta=GOING),

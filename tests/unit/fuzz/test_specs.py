@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gpucloud.cloud.calls import create_server
-from gpucloud.engine.catalogue import Catalogue
-from gpucloud.engine.gpuvm import order
-from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cloud.catalogue import Catalogue
+from gpucloud.engine.kinds.gpuvm import order
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc, unreadable
@@ -137,7 +137,7 @@ def any_facts(kind, r):
     facts = replace(facts, identity=placed(kind, facts, spec))
     if kind == "GpuVM" and facts.lookalikes:
         facts = replace(facts, lookalikes=("train-" + text(r, 10),))
-    return anyfacts.noticed(replace(facts, found=watched(kind, facts)))
+    return anyfacts.on_update(replace(facts, found=watched(kind, facts)))
 
 
 @each_cloud_kind
@@ -167,7 +167,7 @@ def test_any_valid_spec_makes_an_order_of_known_words():
 
 def stored(kind, spec, written, **meta):
     """The object as the watch brings it and the store reads it."""
-    store = ObjectStore(MODELS[kind].spec, MODELS[kind].status)
+    store = Store(MODELS[kind].spec, MODELS[kind].status)
     store.put(a_resource(kind, meta=meta) | {"spec": spec, "status": written})
     (item,) = store
     return item
@@ -180,7 +180,7 @@ def test_any_status_that_people_can_write_is_lived_with(kind):
         found = stored(kind, {}, written).status
         facts = replace(facts, status=found)
         facts = replace(facts, identity=placed(kind, facts, facts.spec))
-        facts = anyfacts.noticed(replace(facts, found=watched(kind, facts)))
+        facts = anyfacts.on_update(replace(facts, found=watched(kind, facts)))
         try:
             found.model_dump(mode="json", by_alias=True, exclude_none=True)
             judge(kind, DECIDE[kind](facts), before=found.conditions)

@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cli.plugin import leftovers
 from gpucloud.cli.plugin.objects import thing
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.reads import ClusterRecords, Offers, Records
+from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
 from gpucloud.kinds.gpuvpc import GpuVpcSpec
 from gpucloud.reconcile.naming import external_name
 from support.builders import KEY, TAG, UID

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gpucloud.reconcile.acceptance import NEVER, Acceptance, acceptance, command
-from gpucloud.reconcile.facts import Absent, Blindness, Now, Unknown
+from gpucloud.reconcile.facts import Absent, Now, Unknown, UnknownReason
 
 WALL, MONO = datetime(2026, 1, 1, 12, tzinfo=UTC), 5000.0
 NAME = "gpucloud.dev/accept-absence"
@@ -42,23 +42,25 @@ def test_it_ends_the_doubts_that_began_up_to_its_time(text, until):
 def test_anything_else_ends_none_and_says_so(text, says):
     found = read(text)
     assert (found.until, says in found.trouble) == (NEVER, True), found.trouble
-    doubt = Unknown(MONO, Blindness.IMPLAUSIBLE, "why.")
+    doubt = Unknown(MONO, UnknownReason.IMPLAUSIBLE, "why.")
     assert found.worded(doubt).detail == f"why. {found.trouble}"
-    assert found.worded(Unknown(MONO, Blindness.REFUSED)).detail == "", "only where it would have been of use"
+    assert found.worded(Unknown(MONO, UnknownReason.REFUSED)).detail == "", "only where it would have been of use"
     assert found.worded(gone := Absent(MONO, MONO)) is gone
 
 
 def test_no_annotation_ends_none_and_says_nothing():
     assert acceptance({}, Now(WALL, MONO)) == Acceptance()
-    assert Acceptance().worded(doubt := Unknown(MONO, Blindness.TENANT, "why.")) is doubt
+    assert Acceptance().worded(doubt := Unknown(MONO, UnknownReason.TENANT, "why.")) is doubt
 
 
 def test_a_time_before_the_doubt_began_says_so():
     found = read("2026-01-01T11:00:00Z")
     says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, earlier than this doubt began."
-    assert found.worded(Unknown(MONO, Blindness.IMPLAUSIBLE)).detail == says
-    assert found.of_credential(MONO).worded(Unknown(MONO, Blindness.IMPLAUSIBLE)).detail == says
-    assert found.worded(Unknown(MONO, Blindness.TENANT, "why.")).detail == "why.", "a later time would not end each of these"
+    assert found.worded(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
+    assert found.of_credential(MONO).worded(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
+    assert found.worded(Unknown(MONO, UnknownReason.TENANT, "why.")).detail == "why.", (
+        "a later time would not end each of these"
+    )
 
 
 def test_the_words_do_not_change_with_the_time_of_day():

@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Asked, Limits, Memory, Verb
+from gpucloud.reconcile.facts import Asked, CallHistory, Limits, Verb
 from gpucloud.reconcile.gpucloudaccount import Contact, decide
 from support.accounts import (
     ANSWERED,
@@ -76,13 +76,13 @@ def test_the_sooner_of_two_reasons_to_look_again_counts():
     ],
 )
 def test_a_secret_is_read_again(secret, known_for, soonest):
-    plan = decide(account_facts(secret=secret, memory=Memory(first_seen=NOW - known_for)))
+    plan = decide(account_facts(secret=secret, memory=CallHistory(first_seen=NOW - known_for)))
     assert plan.wake_at == NOW + soonest
 
 
 @pytest.mark.parametrize("deleting", [False, True])
 def test_without_our_finalizer_it_is_soon_seen_with_it_unless_it_goes(deleting):
-    assert decide(account_facts(meta=an_account(guarded=False, deleting=deleting))).pending is not deleting
+    assert decide(account_facts(meta=an_account(has_finalizer=False, deleting=deleting))).pending is not deleting
 
 
 @pytest.mark.parametrize("generation", [1, 2])
@@ -106,7 +106,7 @@ def test_a_secret_that_is_not_there_is_not_recorded_as_held():
 def test_after_a_restart_an_untried_account_is_soon_tried():
     status = an_account_status(proven_secret=V1)
     plan = decide(
-        account_facts(contact=Contact(), status=status, memory=Memory(first_seen=NOW - 50), secret=a_secret(held=True))
+        account_facts(contact=Contact(), status=status, memory=CallHistory(first_seen=NOW - 50), secret=a_secret(held=True))
     )
     assert plan.status is None
     assert (plan.wake_at, plan.pending) == (NOW + 10, True)

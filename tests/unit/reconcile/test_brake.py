@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.brake import Departure, Hold, Rule, hold, release, words
-from gpucloud.reconcile.facts import Blindness, Limits, Unknown, Verb
+from gpucloud.reconcile.deletion_guard import Departure, Hold, Rule, hold, release, words
+from gpucloud.reconcile.facts import Limits, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.stamps import Stamp
 from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, our_name, present
@@ -256,7 +256,7 @@ def test_it_settles_and_speaks_in_sentences(sentence):
     [
         ({}, True, "a restart, or another replica, must know"),
         ({"meta": noted(deleting=True, PAUSED="true")}, True, "a pause says something else, and holds nothing by itself"),
-        ({"found": Unknown(NOW - 999, Blindness.UNREACHABLE, "down")}, True, "so does an outage"),
+        ({"found": Unknown(NOW - 999, UnknownReason.UNREACHABLE, "down")}, True, "so does an outage"),
         ({"limits": Limits(observe_only=True), "hold": None}, True, "nothing is announced in this mode"),
         ({"hold": None}, False, "it passes: a later process must not take it for held"),
     ],

@@ -13,7 +13,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.gpucloudaccount import Access, CredentialKind, GpuCloudAccountStatus
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Asked, Blindness, Limits, Memory, Verb
+from gpucloud.reconcile.facts import Asked, CallHistory, Limits, UnknownReason, Verb
 from gpucloud.reconcile.gpucloudaccount import Contact, decide
 from support.accounts import (
     ANSWERED,
@@ -42,7 +42,7 @@ WATCHING = Limits(observe_only=True)
 HELD = a_secret(held=True)
 ROTATED = an_account_status(held_secret=OLD_SECRET)  # by name: the spec names another Secret now
 DOOMED = Asked(2)  # what is asked of an account in DELETING
-REFUSED, UNREACHABLE = in_trouble(Blindness.REFUSED), in_trouble(Blindness.UNREACHABLE, ANSWERED.last)
+REFUSED, UNREACHABLE = in_trouble(UnknownReason.REFUSED), in_trouble(UnknownReason.UNREACHABLE, ANSWERED.last)
 FORBIDDEN = "Required permissions are not granted."
 
 
@@ -71,10 +71,10 @@ def stalled(why, given, reason, **more):
 
 LIFE = {
     "without our finalizer nothing happens": Row(
-        "a Secret held by an account that is gone is held for ever", {"meta": an_account(guarded=False)}
+        "a Secret held by an account that is gone is held for ever", {"meta": an_account(has_finalizer=False)}
     ),
     "observe-only speaks without our finalizer": connected(
-        "it puts none on", {"meta": an_account(guarded=False), "limits": WATCHING}, says=("--observe-only", "HoldSecret")
+        "it puts none on", {"meta": an_account(has_finalizer=False), "limits": WATCHING}, says=("--observe-only", "HoldSecret")
     ),
     'the value "false" does not pause': connected(
         "a template may render it", {"meta": an_account(annotations={Annotation.PAUSED: "false"}), "secret": HELD}
@@ -106,7 +106,7 @@ LIFE = {
         "the other kind", {"secret": a_secret(held=True, kind=CredentialKind.LOGIN)}, says=("login", "not shown its tenant")
     ),
     "restricted is not unready": connected(
-        "the key works, and may not do everything", {"secret": HELD, "contact": in_trouble(Blindness.FORBIDDEN)}
+        "the key works, and may not do everything", {"secret": HELD, "contact": in_trouble(UnknownReason.FORBIDDEN)}
     ),
     "not tried yet": Row(
         "neither good nor bad is known",
@@ -129,14 +129,14 @@ LIFE = {
         says=("the cloud's own words", "'eu'"),
     ),
     "a cause that no contact should have": Row(
-        "total", {"secret": HELD, "contact": in_trouble(Blindness.IMPLAUSIBLE)}, Reason.API_UNAVAILABLE, "Unknown"
+        "total", {"secret": HELD, "contact": in_trouble(UnknownReason.IMPLAUSIBLE)}, Reason.API_UNAVAILABLE, "Unknown"
     ),
 }
 
 SECRETS = {
     "missing": Row(
         "applied in any order",
-        {"secret": None, "memory": Memory(first_seen=NOW)},
+        {"secret": None, "memory": CallHistory(first_seen=NOW)},
         Reason.SECRET_NOT_FOUND,
         says=(repr(SECRET), "'team'", "spec.secretRef"),
         wakes=1,
@@ -198,7 +198,7 @@ TENANTS = {
     ),
     "proof is not taken from a credential in trouble": stalled(
         "only what the cloud takes can prove",
-        {"secret": HELD, "contact": in_trouble(Blindness.REFUSED, ANSWERED.last), "tenant": "acme"},
+        {"secret": HELD, "contact": in_trouble(UnknownReason.REFUSED, ANSWERED.last), "tenant": "acme"},
         Reason.CREDENTIALS_REFUSED,
         status={"tenant": "acme", "proven_secret": None},
     ),
@@ -333,7 +333,7 @@ HOLDING = {
 }
 
 DELETION = {
-    "after its finalizer nothing is ours to do": Row("gone is gone", {"meta": an_account(**DELETING, guarded=False)}),
+    "after its finalizer nothing is ours to do": Row("gone is gone", {"meta": an_account(**DELETING, has_finalizer=False)}),
     "paused holds it": stalled(
         "pause means hands off, deletion included",
         {"meta": an_account(**DELETING, annotations=PAUSED), "secret": HELD},
@@ -529,7 +529,7 @@ def test_what_was_seen_is_sorted_and_counted():
 
 def test_what_was_seen_before_stands_until_the_cloud_has_answered():
     seen = decide(account_facts(secret=HELD, clusters=("Hou1",), allowed=frozenset({"GetServers"}))).status
-    untried = decide(account_facts(status=seen, contact=in_trouble(Blindness.UNREACHABLE), secret=HELD)).status
+    untried = decide(account_facts(status=seen, contact=in_trouble(UnknownReason.UNREACHABLE), secret=HELD)).status
     assert (untried.clusters, untried.operations) == (seen.clusters, seen.operations)
     answered = decide(account_facts(status=seen, secret=HELD)).status
     assert (answered.clusters, answered.operations) == ((), ())
@@ -554,7 +554,7 @@ RESTARTED = {
     "contact": Contact(),
     "secret": HELD,
     "status": an_account_status(tenant="acme", proven_secret=V1, held_secret=SECRET),
-    "memory": Memory(first_seen=NOW - 1),
+    "memory": CallHistory(first_seen=NOW - 1),
     "users": (VM,),
 }
 
@@ -575,7 +575,7 @@ class TestRestart:
             pytest.param({"status": an_account_status("ApiUnavailable", "Unknown", proven_secret=V1)}, id="it was not well"),
             pytest.param({"meta": an_account(generation=2)}, id="the verdict speaks of another spec"),
             pytest.param({"endpoint": "us"}, id="it was proven elsewhere"),
-            pytest.param({"memory": Memory(first_seen=NOW - 60)}, id="not for ever"),
+            pytest.param({"memory": CallHistory(first_seen=NOW - 60)}, id="not for ever"),
         ],
     )
     def test_says_that_it_is_untried_otherwise(self, changed):
@@ -638,7 +638,7 @@ ended = st.tuples(
 
 @st.composite
 def memories(draw):
-    memory = Memory(first_seen=NOW - draw(st.sampled_from([0.0, 3.0, 900.0])))
+    memory = CallHistory(first_seen=NOW - draw(st.sampled_from([0.0, 3.0, 900.0])))
     for verb in (HOLD, FREE):
         call = draw(st.none() | ended)
         if call is not None:
@@ -663,7 +663,7 @@ def metas(draw):
         )
     )
     return an_account(
-        guarded=draw(st.sampled_from([True, True, True, False])),
+        has_finalizer=draw(st.sampled_from([True, True, True, False])),
         deleting=draw(st.booleans()),
         generation=draw(st.sampled_from([1, 2])),
         annotations=annotations,
@@ -687,7 +687,7 @@ secrets = st.none() | st.one_of(
     st.builds(a_flawed_secret, version=versions, held=st.booleans(), deleting=st.booleans()),
 )
 contacts = st.builds(
-    Contact, moments, st.none() | st.builds(lambda cause: in_trouble(cause).trouble, st.sampled_from(Blindness))
+    Contact, moments, st.none() | st.builds(lambda cause: in_trouble(cause).trouble, st.sampled_from(UnknownReason))
 )
 any_facts = st.builds(
     account_facts,
@@ -745,7 +745,7 @@ def test_conditions_keep_their_contract(f):
 @given(any_facts)
 def test_only_what_may_be_done_is_done(f):
     plan = decide(f)
-    passive = f.meta.annotations.get(Annotation.PAUSED, "false") != "false" or f.limits.observe_only or not f.meta.guarded
+    passive = f.meta.annotations.get(Annotation.PAUSED, "false") != "false" or f.limits.observe_only or not f.meta.has_finalizer
     assert plan.action in {None, HOLD, FREE}
     assert not (passive and (plan.action or plan.release))
     assert not (plan.action and plan.release)

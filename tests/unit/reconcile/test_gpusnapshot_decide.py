@@ -11,7 +11,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.meta import Condition, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Limits, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpusnapshot import Source, decide
 from support.builders import NOW, START, an_object, an_order, known, present
 from support.rows import WORDS, Row, converges, ends_as_a_sentence, judge, noted, tried
@@ -44,7 +44,7 @@ DESTROYING = an_order(NAME, OrderState.DESTROYING)
 TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)
 GOING = a_snapshot_status("Deleting", **TAKEN | {"order": DESTROYING})
 DELETING = an_object(deleting=True)
-NEW = Memory(first_seen=NOW - 9, seen_new=True)
+NEW = CallHistory(first_seen=NOW - 9, seen_new=True)
 RETAINS = a_snapshot_spec(deletion={"policy": "Retain"})
 CHOSEN = a_snapshot_spec(snapshotName="theirs")
 THEIRS = an_order("theirs", OrderState.INTENDED)
@@ -52,7 +52,9 @@ SENT = tried(Verb.CREATE_SNAPSHOT)
 
 ROWS = {
     # --- safety first
-    "without our finalizer nothing happens": Row("it would leak", {"meta": an_object(guarded=False), "found": a_snapshot()}),
+    "without our finalizer nothing happens": Row(
+        "it would leak", {"meta": an_object(has_finalizer=False), "found": a_snapshot()}
+    ),
     "paused keeps the last verdict, and that it succeeded": Row(
         "a script waits for Succeeded",
         {"meta": noted(PAUSED="true"), "status": COMPLETED},
@@ -104,54 +106,54 @@ ROWS = {
     ),
     "nowhere, and retained: free": Row("the way out", UNPLACED | {"meta": DELETING, "spec": RETAINS}, released=Reason.RETAINED),
     # --- sight
-    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, Blindness.NOT_LOOKED)}, looks=True),
+    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LOOKED)}, looks=True),
     "a short outage leaves the verdict": Row(
-        "one outage must not turn everything red", {"status": COMPLETED, "found": Unknown(NOW - 10, Blindness.UNREACHABLE)}
+        "one outage must not turn everything red", {"status": COMPLETED, "found": Unknown(NOW - 10, UnknownReason.UNREACHABLE)}
     ),
     "a long outage says so": Row(
         "Ready must not stay True for ever",
-        {"status": COMPLETED, "found": Unknown(NOW - 181, Blindness.UNREACHABLE, "HTTP 502")},
+        {"status": COMPLETED, "found": Unknown(NOW - 181, UnknownReason.UNREACHABLE, "HTTP 502")},
         Reason.API_UNAVAILABLE,
         "Unknown",
         says=("snapshot", "HTTP 502"),
     ),
     "a refused credential stalls a new object at once": Row(
         "a person must act",
-        {"found": Unknown(NOW, Blindness.REFUSED, "401")},
+        {"found": Unknown(NOW, UnknownReason.REFUSED, "401")},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         says="Put a valid",
     ),
     "a missing permission stalls a new object at once": Row(
         "a person must act",
-        {"found": Unknown(NOW, Blindness.FORBIDDEN)},
+        {"found": Unknown(NOW, UnknownReason.FORBIDDEN)},
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         says=("may not list snapshots", "Grant"),
     ),
     "an implausible listing is not believed": Row(
         "not all can have vanished",
-        {"status": COMPLETED, "found": Unknown(NOW - 200, Blindness.IMPLAUSIBLE)},
+        {"status": COMPLETED, "found": Unknown(NOW - 200, UnknownReason.IMPLAUSIBLE)},
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
         says="accept-absence",
     ),
     "no account stalls at once": Row(
         "a person must create one",
-        {"found": Unknown(NOW, Blindness.NO_ACCOUNT, "No account. Create one.")},
+        {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
         Reason.NO_ACCOUNT,
         progress="Stalled",
         says="Create one.",
     ),
     "an account that is not ready is waited for": Row(
         "it says itself what is wrong",
-        {"found": Unknown(NOW, Blindness.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+        {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
         Reason.ACCOUNT_NOT_READY,
         says="'lab'",
     ),
     "another tenant's credential stalls": Row(
         "all of ours looks gone with it",
-        {"status": COMPLETED, "found": Unknown(NOW - 181, Blindness.TENANT, "It is tenant 'x': put the right one back.")},
+        {"status": COMPLETED, "found": Unknown(NOW - 181, UnknownReason.TENANT, "It is tenant 'x': put the right one back.")},
         Reason.TENANT_MISMATCH,
         "Unknown",
         "Stalled",
@@ -220,7 +222,7 @@ ROWS = {
     ),
     "twins stall and nothing is touched": Row(
         "either could be the wrong one",
-        {"found": a_snapshot(twins=True), "status": COMPLETED},
+        {"found": a_snapshot(duplicate_records=True), "status": COMPLETED},
         Reason.AMBIGUOUS,
         progress="Stalled",
         says=(NAME, "by hand"),
@@ -254,13 +256,13 @@ ROWS = {
     ),
     "a VM that cannot be seen is waited for": Row(
         "a snapshot of nothing would be refused for good",
-        {"source": Source("vm", Unknown(NOW, Blindness.UNREACHABLE))},
+        {"source": Source("vm", Unknown(NOW, UnknownReason.UNREACHABLE))},
         Reason.DEPENDENCY_NOT_READY,
         says="VM",
     ),
     "a VM not looked for yet is looked for": Row(
         "nobody else may have asked for that listing, and its coming would wake nobody; nothing is said on the way",
-        {"source": Source("vm", Unknown(NOW, Blindness.NOT_LOOKED))},
+        {"source": Source("vm", Unknown(NOW, UnknownReason.NOT_LOOKED))},
         looks=True,
     ),
     "a VM that is on its way is waited for": Row(
@@ -271,7 +273,9 @@ ROWS = {
     ),
     "no VM known at all is waited for": Row("nobody can say which", {"source": None}, Reason.DEPENDENCY_NOT_READY),
     "of two VMs of one name no snapshot is taken": Row(
-        "it would be of either", {"source": Source(VM.name, present(name=VM.name, twins=True))}, Reason.DEPENDENCY_NOT_READY
+        "it would be of either",
+        {"source": Source(VM.name, present(name=VM.name, duplicate_records=True))},
+        Reason.DEPENDENCY_NOT_READY,
     ),
     "the source may go once the snapshot is there": Row(
         "a snapshot outlives its VM",
@@ -300,13 +304,13 @@ ROWS = {
     ),
     "a record of another process is waited out": Row(
         "it may have been sent",
-        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
+        {"status": CREATING, "memory": CallHistory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
     "a listing older than the object is not believed": Row(
         "it may have been taken in an earlier life",
-        {"found": Absent(NOW - 2, NOW - 2), "memory": Memory(first_seen=NOW - 1)},
+        {"found": Absent(NOW - 2, NOW - 2), "memory": CallHistory(first_seen=NOW - 1)},
         looks=True,
     ),
     "nothing is taken in a dying namespace": Row(
@@ -451,7 +455,7 @@ ROWS = {
     ),
     "deleting twins destroys neither": Row(
         "either could be the wrong one",
-        {"meta": DELETING, "status": COMPLETED, "found": a_snapshot(twins=True)},
+        {"meta": DELETING, "status": COMPLETED, "found": a_snapshot(duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="by hand",
@@ -498,13 +502,13 @@ ROWS = {
     "never ordered and not there: free": Row("nothing was taken", {"meta": DELETING}, released=Reason.GONE, says="No snapshot"),
     "blind: not forgotten": Row(
         "gone cannot be proven",
-        {"meta": DELETING, "status": GOING, "found": Unknown(NOW - 10, Blindness.UNREACHABLE, "HTTP 502")},
+        {"meta": DELETING, "status": GOING, "found": Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")},
         Reason.DELETION_BLOCKED,
         says=("HTTP 502", "Retain"),
     ),
     "without an account, with something taken: held": Row(
         "no account is no proof",
-        {"meta": DELETING, "status": COMPLETED, "found": Unknown(NOW, Blindness.NO_ACCOUNT)},
+        {"meta": DELETING, "status": COMPLETED, "found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="Retain",

@@ -15,14 +15,14 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import (
     Absent,
     AccountFacts,
-    Blindness,
+    CallHistory,
     Dependency,
     KeyTrouble,
     Limits,
-    Memory,
     Readiness,
     SSHKeys,
     Unknown,
+    UnknownReason,
     Verb,
 )
 from gpucloud.reconcile.gpuvm import decide, identity
@@ -66,7 +66,7 @@ REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 ROWS = {
     # --- safety first
     "without our finalizer nothing happens": Row(
-        "bought before the finalizer, deleted at once: leaked", {"meta": an_object(guarded=False)}
+        "bought before the finalizer, deleted at once: leaked", {"meta": an_object(has_finalizer=False)}
     ),
     "paused keeps the last verdict and says so": Row(
         "a person's hand is on it",
@@ -104,34 +104,37 @@ ROWS = {
         says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
     ),
     # --- sight
-    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, Blindness.NOT_LOOKED)}, looks=True),
+    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LOOKED)}, looks=True),
     "a short outage leaves a running VM's verdict": Row(
         "one outage must not turn 10,000 objects red", {"status": RUNNING, "found": BLIND}
     ),
     "a long outage says so": Row(
         "Ready must not stay True for ever",
-        {"status": RUNNING, "found": Unknown(NOW - 181, Blindness.UNREACHABLE, "HTTP 502")},
+        {"status": RUNNING, "found": Unknown(NOW - 181, UnknownReason.UNREACHABLE, "HTTP 502")},
         Reason.API_UNAVAILABLE,
         "Unknown",
         says="HTTP 502",
     ),
     "a new object says quickly that the cloud is away": Row(
         "its owner is watching",
-        {"found": Unknown(NOW - 7, Blindness.UNREACHABLE, "no route")},
+        {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
         Reason.API_UNAVAILABLE,
         "Unknown",
     ),
     "a refused credential stalls a new object at once": Row(
-        "a person must act", {"found": Unknown(NOW, Blindness.REFUSED, "401")}, Reason.CREDENTIALS_REFUSED, progress="Stalled"
+        "a person must act",
+        {"found": Unknown(NOW, UnknownReason.REFUSED, "401")},
+        Reason.CREDENTIALS_REFUSED,
+        progress="Stalled",
     ),
     "a missing permission stalls a new object at once": Row(
-        "a person must act", {"found": Unknown(NOW, Blindness.FORBIDDEN)}, Reason.PERMISSION_DENIED, progress="Stalled"
+        "a person must act", {"found": Unknown(NOW, UnknownReason.FORBIDDEN)}, Reason.PERMISSION_DENIED, progress="Stalled"
     ),
     "a cluster that the cloud does not know is told with those that it knows": Row(
         "a slip of the pen",
         {
             "spec": a_spec(cluster="Msc7"),
-            "found": Unknown(NOW, Blindness.REJECTED, "no such cluster"),
+            "found": Unknown(NOW, UnknownReason.REJECTED, "no such cluster"),
             "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
         },
         Reason.INVALID_SPEC,
@@ -139,11 +142,11 @@ ROWS = {
         says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
     ),
     "which clusters there are may take a moment to be known": Row(
-        "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, Blindness.REJECTED, "400")}
+        "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, UnknownReason.REJECTED, "400")}
     ),
     "without a list of clusters the refusal is told all the same": Row(
         "the credential may not list them",
-        {"found": Unknown(NOW - 7, Blindness.REJECTED, "400")},
+        {"found": Unknown(NOW - 7, UnknownReason.REJECTED, "400")},
         Reason.INVALID_SPEC,
         progress="Stalled",
         says="refuses to list VMs in cluster 'Msc1' (400).",
@@ -152,7 +155,7 @@ ROWS = {
         "the cluster's name is right, in whatever spelling",
         {
             "spec": a_spec(cluster="msc1"),
-            "found": Unknown(NOW, Blindness.REJECTED, "closed"),
+            "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
             "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
         },
         Reason.INVALID_SPEC,
@@ -161,7 +164,7 @@ ROWS = {
     ),
     "an implausible listing is not believed": Row(
         "half the fleet cannot have vanished",
-        {"status": RUNNING, "found": Unknown(NOW - 200, Blindness.IMPLAUSIBLE)},
+        {"status": RUNNING, "found": Unknown(NOW - 200, UnknownReason.IMPLAUSIBLE)},
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
         says="accept-absence",
@@ -171,7 +174,7 @@ ROWS = {
         {
             "meta": noted(ACCEPT_ABSENCE="true"),
             "status": RUNNING,
-            "found": Unknown(NOW, Blindness.IMPLAUSIBLE, "It is 'true', which is no time."),
+            "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE, "It is 'true', which is no time."),
         },
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
@@ -210,7 +213,7 @@ ROWS = {
     ),
     "a spec that names another place than a live order calls a person, and the record is kept": Row(
         "what it names in the new place is another's, and ours would be forgotten",
-        {"status": RUNNING, "found": Unknown(NOW, Blindness.MOVED, "It cannot be moved. Set the spec back.")},
+        {"status": RUNNING, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved. Set the spec back.")},
         Reason.INVALID_SPEC,
         "Unknown",
         "Stalled",
@@ -283,7 +286,10 @@ ROWS = {
         status={"last_handled_restart_at": "t1"},
     ),
     "twins stall and nothing is touched": Row(
-        "either could be the wrong one", {"found": present(twins=True), "status": RUNNING}, Reason.AMBIGUOUS, progress="Stalled"
+        "either could be the wrong one",
+        {"found": present(duplicate_records=True), "status": RUNNING},
+        Reason.AMBIGUOUS,
+        progress="Stalled",
     ),
     # --- buying
     "a free name is first written down": Row(
@@ -298,7 +304,7 @@ ROWS = {
     ),
     "a record of another process is waited out": Row(
         "it may have been accepted just before: a restart shortens no wait",
-        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
+        {"status": CREATING, "memory": CallHistory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
@@ -388,7 +394,7 @@ ROWS = {
     ),
     "a listing older than the object is not believed": Row(
         "the order may already have been sent in an earlier life",
-        {"found": Absent(NOW - 2, NOW - 2), "memory": Memory(first_seen=NOW - 1)},
+        {"found": Absent(NOW - 2, NOW - 2), "memory": CallHistory(first_seen=NOW - 1)},
         looks=True,
     ),
     "a stale listing does not show that a name is free": Row(
@@ -819,30 +825,30 @@ ROWS = {
     # --- accounts
     "no account stalls a new object at once": Row(
         "a person must create one",
-        {"found": Unknown(NOW, Blindness.NO_ACCOUNT, "No account. Create one.")},
+        {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
         Reason.NO_ACCOUNT,
         progress="Stalled",
         says="Create one.",
     ),
     "an account that is not ready is waited for": Row(
         "it says itself what is wrong",
-        {"found": Unknown(NOW, Blindness.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+        {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
         Reason.ACCOUNT_NOT_READY,
         says="'lab'",
         status={"progress_deadline_at": None},
     ),
     "an account that fails later leaves a running VM's verdict for a while": Row(
-        "a key is being changed", {"status": RUNNING, "found": Unknown(NOW - 170, Blindness.ACCOUNT, "Waiting.")}
+        "a key is being changed", {"status": RUNNING, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, "Waiting.")}
     ),
     "an account that stays away makes a running VM Unknown": Row(
         "Ready must not stay True for ever",
-        {"status": RUNNING, "found": Unknown(NOW - 181, Blindness.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+        {"status": RUNNING, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
         Reason.ACCOUNT_NOT_READY,
         "Unknown",
     ),
     "another tenant's credential never makes a VM lost": Row(
         "all of ours looks gone with it",
-        {"status": RUNNING, "found": Unknown(NOW - 181, Blindness.TENANT, "It is tenant 'x': put the right one back.")},
+        {"status": RUNNING, "found": Unknown(NOW - 181, UnknownReason.TENANT, "It is tenant 'x': put the right one back.")},
         Reason.TENANT_MISMATCH,
         "Unknown",
         "Stalled",
@@ -852,7 +858,7 @@ ROWS = {
         "the Secret is what to create, not a key to put into it",
         {
             "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
-            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
             "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
         },
         Reason.ACCOUNT_NOT_READY,
@@ -862,7 +868,7 @@ ROWS = {
         "it cannot be seen or destroyed",
         {
             "status": a_status("Creating", order=an_order(NAME, OrderState.ACCEPTED)),
-            "found": Unknown(NOW - 9, Blindness.REFUSED, "401"),
+            "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
             "needs": (Dependency("Secret 'key'", Readiness.MISSING, account=True),),
         },
         Reason.CREDENTIALS_REFUSED,
@@ -871,7 +877,7 @@ ROWS = {
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
         "so that it may go unseen, whoever runs then",
-        {"found": Unknown(NOW, Blindness.REFUSED), "memory": Memory(first_seen=NOW - 9, seen_new=True)},
+        {"found": Unknown(NOW, UnknownReason.REFUSED), "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         status={"order": OrderState.NOT_ORDERED},

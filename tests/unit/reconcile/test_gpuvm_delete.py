@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Absent, Blindness, Limits, Memory, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import decide, with_snapshots
 from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, present
 from support.gpuvmfacts import (
@@ -38,18 +38,18 @@ ROWS = {
     ),
     "deletion is told before anything was looked at": Row(
         "it was asked for after a restart",
-        {"meta": an_object(deleting=True, generation=2), "status": RUNNING, "found": Unknown(NOW, Blindness.NOT_LOOKED)},
+        {"meta": an_object(deleting=True, generation=2), "status": RUNNING, "found": Unknown(NOW, UnknownReason.NOT_LOOKED)},
         Reason.DELETING,
         looks=True,
     ),
     "held before a restart, and not looked at yet": Row(
         "its status must not lose the word, nor be written twice",
-        {"meta": DELETING, "status": HELD, "found": Unknown(NOW, Blindness.NOT_LOOKED)},
+        {"meta": DELETING, "status": HELD, "found": Unknown(NOW, UnknownReason.NOT_LOOKED)},
         looks=True,
     ),
     "held, and out of sight for a moment": Row(
         "a short outage leaves the last word standing",
-        {"meta": DELETING, "status": HELD, "found": Unknown(NOW - 1, Blindness.UNREACHABLE, "HTTP 502")},
+        {"meta": DELETING, "status": HELD, "found": Unknown(NOW - 1, UnknownReason.UNREACHABLE, "HTTP 502")},
     ),
     "a destroy that was accepted is not repeated": Row(
         "the record stays a while",
@@ -103,7 +103,7 @@ ROWS = {
             "meta": DELETING,
             "status": GOING,
             "found": Absent(NOW, NOW - 29, NOW - 2),
-            "memory": Memory(first_seen=NOW - 31),
+            "memory": CallHistory(first_seen=NOW - 31),
             "spec": a_spec(vmName=NAME),
         },
         Reason.DELETING,
@@ -115,14 +115,14 @@ ROWS = {
             "meta": DELETING,
             "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
             "found": Absent(NOW, NOW - 5, NOW - 2),
-            "memory": Memory(first_seen=NOW - 9),
+            "memory": CallHistory(first_seen=NOW - 9),
         },
         Reason.DELETING,
         action=Verb.DESTROY,
     ),
     "a spec that names another place: not forgotten": Row(
         "what stands in the new place is another's",
-        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, Blindness.MOVED, "It cannot be moved.")},
+        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved.")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=("cannot be moved", "Retain"),
@@ -159,7 +159,7 @@ ROWS = {
     ),
     "ordered by a process before us: wait before letting go": Row(
         "it may still come",
-        {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 1)},
+        {"meta": DELETING, "status": CREATING, "memory": CallHistory(first_seen=NOW - 1)},
         Reason.DELETING,
         looks=False,
     ),
@@ -186,7 +186,7 @@ ROWS = {
     ),
     "deleting twins destroys neither": Row(
         "either could be the wrong one",
-        {"meta": DELETING, "status": RUNNING, "found": present(twins=True)},
+        {"meta": DELETING, "status": RUNNING, "found": present(duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
     ),
@@ -195,7 +195,7 @@ ROWS = {
     ),
     "blind by an implausible listing: held": Row(
         "an empty listing must not free a thousand VMs",
-        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, Blindness.IMPLAUSIBLE)},
+        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="accept-absence",
@@ -230,7 +230,7 @@ ROWS = {
         {
             "meta": DELETING,
             "status": a_status("NoAccount", order=Order(state=OrderState.NOT_ORDERED)),
-            "found": Unknown(NOW, Blindness.NO_ACCOUNT),
+            "found": Unknown(NOW, UnknownReason.NO_ACCOUNT),
         },
         released=Reason.GONE,
         says="No VM",
@@ -239,14 +239,14 @@ ROWS = {
         "nothing is sent before our finalizer",
         {
             "meta": DELETING,
-            "found": Unknown(NOW, Blindness.NO_ACCOUNT),
-            "memory": Memory(first_seen=NOW - 9, seen_new=True),
+            "found": Unknown(NOW, UnknownReason.NO_ACCOUNT),
+            "memory": CallHistory(first_seen=NOW - 9, seen_new=True),
         },
         released=Reason.GONE,
     ),
     "a credential refused, with a status that was stripped: held": Row(
         "a re-apply took the record of a VM that lives",
-        {"meta": DELETING, "status": a_status("CredentialsRefused"), "found": Unknown(NOW, Blindness.REFUSED)},
+        {"meta": DELETING, "status": a_status("CredentialsRefused"), "found": Unknown(NOW, UnknownReason.REFUSED)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="Retain",
@@ -255,7 +255,7 @@ ROWS = {
         "it saw the object new, and then bought",
         {
             "meta": DELETING,
-            "found": Unknown(NOW, Blindness.REFUSED),
+            "found": Unknown(NOW, UnknownReason.REFUSED),
             "memory": replace(tried(Verb.CREATE), seen_new=True),
         },
         Reason.DELETION_BLOCKED,
@@ -265,14 +265,14 @@ ROWS = {
     ),
     "without an account, with something begun: held": Row(
         "no account is no proof",
-        {"meta": DELETING, "status": RUNNING, "found": Unknown(NOW, Blindness.NO_ACCOUNT)},
+        {"meta": DELETING, "status": RUNNING, "found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="Retain",
     ),
     "another tenant's credential lets nothing go": Row(
         "two listings of another tenant lack it too",
-        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, Blindness.TENANT, "It is tenant 'x'.")},
+        {"meta": DELETING, "status": GOING, "found": Unknown(NOW, UnknownReason.TENANT, "It is tenant 'x'.")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="tenant 'x'",
@@ -356,7 +356,7 @@ ROWS = {
     ),
     "snapshots that cannot be listed hold it": Row(
         "unknown is not none",
-        TOGETHER | {"snapshots": Unknown(NOW, Blindness.FORBIDDEN, "403")},
+        TOGETHER | {"snapshots": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=("403", "Keep"),
@@ -404,7 +404,7 @@ def test_every_reason_has_a_row():
         (a_list(("s", True), ("theirs", False)), False),
         (a_list(("theirs", False)), False),
         (a_list(("s", True), as_of=NOW - 11), False),  # a foreign one may have come since
-        (Unknown(NOW, Blindness.UNREACHABLE), False),
+        (Unknown(NOW, UnknownReason.UNREACHABLE), False),
         (None, False),
     ],
 )

@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState, Origin
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile.facts import Absent, Blindness, Dependency, Limits, Memory, Readiness, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Limits, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, decide
 from gpucloud.reconcile.text import abridged
 from support.builders import NOW, START, an_object, an_order, known
@@ -39,7 +39,7 @@ EMPTIED = {"meta": DELETING, "status": GOING, "found": a_vpc(), "occupants": EMP
 
 ROWS = {
     # --- safety first
-    "without our finalizer nothing happens": Row("it would leak", {"meta": an_object(guarded=False), "found": a_vpc()}),
+    "without our finalizer nothing happens": Row("it would leak", {"meta": an_object(has_finalizer=False), "found": a_vpc()}),
     "paused keeps the last verdict": Row(
         "a person's hand is on it", {"meta": noted(PAUSED="true"), "status": AVAILABLE}, Reason.AVAILABLE, "True", None
     ),
@@ -54,58 +54,61 @@ ROWS = {
         says=("gpucloud.dev/paused", "remove it"),
     ),
     # --- sight
-    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, Blindness.NOT_LOOKED)}, looks=True),
+    "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LOOKED)}, looks=True),
     "a short outage leaves the verdict": Row(
-        "one outage must not turn everything red", {"status": AVAILABLE, "found": Unknown(NOW - 10, Blindness.UNREACHABLE)}
+        "one outage must not turn everything red", {"status": AVAILABLE, "found": Unknown(NOW - 10, UnknownReason.UNREACHABLE)}
     ),
     "a long outage says so": Row(
         "Ready must not stay True for ever",
-        {"status": AVAILABLE, "found": Unknown(NOW - 181, Blindness.UNREACHABLE, "HTTP 502")},
+        {"status": AVAILABLE, "found": Unknown(NOW - 181, UnknownReason.UNREACHABLE, "HTTP 502")},
         Reason.API_UNAVAILABLE,
         "Unknown",
         says=("VPC", "HTTP 502"),
     ),
     "a refused credential stalls a new object at once": Row(
         "a person must act",
-        {"found": Unknown(NOW, Blindness.REFUSED, "401")},
+        {"found": Unknown(NOW, UnknownReason.REFUSED, "401")},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         says=("'(operator)'", "Put a valid"),
     ),
     "a missing permission stalls a new object at once": Row(
         "VPCs belong to a tenant's administrators",
-        {"found": Unknown(NOW, Blindness.FORBIDDEN)},
+        {"found": Unknown(NOW, UnknownReason.FORBIDDEN)},
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         says=("may not list VPCs", "Grant"),
     ),
     "an implausible listing is not believed": Row(
         "not all VPCs can have vanished",
-        {"status": AVAILABLE, "found": Unknown(NOW - 200, Blindness.IMPLAUSIBLE)},
+        {"status": AVAILABLE, "found": Unknown(NOW - 200, UnknownReason.IMPLAUSIBLE)},
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
         says="accept-absence",
     ),
     "no account stalls at once, in the account's words": Row(
         "a person must create one",
-        {"found": Unknown(NOW, Blindness.NO_ACCOUNT, "No account. Create one.")},
+        {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
         Reason.NO_ACCOUNT,
         progress="Stalled",
         says="Create one.",
     ),
     "an account that is not ready is waited for, without a deadline": Row(
         "it says itself what is wrong",
-        {"found": Unknown(NOW, Blindness.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+        {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
         Reason.ACCOUNT_NOT_READY,
         says="'lab'",
         status={"progress_deadline_at": None},
     ),
     "an account that fails later leaves the verdict for a while": Row(
-        "a key is being changed", {"status": AVAILABLE, "found": Unknown(NOW - 10, Blindness.ACCOUNT, "Waiting.")}
+        "a key is being changed", {"status": AVAILABLE, "found": Unknown(NOW - 10, UnknownReason.ACCOUNT, "Waiting.")}
     ),
     "another tenant's credential stalls": Row(
         "all of ours looks gone with it",
-        {"status": AVAILABLE, "found": Unknown(NOW - 181, Blindness.TENANT, "It is of tenant 'x': put the right one back.")},
+        {
+            "status": AVAILABLE,
+            "found": Unknown(NOW - 181, UnknownReason.TENANT, "It is of tenant 'x': put the right one back."),
+        },
         Reason.TENANT_MISMATCH,
         "Unknown",
         "Stalled",
@@ -113,25 +116,25 @@ ROWS = {
     ),
     "a listing from before an order shows what was there before": Row(
         "another process saw the name free since, and ordered",
-        {"status": CREATING, "memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
+        {"status": CREATING, "memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
         looks=True,
     ),
     "another id is believed a grace later": Row(
         "a listing that lags shows the one that was there before ours",
-        {"spec": ADOPTS, "status": AVAILABLE, "memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
+        {"spec": ADOPTS, "status": AVAILABLE, "memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
         looks=False,
     ),
     "another id than an order of another process was accepted under is believed a grace later": Row(
         "until then nothing is looked at hotly",
         {
             "status": a_vpc_status("Creating", order=an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1")),
-            "memory": Memory(first_seen=NOW - 1),
+            "memory": CallHistory(first_seen=NOW - 1),
             "found": a_vpc("vpc-2"),
         },
         looks=False,
     ),
     "another id, seen too early, lets nothing go": Row(
-        "ours may be there", EMPTIED | {"memory": Memory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
+        "ours may be there", EMPTIED | {"memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
     ),
     # --- ownership
     "a second claimant is told": Row(
@@ -286,7 +289,7 @@ ROWS = {
     ),
     "twins stall and nothing is touched": Row(
         "either could be the wrong one",
-        {"found": a_vpc(twins=True), "status": AVAILABLE},
+        {"found": a_vpc(duplicate_records=True), "status": AVAILABLE},
         Reason.AMBIGUOUS,
         progress="Stalled",
         says=(NAME, "by hand"),
@@ -307,7 +310,7 @@ ROWS = {
     ),
     "the listing of a slow cloud is as young as it can be": Row(
         "else nothing would ever be created there",
-        {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_takes": 12.0},
+        {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_duration": 12.0},
         Reason.CREATING,
         records=True,
     ),
@@ -323,7 +326,7 @@ ROWS = {
     ),
     "a record of another process is waited out": Row(
         "it may have been sent",
-        {"status": CREATING, "memory": Memory(first_seen=NOW - 20)},
+        {"status": CREATING, "memory": CallHistory(first_seen=NOW - 20)},
         Reason.CREATING,
         looks=False,
     ),
@@ -512,7 +515,10 @@ ROWS = {
         "a VM may have come since", EMPTIED | {"occupants": Occupants((), NOW - 11)}, Reason.DELETING, looks=True
     ),
     "not looked into yet: look": Row(
-        "somebody's VM may be in it", EMPTIED | {"occupants": Unknown(NOW, Blindness.NOT_LOOKED)}, Reason.DELETING, looks=True
+        "somebody's VM may be in it",
+        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LOOKED)},
+        Reason.DELETING,
+        looks=True,
     ),
     "anything in it holds it, whoever owns it": Row(
         "the VM would be cut off",
@@ -529,7 +535,7 @@ ROWS = {
     ),
     "what cannot be listed holds it": Row(
         "unknown is not empty",
-        EMPTIED | {"occupants": Unknown(NOW, Blindness.FORBIDDEN, "403")},
+        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=("403", "Retain"),
@@ -564,7 +570,7 @@ ROWS = {
     ),
     "Retain lets go blind": Row(
         "the way out when the cloud is gone for good",
-        {"meta": DELETING, "spec": RETAINS, "status": AVAILABLE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "spec": RETAINS, "status": AVAILABLE, "found": Unknown(NOW, UnknownReason.UNREACHABLE)},
         released=Reason.RETAINED,
     ),
     "deleting what was refused for certain destroys nothing that bears the name": Row(
@@ -587,7 +593,7 @@ ROWS = {
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",
-        EMPTIED | {"found": a_vpc("vpc-2", twins=True)},
+        EMPTIED | {"found": a_vpc("vpc-2", duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=(NAME, "by hand"),
@@ -650,13 +656,13 @@ ROWS = {
     ),
     "never ordered: free": Row(
         "nothing was made",
-        {"meta": DELETING, "memory": Memory(first_seen=NOW - 9, seen_new=True)},
+        {"meta": DELETING, "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
         released=Reason.GONE,
         says="No VPC was created",
     ),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
-        {"meta": DELETING, "status": CREATING, "memory": Memory(first_seen=NOW - 310)},
+        {"meta": DELETING, "status": CREATING, "memory": CallHistory(first_seen=NOW - 310)},
         released=Reason.GONE,
         says="No VPC was created for this object",
     ),
@@ -672,18 +678,18 @@ ROWS = {
     ),
     "a record of our own, never sent, frees even blind": Row(
         "nothing can be there",
-        {"meta": DELETING, "status": CREATING, "known": MINE, "found": Unknown(NOW, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "known": MINE, "found": Unknown(NOW, UnknownReason.UNREACHABLE)},
         released=Reason.GONE,
     ),
     "a record of another process does not": Row(
         "it may have been sent",
-        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, Blindness.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, UnknownReason.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
         says=("VPC", "Retain"),
     ),
     "without an account, with something made: held": Row(
         "no account is no proof",
-        EMPTIED | {"found": Unknown(NOW, Blindness.NO_ACCOUNT)},
+        EMPTIED | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="Retain",
@@ -691,14 +697,14 @@ ROWS = {
     "without an account, of one that was made and lost its order: held": Row(
         "the id says that it was seen",
         EMPTIED
-        | {"status": a_vpc_status("Deleting", vpc_id="vpc-1"), "spec": DELETES, "found": Unknown(NOW, Blindness.ACCOUNT)},
+        | {"status": a_vpc_status("Deleting", vpc_id="vpc-1"), "spec": DELETES, "found": Unknown(NOW, UnknownReason.ACCOUNT)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="Retain",
     ),
     "another tenant's credential lets nothing go": Row(
         "everything of ours looks gone with it",
-        EMPTIED | {"found": Unknown(NOW, Blindness.TENANT, "It is tenant 'x'.")},
+        EMPTIED | {"found": Unknown(NOW, UnknownReason.TENANT, "It is tenant 'x'.")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says="tenant 'x'",

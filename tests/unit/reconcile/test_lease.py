@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.reconcile.lease import Candidacy, Durations, Record, Step, Verdict, decide
+from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, Verdict, decide
 
 LASTS = Durations()  # 15, 10 and 2 seconds
 NOW = 1000.0
 ANOTHER, MINE = Record("another", 15, "r1", "a1"), Record("me", 15, "r1", "a1")
 RENEWED = replace(ANOTHER, renewed_at="r2")
-NEW = Candidacy("me", LASTS)
+NEW = ElectionState("me", LASTS)
 
 
 def watching(record, age, **changed):
@@ -74,13 +74,13 @@ def test_what_is_done_next(why, it, expected):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_who_leads(why, it, leads):
-    assert it.leads(NOW) is leads, why
+def test_who_leads(why, it, is_leader):
+    assert it.is_leader(NOW) is is_leader, why
 
 
 def test_our_own_write_counts_from_before_it_was_sent():
-    assert NEW.wrote(MINE, NOW - 9).leads(NOW + 0.5)
-    assert not NEW.wrote(MINE, NOW - 9).leads(NOW + 1)
+    assert NEW.wrote(MINE, NOW - 9).is_leader(NOW + 0.5)
+    assert not NEW.wrote(MINE, NOW - 9).is_leader(NOW + 1)
 
 
 # --- two or three of them, in a world that drops, delays and freezes
@@ -109,20 +109,20 @@ class Member:
     name: str
     offset: float
     rate: float
-    it: Candidacy = field(init=False)
+    it: ElectionState = field(init=False)
     version: int = 0
     writes: int = 0
     dead: bool = False
     late: list = field(default_factory=list)  # writes that are still on their way
 
     def __post_init__(self):
-        self.it = Candidacy(self.name, LASTS)
+        self.it = ElectionState(self.name, LASTS)
 
     def clock(self, time):
         return self.offset + time * self.rate
 
-    def leads(self, time):
-        return not self.dead and self.it.leads(self.clock(time))
+    def is_leader(self, time):
+        return not self.dead and self.it.is_leader(self.clock(time))
 
     def act(self, server, time, link, answer_at):
         """One turn: look or write. ``link``: whether the request or its answer is lost; the answer comes at ``answer_at``."""
@@ -178,7 +178,7 @@ def test_never_two_that_believe_to_lead(clocks, seed):
             awake_at[number] = time + takes + dice.choice(ASLEEP)
             if dice.random() < 0.05:
                 member.deliver(server)
-            leading = [one.name for one in members if one.leads(time)]
+            leading = [one.name for one in members if one.is_leader(time)]
             led.update(leading)
             assert len(leading) <= 1, (time, leading)
     assert led, "somebody has led at some time"
@@ -199,8 +199,8 @@ def test_somebody_leads_soon_after_the_leader_died(clocks):
             time += 0.5
 
     live(30.0, members)
-    leading = [one for one in members if one.leads(time)]
+    leading = [one for one in members if one.is_leader(time)]
     assert len(leading) == 1
     left = [one for one in members if one is not leading[0]]
     live(time + (LASTS.lease + 2 * LASTS.retry_period) / (1 - SKEW), left)
-    assert [one for one in left if one.leads(time)]
+    assert [one for one in left if one.is_leader(time)]

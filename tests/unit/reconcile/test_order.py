@@ -10,13 +10,13 @@ import pytest
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Refusal, Unknown
+from gpucloud.reconcile.facts import Absent, Present, Refusal, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import MAY_EXIST, Placed, Proofs, Standing
-from gpucloud.reconcile.transitions import TRANSITIONS, Event
+from gpucloud.reconcile.transitions import TRANSITIONS, OrderEvent
 from support.builders import a_reading, a_record, an_order
 
-S, E = OrderState, Event
+S, E = OrderState, OrderEvent
 GRACE, SINCE = 30.0, 1000.0
 HERE = Identity("Msc1", "acme", "train")
 MARKED = Proofs(marked=True, adoptable=False, here=HERE, grace=GRACE)
@@ -106,7 +106,7 @@ PROOF = {
 }
 STIMULI = [
     *(item for pair in PROOF.values() for item in pair if item is not None),
-    look(Unknown(SINCE, Blindness.REFUSED), MARKED),
+    look(Unknown(SINCE, UnknownReason.REFUSED), MARKED),
 ]
 
 
@@ -150,7 +150,7 @@ def test_one_listing_never_proves_that_it_is_gone(state):
 
 @pytest.mark.parametrize("state", S)
 def test_nothing_follows_from_what_cannot_be_seen_or_told_apart(state):
-    for found in (Unknown(SINCE, Blindness.UNREACHABLE), replace(shown(), twins=True)):
+    for found in (Unknown(SINCE, UnknownReason.UNREACHABLE), replace(shown(), duplicate_records=True)):
         assert look(found, MARKED)(at(state)) == at(state)
 
 

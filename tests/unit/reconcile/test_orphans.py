@@ -12,7 +12,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Deletion, GpuVMStatus
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, Limits, Memory, Refusal, Verb
+from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, Verb
 from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
 from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, Rules, Tally, hold, orphans, witness
 from support.builders import NOW, TAG, UID, a_spec, an_object, an_order, facts, our_name, present
@@ -108,7 +108,7 @@ def test_objects_that_were_not_seen_whole_are_counted():
 # --- who was abandoned
 
 
-def parted(**changes):
+def on_tombstone(**changes):
     """The last view of a GpuVM that went with its finalizer on, while its VM was there."""
     fitting = {
         "meta": an_object(deleting=True),
@@ -119,7 +119,7 @@ def parted(**changes):
 
 
 def ordered(refusal=None):
-    return Memory(first_seen=0.0, attempts={Verb.CREATE: Attempt(Verb.CREATE, NOW - 1, Asked(1), refusal)})
+    return CallHistory(first_seen=0.0, attempts={Verb.CREATE: Attempt(Verb.CREATE, NOW - 1, Asked(1), refusal)})
 
 
 NOTHING_THERE = Absent(NOW, NOW)
@@ -136,20 +136,20 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
         ({"found": NOTHING_THERE, "memory": ordered(REFUSED)}, False, "never made"),
         ({"found": NOTHING_THERE}, False, "not there, and not ordered by this process"),
         ({"meta": an_object(deleting=False)}, False, "nobody asked for its deletion"),
-        ({"meta": an_object(deleting=True, guarded=False)}, False, "it went in order"),
-        ({"memory": Memory(first_seen=0.0, freed=True)}, False, "we let it go"),
+        ({"meta": an_object(deleting=True, has_finalizer=False)}, False, "it went in order"),
+        ({"memory": CallHistory(first_seen=0.0, freed=True)}, False, "we let it go"),
         ({"spec": a_spec(deletion=Deletion(policy=DeletionPolicy.RETAIN))}, False, "its owner wants to keep the VM"),
         ({"meta": an_object(deleting=True, annotations={Annotation.PAUSED: "true"})}, False, "its owner held everything back"),
         ({"limits": Limits(observe_only=True)}, False, "nothing is destroyed in this mode"),
         ({"spec": a_spec(vmName="chosen"), "identity": Identity("Msc1", "acme", "chosen")}, False, "the name proves nothing"),
         ({"identity": Identity("Msc1", "acme", external_name("train", UID, "other"))}, False, "a name with an earlier tag"),
-        ({"found": present(twins=True)}, False, "two that cannot be told apart"),
+        ({"found": present(duplicate_records=True)}, False, "two that cannot be told apart"),
         ({"owner": "'another'"}, False, "it is another object's"),
         ({"owner": "'another'", "found": NOTHING_THERE, "memory": ordered()}, False, "another's, whatever was ordered"),
     ],
 )
 def test_a_witness(changes, proof, why):
-    seen = witness(parted(**changes), TAG)
+    seen = witness(on_tombstone(**changes), TAG)
     assert (seen is not None) is proof, why
     if seen is not None:
         assert (seen.kind, seen.namespace, seen.name, seen.uid, seen.at) == ("GpuVM", "team", "train", UID, NOW)
@@ -169,7 +169,7 @@ AGAINST = {
     "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, Hold.STALE),
     "objects listed before the cloud": ({"listed": NOW - 11}, Hold.STALE),
     "not listed": ({"seen": ()}, Hold.STALE),
-    "twins": ({"thing": a_thing(twins=True)}, Hold.UNPLACED),
+    "twins": ({"thing": a_thing(duplicate_records=True)}, Hold.UNPLACED),
     "in no VPC": ({"thing": a_thing(vpc="")}, Hold.UNPLACED),
     "another tenant's record": ({"thing": a_thing(tenant="globex")}, Hold.TENANT),
     "another tenant's credential": (
@@ -215,7 +215,9 @@ def near(moment):
 CASES = st.builds(
     a_case,
     rules=st.sampled_from([RULES, Rules(), Rules(collect=True, age=0.0)]),
-    thing=st.sampled_from([a_thing(), a_thing(vpc=""), a_thing(twins=True), a_thing(uid=OTHER), a_thing(tenant="globex")]),
+    thing=st.sampled_from(
+        [a_thing(), a_thing(vpc=""), a_thing(duplicate_records=True), a_thing(uid=OTHER), a_thing(tenant="globex")]
+    ),
     witness=st.one_of(st.none(), st.builds(a_witness, at=near(NOW), uid=st.sampled_from([UID, OTHER]))),
     seen=st.lists(near(NOW - 10), max_size=2).map(sorted).map(tuple),
     listed=near(NOW),
@@ -241,7 +243,7 @@ def test_nothing_is_collected_unless_everything_speaks_for_it(case):
     assert case.now - seen.at >= case.rules.age
     assert len([at for at in set(case.seen) if at > seen.at]) == 2
     assert case.listed >= max(case.seen)
-    assert not case.thing.twins
+    assert not case.thing.duplicate_records
     assert case.thing.where.vpc
     assert case.thing.record.tenancy_name == "acme"
     assert case.orphans <= max(2, case.ours / 10)

@@ -145,7 +145,7 @@ def the_contract_of_a_status(f, plan):
     assert all(item.message for item in plan.status.conditions)
     if standing[ConditionType.READY].status == "True":
         assert not {ConditionType.RECONCILING, ConditionType.STALLED} & standing.keys()
-        assert paused(f) or (isinstance(f.found, Present) and ours(f) and not f.found.twins and not f.meta.deleting)
+        assert paused(f) or (isinstance(f.found, Present) and ours(f) and not f.found.duplicate_records and not f.meta.deleting)
     again = type(plan.status).model_validate(plan.status.model_dump(mode="json", by_alias=True))
     assert again.observed_generation == f.meta.generation
 
@@ -155,12 +155,12 @@ def an_action_is_announced_and_only_ever_on_what_is_ours(f, plan):
         return
     assert plan.status is not None
     assert plan.release is None
-    assert f.meta.guarded
+    assert f.meta.has_finalizer
     assert not paused(f)
     assert not f.limits.observe_only
     assert f.synced
     assert f.owner is None
-    assert not (isinstance(f.found, Present) and f.found.twins)
+    assert not (isinstance(f.found, Present) and f.found.duplicate_records)
     assert not isinstance(f.found, Unknown)
     assert plan.action in CREATES or ours(f)
     assert plan.action not in POWER or (isinstance(f.found, Present) and not f.meta.deleting)
@@ -213,7 +213,7 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
         return
     assert plan.status is None
     assert f.meta.deleting
-    assert f.meta.guarded
+    assert f.meta.has_finalizer
     assert not paused(f)
     assert not f.limits.observe_only
     assert f.synced

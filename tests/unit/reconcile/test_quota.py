@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Limits, Memory, Verb
+from gpucloud.reconcile.facts import CallHistory, Limits, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.quota import Quota, Usage, exceeded, needs_price
@@ -118,7 +118,7 @@ ROWS = {
     ),
     "no price in the catalogue, where a limit needs one": Row(
         "what cannot be judged is not bought",
-        DEAR | {"memory": Memory(first_seen=NOW - 6)},
+        DEAR | {"memory": CallHistory(first_seen=NOW - 6)},
         Reason.LIMIT_REACHED,
         progress="Stalled",
         says=("no price for 'A100_40GB_PCIe_1x'", "--max-price-per-hour-per-namespace"),
@@ -167,6 +167,6 @@ def test_it_settles_and_speaks_in_sentences(sentence):
 
 @pytest.mark.parametrize(("waited", "wait"), [(0, 5), (20, 5), (100, 25), (9999, 60)])
 def test_room_is_looked_for_again_and_again(waited, wait):
-    plan = decide(facts(**FULL, memory=Memory(first_seen=NOW - waited)))
+    plan = decide(facts(**FULL, memory=CallHistory(first_seen=NOW - waited)))
     assert plan.wake_at == NOW + wait
     assert not plan.pending, "a listing would not tell"

@@ -3,12 +3,12 @@
 import pytest
 
 from gpucloud.reconcile.acceptance import Acceptance
-from gpucloud.reconcile.facts import Absent, AccountFacts, Blindness, Present, Unknown
+from gpucloud.reconcile.facts import Absent, AccountFacts, Present, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import believed
 from support.builders import NOW, a_record
 
 SINCE = NOW - 7
-BLIND = Unknown(NOW - 3, Blindness.FORBIDDEN, "403")
+BLIND = Unknown(NOW - 3, UnknownReason.FORBIDDEN, "403")
 GONE = Absent(NOW, NOW - 60, NOW - 30)
 
 
@@ -54,7 +54,7 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
 )
 def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
     judgement = judged(found, "acme", *tenants)
-    assert (judgement.since, judgement.cause) == (SINCE, Blindness.TENANT)
+    assert (judgement.since, judgement.cause) == (SINCE, UnknownReason.TENANT)
     assert all(words in judgement.detail for words in says), judgement.detail
     assert judgement.detail.endswith(".")
 
@@ -65,7 +65,7 @@ UP_TO_THEN = Acceptance(SINCE, too_early="Too early.")
 def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
     assert believed(GONE, "acme", AccountFacts("default"), SINCE, accepted=UP_TO_THEN) is GONE
     later = believed(GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this")
-    assert later.cause is Blindness.TENANT, "the credential came into use after the person said so"
+    assert later.cause is UnknownReason.TENANT, "the credential came into use after the person said so"
     assert "Too early. If it is gone: kubectl annotate this -- " in later.detail
 
 

@@ -13,7 +13,6 @@ from gpucloud.reconcile import gpuvm, gpuvpc
 from gpucloud.reconcile.facts import (
     Asked,
     Attempt,
-    Blindness,
     Dependency,
     KeyTrouble,
     Limits,
@@ -21,6 +20,7 @@ from gpucloud.reconcile.facts import (
     Readiness,
     SSHKeys,
     Unknown,
+    UnknownReason,
     Verb,
 )
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
@@ -114,7 +114,7 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
             spec=a_spec(deletion={"snapshots": "Delete"}),
             status=bought(),
             found=present(),
-            snapshots=Unknown(NOW, Blindness.FORBIDDEN, detail),
+            snapshots=Unknown(NOW, UnknownReason.FORBIDDEN, detail),
             limits=LIMITS,
         )
     )
@@ -124,7 +124,7 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
 
 @pytest.mark.parametrize(("detail", "says"), [("", "permission to list. It"), ("403", "permission to list (403). It")])
 def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
-    occupants = Unknown(NOW, Blindness.FORBIDDEN, detail)
+    occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)
     status = a_vpc_status("Deleting", **MADE)
     plan = gpuvpc.decide(vpc_facts(meta=GOING, status=status, found=a_vpc(), occupants=occupants, limits=LIMITS))
     assert plan.look_after == NOW + 5

@@ -10,7 +10,7 @@ import pytest
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm
-from gpucloud.reconcile.facts import Absent, Blindness, Dependency, KeyTrouble, Readiness, SSHKeys, Unknown, Verb
+from gpucloud.reconcile.facts import Absent, Dependency, KeyTrouble, Readiness, SSHKeys, Unknown, UnknownReason, Verb
 from support.builders import NOW, a_status, an_object, an_order, facts, known, our_name, present
 from support.snapshotfacts import NAME, SOURCE, a_snapshot_status, snapshot_facts
 
@@ -30,11 +30,11 @@ def a_vm(**changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"found": Unknown(NOW, Blindness.MOVED, "elsewhere")}, Reason.INVALID_SPEC),
-        ({"found": Unknown(NOW, Blindness.REJECTED)}, Reason.INVALID_SPEC),
-        ({"found": Unknown(NOW, Blindness.ACCOUNT, "no Secret")}, Reason.ACCOUNT_NOT_READY),
-        ({"found": Unknown(NOW, Blindness.TENANT, "another's")}, Reason.TENANT_MISMATCH),
-        ({"found": Unknown(NOW - 100, Blindness.IMPLAUSIBLE)}, Reason.IMPLAUSIBLE_LISTING),
+        ({"found": Unknown(NOW, UnknownReason.MOVED, "elsewhere")}, Reason.INVALID_SPEC),
+        ({"found": Unknown(NOW, UnknownReason.REJECTED)}, Reason.INVALID_SPEC),
+        ({"found": Unknown(NOW, UnknownReason.ACCOUNT, "no Secret")}, Reason.ACCOUNT_NOT_READY),
+        ({"found": Unknown(NOW, UnknownReason.TENANT, "another's")}, Reason.TENANT_MISMATCH),
+        ({"found": Unknown(NOW - 100, UnknownReason.IMPLAUSIBLE)}, Reason.IMPLAUSIBLE_LISTING),
         ({"owner": "team/first"}, Reason.CONFLICT),
         ({"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)}, Reason.DEPENDENCY_NOT_READY),
         ({"namespace_terminating": True}, Reason.NAMESPACE_TERMINATING),
@@ -87,6 +87,6 @@ def test_what_was_not_made_is_let_go_without_sight(order, doubtful, released, wh
         meta=an_object(deleting=True),
         status=a_status("Creating", order=an_order(our_name(), order), account="a"),
         known=known(an_order(our_name(), order), doubtful=doubtful),
-        found=Unknown(NOW, Blindness.UNREACHABLE),
+        found=Unknown(NOW, UnknownReason.UNREACHABLE),
     )
     assert (plan.release is not None) is released, why

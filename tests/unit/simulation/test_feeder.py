@@ -6,7 +6,7 @@ import json
 import kopf
 import pytest
 
-from gpucloud.engine.kubetransport import KubeAnswer
+from gpucloud.engine.kube.transport import KubeAnswer
 from gpucloud.handlers import objects
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import API_VERSION, FINALIZER
@@ -28,7 +28,7 @@ class Heard:
     def check_account(self, namespace, name):
         """Nobody asks in this time."""
 
-    def leads(self):
+    def is_leader(self):
         return True
 
 
@@ -39,9 +39,9 @@ class Patch:
         self.fns = []
 
 
-def body(kind, uid, version, *, guarded=True, deleting=False):
+def body(kind, uid, version, *, has_finalizer=True, deleting=False):
     meta = {"name": uid, "namespace": "team", "uid": uid, "resourceVersion": str(version)}
-    meta |= {"finalizers": ["other.example/x", FINALIZER] if guarded else ["other.example/x"]}
+    meta |= {"finalizers": ["other.example/x", FINALIZER] if has_finalizer else ["other.example/x"]}
     meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if deleting else {}
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": meta, "spec": {"cluster": "Msc1"}}
 
@@ -50,11 +50,11 @@ def life(kind):
     """Listed, changed, unguarded, on its way out, gone; and one that comes later."""
     return [
         {"type": None, "object": body(kind, "a", 5)},
-        {"type": "MODIFIED", "object": body(kind, "a", 6, guarded=False)},
-        {"type": "ADDED", "object": body(kind, "b", 7, guarded=False)},
+        {"type": "MODIFIED", "object": body(kind, "a", 6, has_finalizer=False)},
+        {"type": "ADDED", "object": body(kind, "b", 7, has_finalizer=False)},
         {"type": "MODIFIED", "object": body(kind, "b", 8)},
-        {"type": "MODIFIED", "object": body(kind, "a", 9, guarded=False, deleting=True)},
-        {"type": "DELETED", "object": body(kind, "a", 10, guarded=False, deleting=True)},
+        {"type": "MODIFIED", "object": body(kind, "a", 9, has_finalizer=False, deleting=True)},
+        {"type": "DELETED", "object": body(kind, "a", 10, has_finalizer=False, deleting=True)},
     ]
 
 

@@ -41,7 +41,7 @@ def test_a_name_in_a_message_is_no_record(court):
 
 
 def test_an_order_before_the_finalizer_is_visible(court):
-    item = court.applied(guarded=False)
+    item = court.applied(has_finalizer=False)
     court.records(item, "a-x")
     court.orders("a-x")
     assert court.oracles == ["finalizer"]

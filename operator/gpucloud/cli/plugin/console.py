@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, clean
-from gpucloud.engine import reads
+from gpucloud.engine.manager import reads
 from gpucloud.kinds.meta import PART_OF
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, clean
-from gpucloud.engine import survey
-from gpucloud.engine.dependencies import Objects
-from gpucloud.engine.objects import ObjectStore
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.orphans import scan
 from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
 from gpucloud.kinds.meta import API_VERSION
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.engine.reads import ClusterRecords, Offers, Records
+    from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
 
 NOT_YET = {
     VM: "a VM cannot be taken over by an object yet; leave it, or destroy it in the cloud",
@@ -158,18 +158,18 @@ def _marked(records: Records, tag: str) -> Iterator[Marked]:
 
 
 def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
-    objects = Objects(
-        vms=ObjectStore(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
-        vpcs=ObjectStore(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
-        snapshots=ObjectStore(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
-        accounts=ObjectStore(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
+    objects = Listers(
+        vms=Store(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
+        vpcs=Store(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
+        snapshots=Store(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
+        accounts=Store(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
         tag=tag,
     )
-    stores: dict[str, ObjectStore[Any, Any]] = {VM: objects.vms, VPC: objects.vpcs, SNAPSHOT: objects.snapshots}
+    stores: dict[str, Store[Any, Any]] = {VM: objects.vms, VPC: objects.vpcs, SNAPSHOT: objects.snapshots}
     for kind, store in stores.items():
         for body in bodies.get(kind, ()):
             store.put(body)
-    return survey.owners(objects, {kind: {one.meta.uid for one in stores[kind]} for kind in (VM, SNAPSHOT)})
+    return scan.owners(objects, {kind: {one.meta.uid for one in stores[kind]} for kind in (VM, SNAPSHOT)})
 
 
 def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:

@@ -169,10 +169,10 @@ def _told(cause: Cause) -> str:
     return message(cause.thing)
 
 
-def _branch(world: World, key: Key, leads: tuple[str, str], of: tuple[set[Key], set[Key]]) -> Iterator[Line]:
-    """An object and what stands below it. ``leads``: what stands before its own line, and before those below it."""
+def _branch(world: World, key: Key, is_leader: tuple[str, str], of: tuple[set[Key], set[Key]]) -> Iterator[Line]:
+    """An object and what stands below it. ``is_leader``: what stands before its own line, and before those below it."""
     concerned, told = of
-    item, (own, below) = world.things[key], leads
+    item, (own, below) = world.things[key], is_leader
     how = standing(item)
     why = reason(item) if how is not Standing.UNSEEN else ""
     words = [str(key), how.value, why, "Paused" if item.paused else "", *_details(item)]

@@ -16,9 +16,9 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError
-from gpucloud.engine import reads
-from gpucloud.engine.configuration import client_options
-from gpucloud.engine.credentials import CredentialError, parse
+from gpucloud.engine.cloud.configuration import client_options
+from gpucloud.engine.cloud.credentials import CredentialError, parse
+from gpucloud.engine.manager import reads
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 
 if TYPE_CHECKING:

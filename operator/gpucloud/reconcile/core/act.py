@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.kinds.common import CloudStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import working
-from gpucloud.reconcile.core.report import recorded, report
+from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=CloudStatus)
 
 
-def propose(
+def plan_action(
     f: CloudFacts[Any, S, Any], verb: Verb, announcement: Verdict, *, targets: tuple[str, ...] = (), **changes: Any
 ) -> Plan[S]:
     """A plan that announces and then does ``verb``; under ``--observe-only`` one that only says what it would do."""
@@ -27,5 +27,5 @@ def propose(
         return Plan(pending=True)  # claims cannot be compared before the first list is complete; its end wakes everybody
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
-        return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)
-    return replace(report(f, announcement, **{"order": recorded(f)} | changes), action=verb, targets=targets)
+        return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)
+    return replace(plan_status(f, announcement, **{"order": recorded(f)} | changes), action=verb, targets=targets)

@@ -16,8 +16,8 @@ from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.act import propose
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.plan import Plan
@@ -78,8 +78,8 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not orders.being_made(f.order):
         return Plan(look_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
-        return report(f, failed.verdict(attempt), look_after=needed, order=f.order)
-    return report(f, creating(f), look_after=needed, order=f.order)
+        return plan_status(f, failed.verdict(attempt), look_after=needed, order=f.order)
+    return plan_status(f, creating(f), look_after=needed, order=f.order)
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -99,7 +99,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"{f.place}. Nothing more is ordered. Ask the cloud's support; to order again, set the annotation "
         f"{Annotation.RECONCILE_REQUESTED_AT} to the present time.",
     )
-    return report(f, verdict)
+    return plan_status(f, verdict)
 
 
 def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -114,7 +114,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
         f"{f.cure}.{failed.maybe_made(f)}",
     )
-    return report(f, verdict)
+    return plan_status(f, verdict)
 
 
 def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -122,7 +122,7 @@ def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not f.namespace_terminating:
         return None
     words = f"The namespace {f.meta.namespace!r} is being deleted: nothing is created in it."
-    return report(f, working(Reason.NAMESPACE_TERMINATING, words))
+    return plan_status(f, working(Reason.NAMESPACE_TERMINATING, words))
 
 
 def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -130,7 +130,7 @@ def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     attempt = f.attempt(f.subject.create)
     if attempt is None or not failed.holds(f, attempt):
         return None
-    return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt))
+    return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt))
 
 
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
@@ -138,12 +138,12 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     attempt = f.attempt(f.subject.create)
     announcement = failed.verdict(attempt) if attempt is not None and attempt.refusal is not None else creating(f)
     if _may_send(f):
-        return propose(f, f.subject.create, announcement)
+        return plan_action(f, f.subject.create, announcement)
     tenancy = f.status.tenancy
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's key is never believed about this order
         tenancy = next(iter(f.account.tenants))
     changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
-    plan = propose(f, f.subject.create, announcement, **changes)
+    plan = plan_action(f, f.subject.create, announcement, **changes)
     return plan if plan.action is None else replace(plan, action=None, records_order=True)
 
 

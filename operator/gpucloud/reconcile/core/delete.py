@@ -11,11 +11,11 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.act import propose
+from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.create import free_from, is_free
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Its owner wants to keep it, or it never was this object's."""
     noun, name = f.subject.noun, f.identity.name
     if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
-        return let_go(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
+        return release_finalizer(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
     if f.policy is DeletionPolicy.RETAIN:
         why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
-        return let_go(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
+        return release_finalizer(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
@@ -72,9 +72,11 @@ def _gone_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """It was lost before; what has its name now is not destroyed, and may be this object's all the same."""
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
     if not isinstance(f.found, Present):
-        return let_go(f, Reason.GONE, gone)
+        return release_finalizer(f, Reason.GONE, gone)
     doubt = failed.maybe_made(f)
-    return let_go(f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt))
+    return release_finalizer(
+        f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt)
+    )
 
 
 def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
@@ -84,12 +86,14 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     doubt = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
     kept = f"The {noun} {name!r} is not destroyed"
     if f.owner is not None:
-        return let_go(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
+        return release_finalizer(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
     if isinstance(f.found, Present):
-        return let_go(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}", bool(doubt))
+        return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}", bool(doubt))
     if doubt:
-        return let_go(f, Reason.RETAINED, f"Nothing is destroyed. If a {noun} {name!r} appears, see whose it is.{doubt}", True)
-    return let_go(f, Reason.GONE, f"No {noun} was created for this object.")
+        return release_finalizer(
+            f, Reason.RETAINED, f"Nothing is destroyed. If a {noun} {name!r} appears, see whose it is.{doubt}", True
+        )
+    return release_finalizer(f, Reason.GONE, f"No {noun} was created for this object.")
 
 
 def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -100,7 +104,7 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
         "the status alone does not prove whose it is. Destroy it by hand, or set spec.deletion.policy: Retain."
     )
-    return report(f, stalled(Reason.DELETION_BLOCKED, words))
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
 
 def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -108,7 +112,7 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not f.dependents:
         return None
     words = f"Still needed by {listed(f.dependents)}. It is destroyed as soon as they are gone, or need it no more."
-    return report(f, working(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + RECHECK_SECONDS)
+    return plan_status(f, working(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + RECHECK_SECONDS)
 
 
 def listed(names: tuple[str, ...]) -> str:
@@ -120,13 +124,13 @@ def listed(names: tuple[str, ...]) -> str:
 def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
     if f.unmade or (unseen.cause in REFUSALS and f.never_ordered):
-        return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
-    if unseen.cause is Blindness.NOT_LOOKED and not f.synced:
+        return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+    if unseen.cause is UnknownReason.NOT_LOOKED and not f.synced:
         return Plan(pending=True)
-    if unseen.cause is Blindness.NOT_LOOKED:
+    if unseen.cause is UnknownReason.NOT_LOOKED:
         return _meanwhile(f, look_after=f.memory.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
-    if unseen.cause is Blindness.IMPLAUSIBLE:
+    if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = f"{sure} -- or, to let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
@@ -134,25 +138,25 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. This object stays until the {f.subject.noun} is proven "
         f"gone. {way_out}"
     )
-    if unseen.cause is Blindness.UNREACHABLE:
+    if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
             return _meanwhile(f, wake_at=patience)
-        return report(f, working(Reason.DELETION_BLOCKED, message))
-    return report(f, stalled(Reason.DELETION_BLOCKED, message))
+        return plan_status(f, working(Reason.DELETION_BLOCKED, message))
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
 
 
 def _meanwhile(f: CloudFacts[Any, S, Any], look_after: float | None = None, wake_at: float | None = None) -> Plan[S]:
     """Nothing is known for a moment: what was last said since the deletion was asked for stands, be it why it is held."""
     if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
         return Plan(look_after=look_after, wake_at=wake_at, pending=True)
-    return report(f, deleting(f), look_after=look_after, wake_at=wake_at)
+    return plan_status(f, deleting(f), look_after=look_after, wake_at=wake_at)
 
 
 def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """It is there and ours: destroy it, once, and then only look."""
-    if found.twins:
-        return report(
+    if found.duplicate_records:
+        return plan_status(
             f,
             stalled(
                 Reason.DELETION_BLOCKED,
@@ -164,17 +168,17 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
     if attempt is None:
         return prepare() or _send(f, deleting(f))
     if failed.holds(f, attempt):
-        return report(f, refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+        return plan_status(f, refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
     patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
     if found.as_of < attempt.at + patience:
-        return report(f, deleting(f), look_after=attempt.at + patience)
+        return plan_status(f, deleting(f), look_after=attempt.at + patience)
     said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
     return prepare() or _send(f, said)
 
 
 def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
     """Announce the destroying call, with the record that it is under way, and send it."""
-    return propose(f, f.subject.destroy, said, order=orders.destroying(f.standing, f.now.mono).order)
+    return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.standing, f.now.mono).order)
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
@@ -192,35 +196,37 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
-        return let_go(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
+        return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
     if not f.seen:
         return _never_seen(f)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
     if attempt is None and marked:
         return prepare() or _send(f, deleting(f))
     if f.state is OrderState.LOST:
-        return let_go(f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted.")
+        return release_finalizer(
+            f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted."
+        )
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
         answered = f.standing.destroyed_at
         certain_from = f.standing.since + f.limits.grace if answered is None else answered
-    return report(f, deleting(f), look_after=max(certain_from, f.now.mono))
+    return plan_status(f, deleting(f), look_after=max(certain_from, f.now.mono))
 
 
 def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if not is_free(f):
-        return report(f, deleting(f), look_after=max(free_from(f), f.now.mono))
+        return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
-        return let_go(f, Reason.GONE, f"{words} See that the account is not billed for it.")
-    return let_go(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+        return release_finalizer(f, Reason.GONE, f"{words} See that the account is not billed for it.")
+    return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
 
 
-def let_go(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
+def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
     """Free the object, once every claim is known: before that, nobody can say whose it is. Not under ``--observe-only``."""
     if not f.synced:
         return Plan(pending=True)
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would let this object go now, and does not. {note}"
-        return replace(report(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
+        return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
     return Plan(release=Release(reason, note, warning))

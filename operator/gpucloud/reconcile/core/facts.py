@@ -10,7 +10,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus,
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import AccountFacts, Asked, Limits, Memory, Now, ObjectFacts, Observation, Present
+from gpucloud.reconcile.facts import AccountFacts, Asked, CallHistory, Limits, Now, ObjectFacts, Observation, Present
 from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class CloudFacts(Generic[P, S, R]):
     status: S
     identity: Identity
     found: Observation[R]
-    memory: Memory
+    memory: CallHistory
     standing: Standing  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
@@ -64,7 +64,7 @@ class CloudFacts(Generic[P, S, R]):
     dependents: tuple[str, ...] = ()  # objects that would suffer if this one went now, for people: "GpuVM 'train'"
     namespace_terminating: bool = False
     synced: bool = True  # every object of the first list is known, so claims can be compared
-    listing_takes: float = 0.0  # seconds that the slowest of the last listings took
+    listing_duration: float = 0.0  # seconds that the slowest of the last listings took
     nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
 
     @property
@@ -184,7 +184,7 @@ class CloudFacts(Generic[P, S, R]):
     @property
     def fresh_from(self) -> float:
         """A listing that began before this is too old to act upon; one of a slow cloud is as old as it took when it comes."""
-        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_takes
+        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration
 
     @property
     def spread(self) -> float:
@@ -194,7 +194,7 @@ class CloudFacts(Generic[P, S, R]):
     @property
     def is_present(self) -> bool:
         """Whether one record, not to be mistaken for another, shows it and it is ours."""
-        return isinstance(self.found, Present) and not self.found.twins and self.ours
+        return isinstance(self.found, Present) and not self.found.duplicate_records and self.ours
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""

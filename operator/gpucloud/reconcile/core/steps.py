@@ -16,8 +16,8 @@ from gpucloud.reconcile import pause
 from gpucloud.reconcile.acceptance import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.report import recorded, report
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Readiness, Unknown
+from gpucloud.reconcile.core.plan_status import plan_status, recorded
+from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -32,21 +32,21 @@ UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have 
 # What a person, or another object, must change first: said at once when nothing was ever seen.
 REFUSALS = frozenset(
     {
-        Blindness.REFUSED,
-        Blindness.FORBIDDEN,
-        Blindness.REJECTED,
-        Blindness.NO_ACCOUNT,
-        Blindness.ACCOUNT,
-        Blindness.UNPLACED,
-        Blindness.TENANT,
-        Blindness.MOVED,
+        UnknownReason.REFUSED,
+        UnknownReason.FORBIDDEN,
+        UnknownReason.REJECTED,
+        UnknownReason.NO_ACCOUNT,
+        UnknownReason.ACCOUNT,
+        UnknownReason.UNPLACED,
+        UnknownReason.TENANT,
+        UnknownReason.MOVED,
     }
 )
 
 
 def unguarded(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Nothing is created before our finalizer is visible, and nothing is ours to do once it is gone."""
-    if f.meta.guarded or (f.limits.observe_only and not f.meta.deleting):
+    if f.meta.has_finalizer or (f.limits.observe_only and not f.meta.deleting):
         return None
     return Plan(pending=not f.meta.deleting)
 
@@ -60,7 +60,7 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     how = pause.words(f.meta.annotations)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
     if f.status.observed_generation != f.meta.generation or ready is None:
         verdict = working(Reason.PAUSED, how, ready="Unknown")
@@ -88,7 +88,7 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """One thing, one owner: the second claimant is told, and does nothing."""
     if f.owner is None:
         return None
-    return report(
+    return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
@@ -102,21 +102,21 @@ def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """No verdict without sight. A short outage leaves the last verdict standing; a long one says so."""
     if not isinstance(f.found, Unknown):
         return None
-    if f.found.cause is Blindness.NOT_LOOKED and not f.synced:
+    if f.found.cause is UnknownReason.NOT_LOOKED and not f.synced:
         return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
-    if f.found.cause is Blindness.NOT_LOOKED:
+    if f.found.cause is UnknownReason.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
-    if f.found.cause is Blindness.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
+    if f.found.cause is UnknownReason.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
         return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    nameless = f.found.cause is Blindness.REJECTED and not f.account.clusters  # the clusters are being asked for
-    if f.found.cause is Blindness.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
+    nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the clusters are being asked for
+    if f.found.cause is UnknownReason.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
         patience = 0.0
-    if f.found.cause in {Blindness.IMPLAUSIBLE, Blindness.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
+    if f.found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
         patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return report(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+    return plan_status(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
 def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -126,20 +126,20 @@ def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """What it needs first would tell where it belongs: until then there is nowhere to look."""
-    return dependent(f) if isinstance(f.found, Unknown) and f.found.cause is Blindness.UNPLACED else None
+    return dependent(f) if isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED else None
 
 
 def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     """What to say of an object that cannot be seen, by cause."""
     unsure: Literal["False", "Unknown"] = "Unknown" if f.seen else "False"
     match unseen.cause:
-        case Blindness.NO_ACCOUNT:
+        case UnknownReason.NO_ACCOUNT:
             return stalled(Reason.NO_ACCOUNT, unseen.detail, ready=unsure)
-        case Blindness.ACCOUNT:
+        case UnknownReason.ACCOUNT:
             return working(Reason.ACCOUNT_NOT_READY, unseen.detail, ready=unsure)
-        case Blindness.TENANT:
+        case UnknownReason.TENANT:
             return stalled(Reason.TENANT_MISMATCH, unseen.detail, ready="Unknown")
-        case Blindness.MOVED:
+        case UnknownReason.MOVED:
             return stalled(Reason.INVALID_SPEC, unseen.detail, ready=unsure)
         case _:
             return _unlisted(f, unseen)
@@ -149,20 +149,20 @@ def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     """The account serves, and its listing does not."""
     noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
-        case Blindness.REFUSED:
+        case UnknownReason.REFUSED:
             return stalled(
                 Reason.CREDENTIALS_REFUSED,
                 f"The cloud refuses the credential of account {f.account.name!r}{detail}. Put a valid API key or login in its "
                 "place; it is taken up by itself.",
             )
-        case Blindness.FORBIDDEN:
+        case UnknownReason.FORBIDDEN:
             return stalled(
                 Reason.PERMISSION_DENIED,
                 f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
             )
-        case Blindness.REJECTED:
+        case UnknownReason.REJECTED:
             return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
-        case Blindness.IMPLAUSIBLE:
+        case UnknownReason.IMPLAUSIBLE:
             return working(
                 Reason.IMPLAUSIBLE_LISTING,
                 f"{_missing(f)}{detail}. The operator does not believe that. If the {noun} is gone: "
@@ -197,11 +197,11 @@ def _missing(f: CloudFacts[Any, Any, Any]) -> str:
     return f"The cloud's listing lacks this {f.subject.noun} and many others at once"
 
 
-def twins(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Two records under one name: touching either could destroy the wrong one."""
-    if not (isinstance(f.found, Present) and f.found.twins):
+    if not (isinstance(f.found, Present) and f.found.duplicate_records):
         return None
-    return report(
+    return plan_status(
         f,
         stalled(
             Reason.AMBIGUOUS,
@@ -213,7 +213,7 @@ def twins(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """What is listed under a chosen name may be older than the order, or another by now: a younger listing tells."""
-    if not isinstance(f.found, Present) or f.found.twins or f.owner is not None or not f.is_unconfirmed(f.found):
+    if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
     needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
     if f.standing.back_at is not None:
@@ -221,11 +221,11 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
 
 
-def foreign(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The name is taken by something that we have no proof of having created, and that we are not told to adopt."""
     if not isinstance(f.found, Present) or f.ours:
         return None
-    return report(
+    return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
@@ -254,8 +254,8 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
             ready="Unknown",
         )
-        return report(f, missing, look_after=_lost_from(f, f.found))
-    return report(
+        return plan_status(f, missing, look_after=_lost_from(f, f.found))
+    return plan_status(
         f,
         stalled(
             f.subject.lost,
@@ -269,7 +269,7 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Its owner wants one that exists already, and there is none."""
     if f.adoption is not Adoption.REQUIRED or not isinstance(f.found, Absent):
         return None
-    return report(
+    return plan_status(
         f,
         stalled(
             Reason.NOT_FOUND,
@@ -287,7 +287,7 @@ def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    return replace(report(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS), pending=False)
+    return replace(plan_status(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS), pending=False)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:

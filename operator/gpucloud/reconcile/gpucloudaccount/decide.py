@@ -33,7 +33,7 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
 
 def unguarded(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """No Secret is held before our finalizer is visible, and nothing is ours to do once it is gone."""
-    if f.meta.guarded or (f.limits.observe_only and not f.meta.deleting):
+    if f.meta.has_finalizer or (f.limits.observe_only and not f.meta.deleting):
         return None
     return Plan(pending=not f.meta.deleting)
 
@@ -78,4 +78,4 @@ def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     if f.limits.observe_only:
         words = f"{said.message} The operator runs with --observe-only: it would call {step.act.verb} now, and does not."
         return replace(report(f, replace(said, message=words), holding.standing(f)), withheld=step.act.verb)
-    return holding.propose(f, report(f, said, step.held), step.act)
+    return holding.plan_action(f, report(f, said, step.held), step.act)

@@ -26,13 +26,13 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
         return Plan(pending=True)  # who uses it is not known yet; the end of the first list wakes everybody
     blocked, name = watching_only(f) or used(f), _to_free(f)
     if blocked is not None and name is not None and _only_waited_for(f):
-        return holding.propose(f, report(f, blocked, name), holding.Act(Verb.FREE_SECRET, name))
+        return holding.plan_action(f, report(f, blocked, name), holding.Act(Verb.FREE_SECRET, name))
     if blocked is not None:
         would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET
         return replace(report(f, blocked, holding.standing(f)), withheld=would)
     if name is None:
         return Plan(release=Release(Reason.GONE, "Nothing uses this account any more."))
-    return holding.propose(f, report(f, freeing(f, name), name), holding.Act(Verb.FREE_SECRET, name))
+    return holding.plan_action(f, report(f, freeing(f, name), name), holding.Act(Verb.FREE_SECRET, name))
 
 
 def watching_only(f: AccountStateFacts) -> Verdict | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.facts import Asked, Limits, Memory
+from gpucloud.reconcile.facts import Asked, CallHistory, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class AccountStateFacts:
     meta: ObjectFacts
     spec: GpuCloudAccountSpec
     status: GpuCloudAccountStatus
-    memory: Memory
+    memory: CallHistory
     endpoint: str | None  # the declared endpoint that it uses; None when the administrator declared none of that name
     endpoints: tuple[str, ...]  # all declared names
     secret: SecretFacts | None  # None: there is no such Secret

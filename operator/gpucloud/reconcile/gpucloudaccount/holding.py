@@ -71,7 +71,7 @@ def outgrown(f: AccountStateFacts) -> str | None:
     return name
 
 
-def propose(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Act) -> Plan[GpuCloudAccountStatus]:
+def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Act) -> Plan[GpuCloudAccountStatus]:
     """The plan with this call, or, too soon after the last one, with the time for it.
 
     None is freed while somebody who needs it may not have been shown yet: the end of the first list wakes everybody.

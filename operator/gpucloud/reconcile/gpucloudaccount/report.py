@@ -10,7 +10,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, build
 from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.core.record import moment
-from gpucloud.reconcile.facts import Blindness
+from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.text import MAX_TEXT
@@ -107,7 +107,7 @@ def _expiry(f: AccountStateFacts) -> datetime | None:
 def _proven(f: AccountStateFacts) -> SecretVersion | None:
     """The version of the Secret that has shown the recorded tenant; a restart then needs no evidence anew."""
     trouble = f.contact.trouble
-    answered = f.contact.last is not None and (trouble is None or trouble.cause is Blindness.FORBIDDEN)
+    answered = f.contact.last is not None and (trouble is None or trouble.cause is UnknownReason.FORBIDDEN)
     if not usable(f.secret) or not answered or shown_tenant(f) is None or mismatched(f):
         return f.status.proven_secret
     return f.secret.version

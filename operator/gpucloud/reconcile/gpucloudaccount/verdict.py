@@ -8,7 +8,7 @@ from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core.delete import listed
-from gpucloud.reconcile.facts import Blindness
+from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.report import mismatched, shown_tenant, worded
 from gpucloud.reconcile.gpucloudaccount.secret import usable
 
@@ -71,14 +71,14 @@ def mismatch(f: AccountStateFacts) -> Verdict | None:
 def unheard(f: AccountStateFacts) -> Verdict | None:
     """The cloud refuses the credential, does not answer, or was not asked yet."""
     trouble, name = f.contact.trouble, f.spec.secret_ref.name
-    if trouble is None or trouble.cause is Blindness.NOT_LOOKED:
+    if trouble is None or trouble.cause is UnknownReason.NOT_LOOKED:
         if f.contact.last is not None:
             return None
         return working(Reason.PENDING, f"The credential in Secret {name!r} has not been tried yet.", ready="Unknown")
-    if trouble.cause is Blindness.FORBIDDEN:  # it works, and may not do everything: the condition Restricted says so
+    if trouble.cause is UnknownReason.FORBIDDEN:  # it works, and may not do everything: the condition Restricted says so
         return None
     detail = worded(trouble.detail, trouble.cause)
-    if trouble.cause is Blindness.REFUSED:
+    if trouble.cause is UnknownReason.REFUSED:
         words = f"The cloud refuses the credential in Secret {name!r} ({detail}). Put a valid API key or login there; it is "
         return stalled(Reason.CREDENTIALS_REFUSED, words + "taken up by itself.")
     words = f"The cloud cannot be asked at endpoint {f.endpoint!r} ({detail}). The operator goes on asking."

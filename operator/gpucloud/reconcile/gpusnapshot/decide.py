@@ -8,21 +8,21 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
     RECHECK_SECONDS,
     blind,
     claimed,
     dependent,
-    foreign,
+    duplicate_records,
     lost,
+    not_owned,
     paused,
-    twins,
     unconfirmed,
     unguarded,
     unplaced,
 )
-from gpucloud.reconcile.facts import Absent, Blindness, Present, Unknown
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
 from gpucloud.reconcile.plan import Plan
 
@@ -36,8 +36,8 @@ ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # of a VM in any
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
     """The next step for this GpuSnapshot. Total: it answers for any facts, and never raises."""
-    before = (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, twins, foreign, alive, lost)
-    for step in (*before, rejected, taken, outstanding, overdue, dependent, sourceless, unproven, terminating, held):
+    before = (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost)
+    for step in (*before, rejected, taken, outstanding, overdue, dependent, source_missing, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
             return plan
@@ -54,29 +54,29 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     if not isinstance(f.found, Present):
         return None
     if f.found.record.ready_to_use:
-        return report(f, settled(Reason.COMPLETED, "The snapshot is taken and can be used."))
-    return report(f, working(Reason.CREATING, "The snapshot is being taken."))
+        return plan_status(f, settled(Reason.COMPLETED, "The snapshot is taken and can be used."))
+    return plan_status(f, working(Reason.CREATING, "The snapshot is being taken."))
 
 
-def sourceless(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
+def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """A snapshot is asked for only of a VM that the last listing shows, and that is not on its way to somewhere."""
     seen = f.source.seen if f.source is not None else None
-    if isinstance(seen, Unknown) and seen.cause is Blindness.NOT_LOOKED:
+    if isinstance(seen, Unknown) and seen.cause is UnknownReason.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=True)  # VMs may not have been listed for anybody yet
     if f.source is None or seen is None or isinstance(seen, Unknown):
         unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
-        return report(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # its change in a listing is the wake-up
+        return plan_status(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # its change in a listing is the wake-up
     name = f.source.name
     if isinstance(seen, Absent):
         words = (
             f"There is no VM {name!r} in {f.place} to take a snapshot of. It is taken as soon as there is one; if the name is "
             "wrong, delete this object and create it again."
         )
-        return report(f, stalled(Reason.SOURCE_NOT_FOUND, words))
-    if seen.twins:
+        return plan_status(f, stalled(Reason.SOURCE_NOT_FOUND, words))
+    if seen.duplicate_records:
         words = f"The cloud lists more than one VM named {name!r}: waiting until it is clear which of them is meant."
-        return report(f, working(Reason.DEPENDENCY_NOT_READY, words))
+        return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     if meaning(seen.record) in ON_ITS_WAY:
         words = f"Waiting until the VM {name!r} is on or off: the cloud reports {word(seen.record)}."
-        return report(f, working(Reason.DEPENDENCY_NOT_READY, words))
+        return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     return None

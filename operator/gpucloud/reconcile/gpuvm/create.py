@@ -10,7 +10,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import quota
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependent
 from gpucloud.reconcile.facts import KeyTrouble
 from gpucloud.reconcile.plan import Plan
@@ -27,7 +27,19 @@ PRICE_SECONDS = 5.0  # the catalogue is being read at the start: nothing is said
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The VM is not there and never was: the steps towards buying it."""
-    for step in (rejected, taken, outstanding, overdue, dependent, unproven, duplicate, terminating, keyless, limited, held):
+    for step in (
+        rejected,
+        taken,
+        outstanding,
+        overdue,
+        dependent,
+        unproven,
+        duplicate,
+        terminating,
+        ssh_keys_missing,
+        limited,
+        held,
+    ):
         plan = step(f)
         if plan is not None:
             return plan
@@ -39,7 +51,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if orders.may_exist(f.order) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
-    return report(
+    return plan_status(
         f,
         stalled(
             Reason.POSSIBLE_DUPLICATE,
@@ -49,13 +61,15 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     )
 
 
-def keyless(f: VmFacts) -> Plan[GpuVMStatus] | None:
+def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """The keys to install are not known yet, or are no public keys."""
     if f.keys.trouble is KeyTrouble.MISSING:
         verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
-        return replace(report(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS)), pending=False)  # no listing would tell
+        return replace(
+            plan_status(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS)), pending=False
+        )  # no listing would tell
     if f.keys.trouble is KeyTrouble.INVALID:
-        return report(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
+        return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None
 
 
@@ -72,7 +86,7 @@ def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if words is None:
         return None
     way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."
-    return report(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), wake_at=_backing_off(f, ROOM_RETRY_SECONDS))
+    return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), wake_at=_backing_off(f, ROOM_RETRY_SECONDS))
 
 
 def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from gpucloud.reconcile.core.steps import (
     blind,
     claimed,
-    foreign,
+    duplicate_records,
     lost,
+    not_owned,
     paused,
-    twins,
     unconfirmed,
     unguarded,
     unplaced,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The next step for this GpuVM. Total: it answers for any facts, and never raises."""
-    for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, twins, foreign, alive, lost):
+    for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost):
         plan = step(f)
         if plan is not None:
             return plan

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpuvm import SnapshotPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import brake
+from gpucloud.reconcile import deletion_guard
 from gpucloud.reconcile.conditions import stalled
 from gpucloud.reconcile.core import delete, failed
-from gpucloud.reconcile.core.act import propose
-from gpucloud.reconcile.core.report import report
-from gpucloud.reconcile.facts import Blindness, Unknown, Verb
+from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """
     if f.hold is None:
         return None
-    verdict = stalled(Reason.DELETION_HELD, brake.words(f.hold, f.meta.namespace, f.meta.name))
-    return report(f, verdict, deletion_held_at=f.status.deletion_held_at or f.now.wall)
+    verdict = stalled(Reason.DELETION_HELD, deletion_guard.words(f.hold, f.meta.namespace, f.meta.name))
+    return plan_status(f, verdict, deletion_held_at=f.status.deletion_held_at or f.now.wall)
 
 
 def with_snapshots(f: VmFacts) -> bool:
@@ -63,20 +63,20 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.holds(f, attempt):
-        return report(f, delete.refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+        return plan_status(f, delete.refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
     if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
         again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
-        return report(f, delete.deleting(f), look_after=again)
-    return propose(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
+        return plan_status(f, delete.deleting(f), look_after=again)
+    return plan_action(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
 
 
 def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
     blind = f.snapshots if isinstance(f.snapshots, Unknown) else None
-    if blind is None or blind.cause is Blindness.NOT_LOOKED:
-        return report(f, delete.deleting(f), look_after=f.now.mono)
+    if blind is None or blind.cause is UnknownReason.NOT_LOOKED:
+        return plan_status(f, delete.deleting(f), look_after=f.now.mono)
     detail = f" ({blind.detail})" if blind.detail else ""
     words = (
         f"The VM's snapshots cannot be listed: {blind.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
         "Keep to destroy the VM alone."
     )
-    return report(f, stalled(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + 3 * f.limits.pending_interval)
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + 3 * f.limits.pending_interval)

@@ -14,7 +14,7 @@ from gpucloud.reconcile.gpuvm.record import observed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import Operation
-    from gpucloud.reconcile.brake import Hold
+    from gpucloud.reconcile.deletion_guard import Hold
     from gpucloud.reconcile.quota import Usage
 
 SUBJECT = Subject(

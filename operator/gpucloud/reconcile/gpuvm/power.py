@@ -9,8 +9,8 @@ from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVer
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.act import propose
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpuvm.words import FAILURES, Meaning, meaning, word
 from gpucloud.reconcile.plan import Plan
@@ -37,9 +37,9 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
         case Meaning.OFF:
             return _offline(f, vm)
         case Meaning.FAILED:
-            return report(f, _failure(f, vm.record))
+            return plan_status(f, _failure(f, vm.record))
         case Meaning.NO_ROOM:
-            return report(
+            return plan_status(
                 f,
                 working(
                     Reason.WAITING_FOR_CAPACITY,
@@ -48,9 +48,9 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                 ),
             )
         case Meaning.PROGRESSING:
-            return report(f, _progress(f))
+            return plan_status(f, _progress(f))
         case _:
-            return report(
+            return plan_status(
                 f,
                 working(
                     Reason.UNKNOWN_STATE,
@@ -82,7 +82,7 @@ def _offline(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
 def _settle(f: VmFacts, verdict: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
     """The VM is as its owner wants it."""
     done = f.operation if f.operation is None else f.operation.model_copy(update={"outcome": Outcome.DONE})
-    return report(f, verdict, operation=done, settled_generation=f.meta.generation, **changes)
+    return plan_status(f, verdict, operation=done, settled_generation=f.meta.generation, **changes)
 
 
 def _restart_request(f: VmFacts) -> str | None:
@@ -120,7 +120,7 @@ def _send(
     attempt = _last_attempt(f, verb)
     if attempt is not None and failed.holds(f, attempt):
         refused = operation.model_copy(update={"outcome": _outcome(attempt)})
-        return report(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
+        return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
         return Plan(look_after=needed, pending=True)  # whether it is to be stopped first is not known yet
@@ -130,8 +130,8 @@ def _send(
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
         said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:
-        return report(f, said, look_after=needed, **changes)
-    return propose(f, verb, said, **changes)
+        return plan_status(f, said, look_after=needed, **changes)
+    return plan_action(f, verb, said, **changes)
 
 
 def _again_from(f: VmFacts, attempt: Attempt, operation: Operation) -> float:
@@ -174,7 +174,7 @@ def _under_way(f: VmFacts, vm: Present[VmRecord], verb: Verb) -> Plan[GpuVMStatu
         needed, verdict = f.memory.first_seen + f.limits.grace, _announcement(recorded, verb)
     else:
         return None
-    return report(f, verdict, look_after=needed) if vm.as_of < needed else None
+    return plan_status(f, verdict, look_after=needed) if vm.as_of < needed else None
 
 
 def _may_be_under_way(recorded: Operation, verb: Verb) -> bool:

@@ -8,20 +8,20 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
-from gpucloud.reconcile.core.report import report
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
     blind,
     claimed,
     dependent,
-    foreign,
+    duplicate_records,
     lost,
+    not_owned,
     paused,
     required,
-    twins,
     unconfirmed,
     unguarded,
 )
-from gpucloud.reconcile.facts import Blindness, Present, Unknown
+from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
     """The next step for this GpuVpc. Total: it answers for any facts, and never raises."""
-    before = (unguarded, paused, unconfirmed, deleting, claimed, blind, twins, foreign, alive, lost)
+    before = (unguarded, paused, unconfirmed, deleting, claimed, blind, duplicate_records, not_owned, alive, lost)
     for step in (*before, rejected, taken, outstanding, overdue, dependent, required, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
@@ -61,27 +61,27 @@ def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
                 "cloud cannot change it in place. Delete this object and create it again, either with what is or, for a new "
                 "VPC, after the old one is gone."
             )
-            return report(f, stalled(Reason.MISMATCH, words))
+            return plan_status(f, stalled(Reason.MISMATCH, words))
     if f.adopted:
-        return report(f, settled(Reason.ADOPTED, "The VPC, which was there before, is available."))
-    return report(f, settled(Reason.AVAILABLE, "The VPC is available."))
+        return plan_status(f, settled(Reason.ADOPTED, "The VPC, which was there before, is available."))
+    return plan_status(f, settled(Reason.AVAILABLE, "The VPC is available."))
 
 
 def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """A VPC is destroyed only when fresh listings show neither VM nor snapshot in it, whoever owns them."""
     inside = f.occupants
-    if isinstance(inside, Unknown) and inside.cause is not Blindness.NOT_LOOKED:
+    if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LOOKED:
         detail = f" ({inside.detail})" if inside.detail else ""
         words = (
             f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
             "To let this object go and keep the VPC, set spec.deletion.policy: Retain."
         )
-        return report(f, stalled(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
-        return report(f, delete.deleting(f), look_after=f.now.mono)
+        return plan_status(f, delete.deleting(f), look_after=f.now.mono)
     if inside.names:
         words = f"Still in the VPC: {delete.listed(inside.names)}. It is destroyed as soon as it is empty."
-        return report(f, working(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+        return plan_status(f, working(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
     return None
 
 

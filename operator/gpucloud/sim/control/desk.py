@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (*cloud.ACTIONS, *objects.ACTIONS, *accounts.ACTIO
 _STATUS = {Reason.MISSING_VM: 404, Reason.MISSING_OTHER: 404, Reason.FORBIDDEN: 403}
 
 
-class Desk:
+class ControlApi:
     """Answers control requests for the state of one cloud."""
 
     def __init__(self, state: State) -> None:

@@ -102,10 +102,10 @@ class Vms:
         uid = next(self._uids)
         order = order if order.name else replace(order, name=f"vm-{digits_of(now, uid)}")
         vm = Vm(uid, order, PENDING, created=now, updated=now)
-        twins = self.named(vm.key)
-        if twins and knobs.duplicate_vm == "existing":
-            return twins[0], False
-        if twins and knobs.duplicate_vm != "twin":
+        duplicate_records = self.named(vm.key)
+        if duplicate_records and knobs.duplicate_vm == "existing":
+            return duplicate_records[0], False
+        if duplicate_records and knobs.duplicate_vm != "twin":
             raise Refused(Reason.DUPLICATE_VM, f'A virtual machine named "{order.name}" already exists.', "name")
         holds = self._catalogue.take(order.place)
         if not holds and knobs.create_without_capacity == "refuse_503":

@@ -1,0 +1,59 @@
+"""One look whether an operator with these settings could work: our resources can be listed, the cloud answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.client import CloudClient
+from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.cloud.configuration import client_options, credential
+from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.kinds.definitions import DEFINITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpucloud.engine.kube.transport import Connection
+    from gpucloud.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, whether it is well, and in which words."""
+
+    what: str
+    well: bool
+    words: str
+
+
+async def look(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
+    """Look at everything; a finding that is not well never hides another."""
+    kube = KubeClient(login)
+    try:
+        found = [await _kind(kube, item.kind, item.plural, settings.namespace) for item in DEFINITIONS]
+    finally:
+        await kube.aclose()
+    return [*found, await _cloud(settings)]
+
+
+async def _kind(kube: KubeClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> Finding:
+    try:
+        count = len(await kube.uids(plural, namespaces))
+    except KubeError as error:
+        hint = ": install the custom resource definitions" if error.status == 404 else ""
+        return Finding(kind, well=False, words=f"cannot be listed ({error}){hint}")
+    return Finding(kind, well=True, words=f"{count} there")
+
+
+async def _cloud(settings: Settings) -> Finding:
+    """The one read that every credential should be allowed, with the operator's own account."""
+    own = credential(settings.credentials)
+    if own is None:
+        return Finding("cloud", well=True, words="not asked: the operator has no account of its own")
+    try:
+        async with CloudClient(settings.own_endpoint, own, options=client_options(settings)) as client:
+            clusters = await client.get_all_clusters()
+    except CloudError as error:
+        return Finding("cloud", well=False, words=f"{settings.own_endpoint} does not serve the operator's own account: {error}")
+    return Finding("cloud", well=True, words=f"{settings.own_endpoint} answers, with {len(clusters)} clusters")

@@ -1,0 +1,162 @@
+"""One look for orphans without a running operator: every account that can be used, the cloud, then the objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cloud.account_session import SessionDeps
+from gpucloud.engine.cloud.accounts import AccountSessions
+from gpucloud.engine.cloud.configuration import client_options, credential, intervals
+from gpucloud.engine.cloud.credentials import CredentialError, parse
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.orphans import scan
+from gpucloud.engine.orphans.collector import price_of
+from gpucloud.engine.runtime.clock import SystemClock
+from gpucloud.engine.telemetry.metrics import Metrics
+from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.reconcile.naming import installation_tag
+from gpucloud.reconcile.orphans import orphans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.kube.transport import Connection
+    from gpucloud.engine.orphans.scan import ScanResult
+    from gpucloud.reconcile.orphans import Owners, Thing
+    from gpucloud.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One orphan, through whose account it was seen, and what it costs an hour, if that is known."""
+
+    account: str
+    thing: Thing
+    price: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found, in which accounts everything could be looked at, and what could not, with the reason."""
+
+    tag: str
+    orphans: tuple[Found, ...]
+    accounts: tuple[str, ...]
+    failures: tuple[tuple[str, str], ...]  # account, why
+
+
+class _Inspector:
+    def __init__(self, settings: Settings, login: Callable[[], Connection]) -> None:
+        self._settings = settings
+        self._clock = SystemClock()
+        self.kube = KubeClient(login)
+        around = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
+        self.sessions = AccountSessions(around, lambda _session: None)
+        self._failures: list[tuple[str, str]] = []
+
+    async def report(self) -> Report:
+        """Cloud before objects, as ``survey`` wants it."""
+        tag = self._settings.install_tag or installation_tag(await self.kube.cluster_uid())
+        await self._open_sessions()
+        looks = [(label, session, await scan.look(session, tag)) for label, session in sorted(self.sessions, key=_label)]
+        listed = self._clock.mono()
+        owners = await self._owners(tag)
+        found: dict[Any, Found] = {}
+        for label, session, seen in looks:
+            for item in await self._confirmed(label, session, seen, (owners, tag, listed)):
+                found.setdefault((session.url, item.thing.key), item)
+        broken = {label for label, _ in self._failures}
+        well = tuple(label for label, _, _ in looks if label not in broken)
+        return Report(tag, tuple(found.values()), well, tuple(self._failures))
+
+    async def _confirmed(
+        self, label: str, session: AccountSession, seen: ScanResult, by: tuple[Owners, str, float]
+    ) -> tuple[Found, ...]:
+        owners, tag, listed = by
+        blind, suspects = dict(seen.blind), {thing.key: thing for thing in orphans(seen.things, owners)}
+        still: tuple[Thing, ...] = ()
+        if suspects:
+            await session.catalogue.learned()
+            places = sorted({scan.place_of(thing) for thing in suspects.values()})
+            second = await scan.look_at(session, tag, places, listed)
+            still, blind = tuple(thing for thing in second.things if thing.key in suspects), blind | dict(second.blind)
+        for place, why in sorted(blind.items()):
+            where = "the clusters" if place is scan.CLUSTERS else f"{place.holds} in cluster {place.cluster!r}"
+            self._failures.append((label, f"{where} cannot be listed: {why}"))
+        return tuple(Found(label, thing, price_of(session, thing)) for thing in still)
+
+    async def _open_sessions(self) -> None:
+        """The operator's own credential, if it is given, and that of every GpuCloudAccount."""
+        own = credential(self._settings.credentials)
+        if own is not None:
+            self.sessions.open(self._settings.own_endpoint, own, OWN_ACCOUNT)
+        async for body in self.kube.resources(gpucloudaccount.PLURAL, self._settings.namespace):
+            label = f"{body['metadata']['namespace']}/{body['metadata']['name']}"
+            trouble = await self._open(label, body)
+            if trouble:
+                self._failures.append((label, trouble))
+
+    async def _open(self, label: str, body: dict[str, Any]) -> str:
+        """Open one account's session; answers why it cannot be."""
+        try:
+            spec = gpucloudaccount.GpuCloudAccountSpec.model_validate(body.get("spec") or {})
+        except ValidationError:
+            return "its spec cannot be read"
+        declared, name = self._settings.endpoints, spec.secret_ref.name
+        if spec.endpoint is not None and spec.endpoint not in declared:
+            return f"its endpoint {spec.endpoint!r} is not declared: give it with --endpoint {spec.endpoint}=URL"
+        try:
+            secret = await self.kube.secret(body["metadata"]["namespace"], name)
+            if secret is None:
+                return f"there is no Secret {name!r}"
+            url = declared[spec.endpoint] if spec.endpoint is not None else self._settings.own_endpoint
+            self.sessions.open(url, parse(secret.get("data") or {}), label)
+        except KubeError as error:
+            return f"the Secret {name!r} cannot be read: {error}"
+        except CredentialError as error:
+            return f"the Secret {name!r}: {error}"
+        return ""
+
+    async def _owners(self, tag: str) -> Owners:
+        objects = Listers(
+            vms=Store(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
+            vpcs=Store(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
+            snapshots=Store(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
+            accounts=Store(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
+            tag=tag,
+        )
+        stores: dict[str, Store[Any, Any]] = {
+            gpuvpc.PLURAL: objects.vpcs,
+            gpuvm.PLURAL: objects.vms,
+            gpusnapshot.PLURAL: objects.snapshots,
+        }
+        for plural, store in stores.items():
+            async for body in self.kube.resources(plural, self._settings.namespace):
+                store.put(body)
+        return scan.owners(objects, {kind: {one.meta.uid for one in stores[plural]} for kind, plural in scan.PLURALS.items()})
+
+
+async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:
+    """Look once.
+
+    Raises:
+        KubeError: the apiserver did not answer, or does not let us list.
+        SettingsError: the credential given cannot be sent.
+    """
+    inspector = _Inspector(settings, login)
+    try:
+        return await inspector.report()
+    finally:
+        await inspector.sessions.aclose()
+        await inspector.kube.aclose()
+
+
+def _label(item: tuple[str, AccountSession]) -> str:
+    return item[0]

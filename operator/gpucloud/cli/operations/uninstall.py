@@ -1,0 +1,188 @@
+"""Before the operator is uninstalled: which objects live, and how they are let go of while it still runs.
+
+Nothing here touches the cloud or a finalizer: objects are deleted as people delete them, and the running operator does
+the rest, with all its proofs. The operator itself never deletes an object, so its own client knows no such call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.kinds.common import DeletionPolicy
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpucloudaccount import PLURAL as ACCOUNTS
+from gpucloud.kinds.gpuvpc import PLURAL as VPCS
+from gpucloud.kinds.meta import GROUP, VERSION, ConditionType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gpucloud.engine.runtime.clock import Clock
+
+LOOK_SECONDS = 2.0
+STAYING = "What these stand for stays in the cloud, running and billed, by their deletion policy or since they were adopted:"
+
+
+class Policy(StrEnum):
+    """What becomes of objects that live."""
+
+    REFUSE = "Refuse"
+    DRAIN = "Drain"
+    RETAIN = "Retain"
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """An object that lives, and how it is by its own words."""
+
+    kind: str
+    namespace: str
+    name: str
+    reason: str
+    message: str
+
+
+class NotDoneError(KubeError):
+    """A call failed: what could not be done, and what the apiserver said."""
+
+    def __init__(self, what: str, said: KubeError) -> None:
+        super().__init__(said.status, said.reason, "")
+        self._text = f"{what}: {said}"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class UninstallClient(KubeClient):
+    """The calls of an uninstall beside those of the operator."""
+
+    async def delete(self, plural: str, meta: Mapping[str, Any]) -> None:
+        """Ask for an object's deletion, guarded by its UID.
+
+        Raises:
+            KubeError: ``gone`` or ``conflict`` when it is another by now; or the apiserver did not answer.
+        """
+        await self._call("DELETE", _path(plural, meta), {"preconditions": {"uid": meta["uid"]}})
+
+    async def retain(self, plural: str, meta: Mapping[str, Any]) -> None:
+        """Have the operator leave alone what an object stands for, when the object goes.
+
+        Raises:
+            KubeError: as ``delete``.
+        """
+        change = {"metadata": {"uid": meta["uid"]}, "spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}}
+        await self._call("PATCH", _path(plural, meta), change, content_type="application/merge-patch+json")
+
+
+class Uninstall:
+    """One look at what lives, or as many as it takes until nothing does."""
+
+    def __init__(self, kube: UninstallClient, namespaces: tuple[str, ...], clock: Clock) -> None:
+        self._kube = kube
+        self._namespaces = namespaces
+        self._clock = clock
+
+    async def left(self) -> tuple[Left, ...]:
+        """Everything of ours that lives; nothing where our resources are not even defined.
+
+        Raises:
+            NotDoneError: the apiserver did not answer, or does not let us list.
+        """
+        return tuple(_left(body) for _, body in await self._bodies())
+
+    async def clear(self, policy: Policy, seconds: float, say: Callable[[str], None]) -> tuple[Left, ...]:
+        """Delete everything, again and again, until nothing is left or the time is over; answers what is left.
+
+        What a drain leaves in the cloud all the same is told before its object is deleted: afterwards nothing here knows it.
+
+        Raises:
+            NotDoneError: the apiserver does not let us. That it does not answer is waited out.
+        """
+        deadline, told = self._clock.mono() + seconds, -1
+        staying: set[str] = set()  # by UID, what was told
+        while True:
+            try:
+                bodies = await self._bodies()
+                if policy == Policy.DRAIN:
+                    staying |= _tell_of_staying([item for item in bodies if item[1]["metadata"]["uid"] not in staying], say)
+                for plural, body in bodies:
+                    await self._let_go(plural, body, policy)
+                if not bodies or self._clock.mono() >= deadline:
+                    return tuple(_left(body) for _, body in bodies)
+                if len(bodies) != told:
+                    told = len(bodies)
+                    say(f"{told} still there")
+            except KubeError as error:
+                if not _passing(error) or self._clock.mono() >= deadline:
+                    raise
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _bodies(self) -> list[tuple[str, dict[str, Any]]]:
+        found: list[tuple[str, dict[str, Any]]] = []
+        for definition in DEFINITIONS:
+            try:
+                bodies = [body async for body in self._kube.resources(definition.plural, self._namespaces)]
+            except KubeError as error:
+                if error.status != 404:  # not defined, so there is none
+                    raise NotDoneError(f"{definition.plural} could not be listed", error) from error
+                bodies = []
+            found.extend((definition.plural, {"kind": definition.kind, **body}) for body in bodies)
+        return found
+
+    async def _let_go(self, plural: str, body: Mapping[str, Any], policy: Policy) -> None:
+        meta = body["metadata"]
+        doing = "set to Retain"
+        try:
+            if policy == Policy.RETAIN and plural != ACCOUNTS and not _retained(body):
+                await self._kube.retain(plural, meta)
+            doing = "deleted"
+            if "deletionTimestamp" not in meta:
+                await self._kube.delete(plural, meta)
+        except KubeError as error:
+            if not (error.gone or error.conflict):  # what bears the name by now is seen at the next look
+                raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
+
+
+def _tell_of_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
+    """Tell of all whose deletion destroys nothing, however many; answers their UIDs."""
+    found = {body["metadata"]["uid"]: _called(body) for plural, body in bodies if _stays(plural, body)}
+    if found:
+        say("\n  ".join([STAYING, *found.values()]))
+    return set(found)
+
+
+def _stays(plural: str, body: Mapping[str, Any]) -> bool:
+    """Whether the operator leaves alone what an object stands for when the object goes."""
+    adopted = plural == VPCS and (body.get("status") or {}).get("adopted") is True
+    return _retained(body) or (adopted and _policy(body) is None)
+
+
+def _retained(body: Mapping[str, Any]) -> bool:
+    return bool(_policy(body) == DeletionPolicy.RETAIN)
+
+
+def _policy(body: Mapping[str, Any]) -> Any:
+    return ((body.get("spec") or {}).get("deletion") or {}).get("policy")
+
+
+def _called(body: Mapping[str, Any]) -> str:
+    return f"{body['kind']} {body['metadata']['namespace']}/{body['metadata']['name']}"
+
+
+def _left(body: Mapping[str, Any]) -> Left:
+    conditions = (body.get("status") or {}).get("conditions") or ()
+    ready: Mapping[str, Any] = next((item for item in conditions if item.get("type") == ConditionType.READY), {})
+    meta = body["metadata"]
+    return Left(body["kind"], meta["namespace"], meta["name"], str(ready.get("reason", "")), str(ready.get("message", "")))
+
+
+def _passing(error: KubeError) -> bool:
+    return error.status in {0, 429} or error.status >= 500
+
+
+def _path(plural: str, meta: Mapping[str, Any]) -> str:
+    return f"/apis/{GROUP}/{VERSION}/namespaces/{meta['namespace']}/{plural}/{meta['name']}"

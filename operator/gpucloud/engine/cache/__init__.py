@@ -1,0 +1,1 @@
+"""The custom resources as last seen, and indexes over them."""

@@ -1,0 +1,151 @@
+"""The custom resources as last seen: fed by the watch and by the answers to our own writes, whichever is newer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from gpucloud.kinds.meta import FINALIZER, GROUP, Model
+from gpucloud.reconcile.facts import ObjectFacts
+from gpucloud.reconcile.ownership import own_record
+from gpucloud.reconcile.text import MAX_TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpucloud.kinds.common import Order
+
+P = TypeVar("P", bound=Model)
+S = TypeVar("S", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedObject(Generic[P, S]):
+    """One object, parsed once. ``spec`` is None when it does not parse; ``flaw`` then says why.
+
+    ``amended``: the status that stands in the apiserver was edited where it may not be, and this is not it.
+    """
+
+    raw_meta: Mapping[str, Any]
+    meta: ObjectFacts
+    spec: P | None
+    status: S
+    flaw: str = ""
+    amended: bool = False
+
+    def says_as(self, other: CachedObject[P, S]) -> bool:
+        """Whether the two are the same in all that a decision depends on."""
+        return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
+
+    @property
+    def order(self) -> Order | None:
+        """The recorded order, if it is this object's own: of a kind that orders nothing, None."""
+        return own_record(getattr(self.status, "order", None), self.meta.uid)
+
+    @property
+    def version(self) -> int:
+        """The resourceVersion; comparable since Kubernetes 1.35, and in every etcd-backed version before."""
+        return int(self.raw_meta["resourceVersion"])
+
+
+class Store(Generic[P, S]):
+    """All objects of one kind, by UID."""
+
+    def __init__(self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = ()) -> None:
+        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing."""
+        self._spec_type = spec_type
+        self._status_type = status_type
+        self._frozen = frozen
+        self._objects: dict[str, CachedObject[P, S]] = {}
+        self._names: dict[tuple[str, str], str] = {}  # namespace and name to UID
+
+    def __iter__(self) -> Iterator[CachedObject[P, S]]:
+        return iter(self._objects.values())
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, uid: str) -> CachedObject[P, S] | None:
+        """The object as last seen; None when it is gone."""
+        return self._objects.get(uid)
+
+    def named(self, namespace: str, name: str) -> CachedObject[P, S] | None:
+        """The object of this name as last seen; None when there is none."""
+        return self._objects.get(self._names.get((namespace, name), ""))
+
+    def has_all(self, uids: set[str]) -> bool:
+        """Whether every one of these is known."""
+        return uids <= self._objects.keys()
+
+    def put(self, body: Mapping[str, Any]) -> bool:
+        """Take a newer view of an object; answers whether anything changed that a decision depends on.
+
+        An older view than the stored one (a late watch event, overtaken by the answer to our own write) is ignored.
+        """
+        fresh = self._parse(body)
+        known = self._objects.get(fresh.meta.uid)
+        if known is not None and fresh.version <= known.version:
+            return False
+        fresh = fresh if known is None else self._amend(fresh, known.status)
+        self._objects[fresh.meta.uid] = fresh
+        bearer = self.named(fresh.meta.namespace, fresh.meta.name)
+        if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
+            self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
+        if known is None or fresh.amended:
+            return True
+        return not fresh.says_as(known)
+
+    def status_in(self, body: Mapping[str, Any]) -> S:
+        """The status that this document holds, read as the store reads it."""
+        return self._parse(body).status
+
+    def drop(self, uid: str) -> None:
+        """The object is gone."""
+        gone = self._objects.pop(uid, None)
+        if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
+            del self._names[gone.meta.namespace, gone.meta.name]
+
+    def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
+        standing = {name: getattr(before, name) for name in self._frozen}
+        edited = {name: value for name, value in standing.items() if value not in (None, getattr(fresh.status, name))}
+        return replace(fresh, status=fresh.status.model_copy(update=edited), amended=True) if edited else fresh
+
+    def _parse(self, body: Mapping[str, Any]) -> CachedObject[P, S]:
+        meta = body["metadata"]
+        spec, flaw = None, ""
+        try:
+            spec = self._spec_type.model_validate(body.get("spec") or {})
+        except ValidationError as error:
+            flaw = "; ".join(f"spec.{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
+        try:
+            status = self._status_type.model_validate(body.get("status") or {})
+        except ValidationError:
+            status = self._status_type()  # edited beyond recognition: observe anew
+        return CachedObject(_slim(meta), _facts(meta), spec, status, flaw)
+
+
+def _slim(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What writes need; managedFields and the like would double the memory of a large fleet."""
+    return {
+        name: meta[name]
+        for name in ("name", "namespace", "uid", "resourceVersion", "finalizers", "creationTimestamp")
+        if name in meta
+    }
+
+
+def _facts(meta: Mapping[str, Any]) -> ObjectFacts:
+    annotations = meta.get("annotations") or {}
+    return ObjectFacts(
+        namespace=meta["namespace"],
+        name=meta["name"],
+        uid=meta["uid"],
+        generation=int(meta.get("generation", 0)),
+        deleting="deletionTimestamp" in meta,
+        has_finalizer=FINALIZER in meta.get("finalizers", ()),
+        # Cut to what a status can repeat: an answer to one that cannot be written would hold up everything.
+        annotations={name: value[:MAX_TEXT] for name, value in annotations.items() if name.startswith(GROUP + "/")},
+        deleted_at=datetime.fromisoformat(meta["deletionTimestamp"]) if "deletionTimestamp" in meta else None,
+    )

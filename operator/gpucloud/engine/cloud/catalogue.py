@@ -1,0 +1,77 @@
+"""What a configuration costs, for people: read once an hour, in the background, and never in anybody's way."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.runtime.supervisor import Supervisor
+from gpucloud.reconcile.price import ABSURD_PRICE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpucloud.cloud.client import CloudClient
+    from gpucloud.cloud.models import ConfigurationRecord
+    from gpucloud.engine.runtime.clock import Clock
+
+log = structlog.get_logger("gpucloud.catalogue")
+
+REFRESH_SECONDS = 3600.0
+RETRY_SECONDS = 60.0  # after a failure: limits of price may wait for it
+
+
+class Catalogue:
+    """Prices by configuration name. What is not known is None; nothing waits for it."""
+
+    def __init__(self, client: CloudClient, clock: Clock, tasks: Supervisor | None = None) -> None:
+        self._client = client
+        self._tasks = tasks or Supervisor()
+        self._clock = clock
+        self._prices: dict[str, str] = {}
+        self._ask_at: float | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def price_per_hour(self, configuration: str) -> str | None:
+        """Dollars an hour for the whole VM, as text; starts a refresh when the last is an hour old."""
+        now = self._clock.mono()
+        if self._ask_at is None or now >= self._ask_at:
+            self._ask_at = now + REFRESH_SECONDS
+            self._task = self._tasks.spawn("catalogue", self._refresh, may_end=True, restart=False)
+        return self._prices.get(configuration)
+
+    async def learned(self) -> None:
+        """Wait until the prices are known, or known to be out of reach."""
+        self.price_per_hour("")
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def aclose(self) -> None:
+        """Stop a refresh that is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _refresh(self) -> None:
+        try:
+            listing = await self._client.get_configurations()
+        except CloudError as error:
+            log.info("no prices: the configurations cannot be listed", error=str(error))
+            self._ask_at = self._clock.mono() + RETRY_SECONDS
+            return
+        except Exception:
+            self._ask_at = self._clock.mono() + RETRY_SECONDS
+            raise
+        self._prices = prices(listing.items)
+
+
+def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:
+    """Dollars an hour by configuration, as text; what has no name, or no price that can be one, is left out."""
+    return {
+        item.name: f"{item.price:.2f}"
+        for item in configurations
+        if item.name is not None and item.price is not None and 0 <= item.price < ABSURD_PRICE
+    }

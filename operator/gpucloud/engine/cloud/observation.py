@@ -1,0 +1,44 @@
+"""What the listings of an object's account show of it, as far as they may be believed: tenant, doubts, a person's word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.runtime.clock import reading
+from gpucloud.reconcile.acceptance import acceptance, command
+from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.tenancy import believed
+
+if TYPE_CHECKING:
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.cloud.inventory import Inventory
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.reconcile.facts import Observation
+    from gpucloud.reconcile.naming import Identity
+
+
+def observe(
+    session: AccountSession,
+    kind: tuple[str, str],
+    stored: CachedObject[Any, Any],
+    seat: ResolvedAccount,
+    here: Identity,
+    clock: Clock,
+) -> Observation[Any]:
+    """The last look at an object. ``kind`` is the kind's name, and that of the inventory which shows its things."""
+    (name, holds), meta, tenancy, now = kind, stored.meta, stored.status.tenancy, reading(clock)
+    accepted = acceptance(meta.annotations, now).of_credential(seat.since)
+    inventory: Inventory[Any] = session.inventories[holds]
+    found = inventory.observe(here, accepted.until)
+    if isinstance(found, Unknown) and found.cause is UnknownReason.REJECTED:
+        session.learn_clusters()  # for the message: the cloud may not know the cluster
+    believable = believed(found, tenancy, seat.facts, seat.since)
+    if isinstance(believable, Unknown) and believable.cause is UnknownReason.TENANT:
+        session.prove()
+        if session.proving:
+            return Unknown(now.mono, UnknownReason.UNREACHABLE, "it is being found out whose the credential is")
+        way_out = command(name, meta.namespace, meta.name)
+        believable = believed(found, tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
+    return accepted.worded(believable)

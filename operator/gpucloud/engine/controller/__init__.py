@@ -1,0 +1,1 @@
+"""The reconcile loop of one kind, and its pacing."""

@@ -1,0 +1,401 @@
+"""One pass over one object: gather, decide, and at most one external write; then when to look again.
+
+The same few lines serve every kind. A kind's room brings its facts, its decision and its calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import structlog
+
+from gpucloud.engine.cloud import precondition
+from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
+from gpucloud.engine.controller.urgency import urgent
+from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
+from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
+from gpucloud.engine.telemetry.metrics import Passed, Wrote
+from gpucloud.kinds.common import Status
+from gpucloud.kinds.meta import ConditionType, Model, Reason
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.runtime.entropy import Entropy
+    from gpucloud.engine.telemetry.metrics import Metrics
+    from gpucloud.reconcile.facts import Now
+    from gpucloud.reconcile.plan import Plan, Release
+
+P = TypeVar("P", bound=Model)
+S = TypeVar("S", bound=Status)
+F = TypeVar("F", bound="Facts")
+log = structlog.get_logger("gpucloud.loop")
+
+LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
+STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
+BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
+RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
+
+
+class Did(Enum):
+    """What one pass has done to what stands outside."""
+
+    NOTHING = auto()
+    CHANGE = auto()
+    ANNOUNCE = auto()  # a call that the next pass sends
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A status to write, from this mono time on. ``first``: nothing is done before it stands."""
+
+    at: float
+    first: bool
+
+
+class Facts(Protocol):
+    """What every kind's facts have."""
+
+    @property
+    def now(self) -> Now:
+        """When they were gathered."""
+
+
+class Reconciler(Protocol[P, S, F]):
+    """What a kind brings to the loop."""
+
+    @property
+    def kind(self) -> str:
+        """As in ``kind:`` of a manifest."""
+
+    @property
+    def plural(self) -> str:
+        """As in URLs."""
+
+    @property
+    def store(self) -> Store[P, S]:
+        """The objects as last seen."""
+
+    async def gather(self, stored: CachedObject[P, S]) -> F:
+        """Everything that the decision needs."""
+
+    def decide(self, facts: F) -> Plan[S]:
+        """The pure core's answer."""
+
+    async def act(self, facts: F, plan: Plan[S]) -> Event | None:
+        """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
+
+    def recording(self, uid: str, status: S) -> None:
+        """This status, with the record of a new order of ours, is about to be written."""
+
+    def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
+        """Tell the inventory what the plan waits for; answers when to decide again at the latest."""
+
+    def on_update(self, stored: CachedObject[P, S]) -> None:
+        """A new view of an object."""
+
+    def forget(self, key: Key) -> None:
+        """The object is gone."""
+
+
+class Controller(Generic[P, S, F]):
+    """Passes over the objects of one kind."""
+
+    def __init__(  # noqa: PLR0913 - one of each that it works with
+        self,
+        reconciler: Reconciler[P, S, F],
+        *,
+        queue: WorkQueue,
+        kube: KubeClient,
+        events: EventRecorder,
+        metrics: Metrics,
+        clock: Clock,
+        entropy: Entropy,
+        longest_spacing: float,
+    ) -> None:
+        """``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
+        self.pace = ReconcilePacer(clock, longest_spacing)
+        self._reconciler, self._entropy = reconciler, entropy
+        self._queue = queue
+        self._kube, self._events = kube, events
+        self._metrics = metrics
+        self._clock = clock
+        self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
+        self._differs_since: dict[str, float] = {}
+        self._pacer = WritePacer(entropy.jitter)
+        self._failures: dict[Key, int] = {}
+        self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
+        self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
+        self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
+        self._withheld_told: dict[str, str] = {}
+
+    async def run_once(self, key: Key) -> None:
+        """One pass. Never raises: what fails is counted, logged, and tried again later."""
+        began, due = self._clock.mono(), self.pace.begin(key.uid)
+        if due is not None:
+            self._queue.wake_at(key, due)
+            return
+        try:
+            outcome = await self._pass(key)
+            result = Passed.UNCHANGED if outcome is Did.NOTHING else Passed.SUCCESS
+            self.pace.ended(key.uid, changed=outcome is not Did.NOTHING, announced=outcome is Did.ANNOUNCE)
+            self._failures.pop(key, None)
+        except KubeError as error:
+            result = Passed.REQUEUE if error.conflict or error.gone else Passed.ERROR
+            self._after_kube_error(key, error)
+        except Exception:
+            result = Passed.ERROR
+            log.exception("pass failed", **_names(key))
+            self.retry_later(key)
+        if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
+            self.forget(key)
+        self._metrics.reconciles.labels(key.kind, result).inc()
+        if result is Passed.ERROR:
+            self._metrics.reconcile_errors.labels(key.kind).inc()
+        self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+
+    @property
+    def plural(self) -> str:
+        """As in URLs."""
+        return self._reconciler.plural
+
+    @property
+    def store(self) -> Store[P, S]:
+        """The objects as last seen."""
+        return self._reconciler.store
+
+    def forget(self, key: Key) -> None:
+        """The object is gone: drop all that is remembered of it."""
+        self._reconciler.forget(key)
+        self._reconciler.store.drop(key.uid)
+        self._queue.forget(key)
+        self.pace.forget(key.uid)
+        self._events.forget(key.uid)
+        self._differs_since.pop(key.uid, None)
+        self._pacer.forget(key.uid)
+        self._failures.pop(key, None)
+        self._confirmed.pop(key.uid, None)
+        self._released.pop(key.uid, None)
+        self.withheld.pop(key.uid, None)
+        self._withheld_told.pop(key.uid, None)
+
+    async def _pass(self, key: Key) -> Did:
+        stored = self._reconciler.store.get(key.uid)
+        if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
+            return Did.NOTHING  # gone, or about to be: the watch tells
+        facts = await self._reconciler.gather(stored)
+        plan = self._reconciler.decide(facts)
+        self._note_withheld(key, plan)
+        again = self._reconciler.requeue_after(key.uid, plan)
+        due = self._status_due(stored, plan)
+        now = self._clock.mono()
+        write_at = None if due is None else due.at
+        self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(write_at, now), _later(plan.look_after, facts.now.mono)))
+        if plan.status is not None and due is not None and due.at <= now:
+            return await self._write(key, stored, plan.status, plan)
+        if due is not None and due.first:
+            return Did.NOTHING  # the write waits for its turn, and whatever it announces waits for the write
+        if plan.release is not None:
+            await self._release(key, stored, plan.release)
+            return Did.CHANGE
+        if plan.action is not None:
+            return await self._act(key, stored, facts, plan)
+        return Did.NOTHING
+
+    async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
+        await self._kube.release(self._reconciler.plural, stored.raw_meta)
+        self._released[key.uid] = stored.raw_meta["resourceVersion"]
+        self._events.record(key.kind, stored.meta, Event(release.reason, release.note, "Release", release.warning))
+        if stored.meta.deleted_at is not None:
+            self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
+        level = log.warning if release.warning else log.info
+        level("released", reason=release.reason, note=release.note, **_names(key))
+
+    def _note_withheld(self, key: Key, plan: Plan[S]) -> None:
+        """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
+        if plan.withheld is None:
+            if plan.status is not None:  # else it says nothing new: it only waits for a younger look
+                self.withheld.pop(key.uid, None)
+            return
+        self.withheld[key.uid] = plan.withheld
+        if self._withheld_told.get(key.uid) != plan.withheld:
+            self._withheld_told[key.uid] = plan.withheld
+            log.info("withheld", would=plan.withheld, **_names(key))
+
+    def _status_due(self, stored: CachedObject[P, S], plan: Plan[S]) -> Due | None:
+        """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
+        uid = stored.meta.uid
+        if plan.status is None or (plan.status == stored.status and not stored.amended):
+            self._differs_since.pop(uid, None)
+            self._events.settle(uid)  # no change of Ready tells of a call that failed
+            return None
+        since = self._differs_since.setdefault(uid, self._clock.mono())
+        first = stored.amended or urgent(stored.status, plan.status, plan.action is not None)
+        in_turn = self._pacer.not_before(uid, stored.meta.generation)
+        return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
+
+    async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Did:
+        before = self._clock.mono()
+        if plan.records_order:  # before the write: the watch may show it to us before its answer does
+            self._reconciler.recording(key.uid, status)
+        document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
+        self._pacer.spend(key.uid, stored.meta.generation, before)
+        try:
+            answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
+        except KubeError as error:
+            self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
+            self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
+            raise
+        self._metrics.status_writes.labels(key.kind, Wrote.WRITTEN).inc()
+        self._confirmed[key.uid] = before
+        self._differs_since.pop(key.uid, None)
+        if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
+            self._take(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
+            self._judge_write(key, status, document, answer)
+        self._report(key, stored, status)
+        announces = plan.action is not None or plan.records_order
+        if announces:
+            self._queue.add(key, Lane.ANNOUNCED)
+        if (stands := self._reconciler.store.get(key.uid)) is not None and stands.status != status:
+            return Did.NOTHING  # the apiserver shows something else than what was written
+        return Did.ANNOUNCE if announces else Did.CHANGE
+
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
+        stands = self._reconciler.store.status_in(answer)
+        undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
+        if not undone:
+            return
+        self._metrics.undone_writes.labels(key.kind).inc()
+        if undone == 1:
+            differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(stands, name)]
+            log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
+
+    def _report(self, key: Key, stored: CachedObject[P, S], status: S) -> None:
+        before, after = stored.status.conditions, status.conditions
+        self._metrics.changed(key.kind, before, after)
+        for event in status_changes(before, after):
+            self._events.record(key.kind, stored.meta, event)
+        self._events.settle(key.uid)
+        now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
+        if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
+            if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
+                born = datetime.fromisoformat(stored.raw_meta["creationTimestamp"])
+                self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
+            log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
+
+    async def _stands(self, key: Key, stored: CachedObject[P, S]) -> bool:
+        """Whether the apiserver has shown us lately that the object is still as we know it.
+
+        A process that was asleep knows what it knew; its owner may have taken the object back since, and the watch tells that
+        only when it is read. The write that announces a call is such a proof, while it is young; else one is asked for.
+
+        Raises:
+            KubeError: the apiserver did not answer, or the object is gone.
+        """
+        before = self._clock.mono()
+        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:
+            return True
+        fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
+        self._confirmed[key.uid] = before
+        if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
+            return True
+        self._take(key.uid, fresh)
+        return False
+
+    def _take(self, uid: str, body: Mapping[str, Any]) -> None:
+        """An answer of the apiserver has shown the object."""
+        self._reconciler.store.put(body)
+        if (newer := self._reconciler.store.get(uid)) is not None:
+            self._reconciler.on_update(newer)
+
+    def _is_meant(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
+        latest = self._reconciler.store.get(stored.meta.uid)
+        return latest is not None and latest.says_as(stored)
+
+    async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Did:
+        stands = await self._stands(key, stored) and self._is_meant(stored)
+        if not stands:
+            self.pace.caused(key.uid)
+            self._queue.add(key, Lane.ANNOUNCED)
+            return Did.NOTHING
+        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
+            self._queue.add(key, Lane.PEOPLE)
+            return Did.NOTHING
+        if not self.may_act():  # the Lease is lost, and this process about to end
+            return Did.NOTHING
+        reason = find((plan.status or stored.status).conditions, ConditionType.READY)
+        asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
+        # Before it is sent: after a crash this line is all that tells what was on its way, and why.
+        log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
+        with precondition.require(lambda: self._is_meant(stored)):
+            event = await self._reconciler.act(facts, plan)
+        if event is None:
+            self._queue.add(key, Lane.PEOPLE)
+            return Did.NOTHING
+        event = with_cause(event, reason)
+        (self._events.tell_unless_said if event.warning else self._events.record)(key.kind, stored.meta, event)
+        (log.warning if event.warning else log.info)("call", outcome=event.reason, note=event.note, **asked)
+        self._queue.add(key, Lane.PEOPLE)
+        return Did.CHANGE
+
+    def _after_kube_error(self, key: Key, error: KubeError) -> None:
+        if error.gone:
+            log.info("the object is gone", error=str(error), **_names(key))
+            return  # the watch tells the rest
+        if not error.conflict:
+            log.warning("the apiserver did not take it", error=str(error), **_names(key))
+        self.retry_later(key)
+
+    def retry_later(self, key: Key) -> None:
+        """Look at this object again, after a failure: soon at first, then each minute."""
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        first, longest = RETRY_SECONDS
+        delay = min(first * 2.0 ** min(failures - 1, 16), longest)
+        self._metrics.retries.inc()
+        self._queue.wake_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
+
+
+async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any]]) -> None:
+    """One worker: takes keys until the queue is closed."""
+    while (key := await queue.take()) is not None:
+        try:
+            await controllers[key.kind].run_once(key)
+        except Exception:  # it kills this worker, not the object
+            controllers[key.kind].retry_later(key)
+            raise
+        finally:
+            queue.done(key)
+
+
+def _later(time: float | None, now: float) -> float | None:
+    """A time to wake up at; what is due already is dealt with in this pass."""
+    return time if time is not None and time > now else None
+
+
+def _earliest(*times: float | None) -> float | None:
+    return min((time for time in times if time is not None), default=None)
+
+
+def _names(key: Key) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name, "uid": key.uid}
+
+
+async def stop(workers: list[asyncio.Task[None]], queue: WorkQueue, grace: float) -> None:
+    """Let the passes that are under way finish (a create that was sent wants its answer saved), then cancel."""
+    queue.close()
+    if workers:
+        await asyncio.wait(workers, timeout=grace)
+    for worker in workers:
+        worker.cancel()
+    await asyncio.gather(*workers, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""One reconciler a kind, and what they share."""

@@ -1,0 +1,355 @@
+"""How the kinds hang together: where each belongs, what each needs before it is created, and who needs it still.
+
+Plain functions over the objects as last seen. The index in ``references`` says whom to wake; this says what is so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.cache.references import Target
+from gpucloud.engine.kinds import sharing
+from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
+from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
+from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
+from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
+from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
+from gpucloud.reconcile.naming import Identity, same_cluster
+from gpucloud.reconcile.pause import is_paused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+
+    Vm = CachedObject[GpuVMSpec, GpuVMStatus]
+    Vpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
+    Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+WAITS = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
+
+
+@dataclass(frozen=True, slots=True)
+class Listers:
+    """All our objects as last seen, and the tag that the names of what we create bear."""
+
+    vms: Store[GpuVMSpec, GpuVMStatus]
+    vpcs: Store[GpuVpcSpec, GpuVpcStatus]
+    snapshots: Store[GpuSnapshotSpec, GpuSnapshotStatus]
+    accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus]
+    tag: str
+    endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: (
+        None
+    )  # behind which it lives, if that is known
+    shares_own: bool = False  # any namespace may name what the operator's own account shows
+
+    def find(self, target: Target) -> CachedObject[Any, Any] | None:
+        """The object that a reference leads to, if it is one of these."""
+        stores: dict[str, Store[Any, Any]] = {
+            gpuvm.KIND: self.vms,
+            gpuvpc.KIND: self.vpcs,
+            gpusnapshot.KIND: self.snapshots,
+            ACCOUNT: self.accounts,
+        }
+        store = stores.get(target.kind)
+        return None if store is None else store.named(target.namespace, target.name)
+
+    def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
+        """Where to look for this VM; None while nobody can say."""
+        here = identity_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
+        return here if here.vpc or spec.vm_name is None else None  # a chosen name may be anybody's in another VPC
+
+    def wanted_vm(self, vm: Vm, spec: GpuVMSpec) -> Identity:
+        """Which VM this spec asks for; without a VPC while nobody can say which."""
+        return wanted_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
+
+    def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
+        vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
+        return vpc.spec.name if vpc is not None and vpc.spec is not None else None
+
+    def source_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """The VM that this snapshot is of; None while its GpuVM is not there."""
+        if spec.vm is not None:
+            return Identity(cluster=spec.vm.cluster, vpc=spec.vm.vpc, name=spec.vm.name)
+        vm = None if spec.vm_ref is None else self.vms.named(snapshot.meta.namespace, spec.vm_ref.name)
+        return None if vm is None or vm.spec is None else self.vm_identity(vm, vm.spec)
+
+    def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """Where to look for this snapshot; None while nobody can say."""
+        referred = self.source_identity(snapshot, spec)
+        if referred is not None and not referred.vpc:
+            referred = None  # its VM's own VPC is not known yet
+        return identity_of_snapshot(snapshot.meta, spec, snapshot.status, self.tag, referred)
+
+    def snapshot_for(self, vm: Vm, spec: GpuVMSpec) -> str | None:
+        """The cloud's name of the snapshot that this VM's disk is made from."""
+        if spec.image is None or spec.image.snapshot_ref is None:
+            return spec.image.snapshot if spec.image is not None else None
+        snapshot = self.snapshots.named(vm.meta.namespace, spec.image.snapshot_ref.name)
+        if snapshot is None or snapshot.spec is None:
+            return None
+        here = self.snapshot_identity(snapshot, snapshot.spec)
+        return None if here is None else here.name
+
+    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+        """What must be ready before this VM is bought."""
+        yield from _account_serves(seat)
+        namespace = vm.meta.namespace
+        if spec.vpc_ref is not None:
+            vpc = self.vpcs.named(namespace, spec.vpc_ref.name)
+            place = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
+            name = f"GpuVpc {spec.vpc_ref.name!r}"
+            yield _moved(vm, vpc) or self._abroad(vm, vpc, name) or _need(name, vpc, place, spec.cluster, seat)
+        else:
+            yield from self._leaving_vpc(vm, spec)
+        if spec.image is not None and spec.image.snapshot_ref is not None:
+            snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
+            called = f"GpuSnapshot {name!r}"
+            yield self._abroad(vm, snapshot, called) or _need(called, snapshot, _cluster(snapshot), spec.cluster, seat)
+        yield from sharing.snapshot_by_name(self, vm, spec, seat)
+
+    def needs_of_vpc(self, seat: ResolvedAccount) -> Iterator[Dependency]:
+        """What must be there before a VPC is created."""
+        return _account_serves(seat)
+
+    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+        """What must be there before this snapshot is taken."""
+        yield from _account_serves(seat)
+        if spec.vm is not None:
+            yield from sharing.vm_by_name(self, snapshot, spec.vm, seat)
+        if spec.vm_ref is None:
+            return
+        vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
+        abroad = self._abroad(snapshot, vm, name)
+        if vm is None:
+            yield Dependency(name, Readiness.MISSING)
+        elif abroad is not None:
+            yield abroad
+        elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
+            words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
+            yield Dependency(name, Readiness.ELSEWHERE, words)
+        elif vm.meta.deleting:
+            yield Dependency(name, Readiness.LEAVING)
+        elif vm.order is None or vm.order.state is not OrderState.SEEN:
+            yield Dependency(name, Readiness.PENDING, _message(vm))
+
+    def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
+        """Who would suffer if this VPC went now: what refers to it, and what is, or may be, created in it."""
+        for vm in self.vms:
+            if vm.spec is None or not vm.meta.has_finalizer:
+                continue
+            refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
+            if refers or (_ordered_in(vm, spec) and self._together(vm, vpc)):
+                yield _called(gpuvm.KIND, vm, vpc)
+        for snapshot in self.snapshots:
+            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._together(snapshot, vpc):
+                yield _called(gpusnapshot.KIND, snapshot, vpc)
+
+    def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
+        """Snapshots of this VM that are being taken right now, by whichever of the two ways they name it."""
+        here = None if vm.spec is None else self.vm_identity(vm, vm.spec)
+        for snapshot in self.snapshots:
+            spec = snapshot.spec
+            if spec is None or not _is_being_taken(snapshot):
+                continue
+            refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
+            names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
+            if refers or (names and self._together(snapshot, vm)):
+                yield _called(gpusnapshot.KIND, snapshot, vm)
+
+    def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
+        """VMs that are being made from this snapshot right now."""
+        for vm in self.vms:
+            image = vm.spec.image if vm.spec is not None else None
+            if image is None or not _is_being_made(vm):
+                continue
+            refers = image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
+            if refers or (image.snapshot is not None and self._names(vm, image.snapshot, snapshot)):
+                yield _called(gpuvm.KIND, vm, snapshot)
+
+    def _names(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
+        """Whether a VM's disk is made from this snapshot, which its spec calls by the name that it has in the cloud."""
+        here = None if snapshot.spec is None else self.snapshot_identity(snapshot, snapshot.spec)
+        in_cluster = here is not None and vm.spec is not None and here.cluster.casefold() == vm.spec.cluster.casefold()
+        return in_cluster and here is not None and here.name == name and self._together(vm, snapshot)
+
+    def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
+        """Names of the VM's snapshots that may be deleted with it: each has a GpuSnapshot of its namespace that lets it go."""
+        for snapshot in self.snapshots:
+            spec = snapshot.spec
+            if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
+                continue
+            if is_paused(snapshot.meta.annotations):
+                continue
+            if snapshot.status.snapshot_id is None or self.source_identity(snapshot, spec) != here:
+                continue
+            if next(self.dependents_of_snapshot(snapshot), None) is not None:
+                continue  # another VM is being made from it
+            place, order = self.snapshot_identity(snapshot, spec), snapshot.order
+            if place is not None and orders.may_exist(order) and not orders.moved(order, place):
+                yield place.name
+
+    def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
+        """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it.
+
+        One that another namespace adopted bars nobody: it waits until the VPC is empty, and that may be never.
+        """
+        for vpc in self.vpcs:
+            wanted = vpc.spec
+            if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer or vpc.status.vpc_id is None:
+                continue
+            if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
+                continue
+            here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
+            if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
+                yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
+
+    def _abroad(self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str) -> Dependency | None:
+        """Behind another endpoint it is in another cloud."""
+        endpoints = (self.endpoint_of(dependent), None if needed is None else self.endpoint_of(needed))
+        if None in endpoints or endpoints[0] == endpoints[1]:
+            return None
+        words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+
+    def _together(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
+        """Whether two objects may live in the same tenant's part of the same cloud; what is not known counts as the same."""
+        endpoints, tenants = (self.endpoint_of(one), self.endpoint_of(other)), (one.status.tenancy, other.status.tenancy)
+        return all(None in pair or pair[0] == pair[1] for pair in (endpoints, tenants))
+
+
+def targets_of(stored: CachedObject[Any, Any]) -> Iterator[Target]:
+    """What an object of any of these kinds refers to; a change of one of them wakes it."""
+    spec, namespace = stored.spec, stored.meta.namespace
+    if spec is None:
+        if stored.status.account is not None:
+            yield Target(ACCOUNT, namespace, stored.status.account)
+        return
+    account = spec.account_ref.name if spec.account_ref is not None else stored.status.account or DEFAULT_ACCOUNT
+    yield Target(ACCOUNT, namespace, account)
+    if getattr(spec, "vpc_ref", None) is not None:
+        yield Target(gpuvpc.KIND, namespace, spec.vpc_ref.name)
+    if getattr(spec, "vm_ref", None) is not None:
+        yield Target(gpuvm.KIND, namespace, spec.vm_ref.name)
+    image = getattr(spec, "image", None)
+    if image is not None and image.snapshot_ref is not None:
+        yield Target(gpusnapshot.KIND, namespace, image.snapshot_ref.name)
+
+
+def _account_serves(seat: ResolvedAccount) -> Iterator[Dependency]:
+    """Nothing new is begun with an account that goes, whose Secret goes, or whose credential has become another tenant's."""
+    name = f"GpuCloudAccount {seat.facts.name!r}"
+    if seat.leaving:
+        yield Dependency(name, Readiness.LEAVING, account=True)
+    if seat.bar is not None:
+        yield seat.bar
+    if seat.tenant is not None and seat.facts.tenants and seat.tenant not in seat.facts.tenants:
+        words = f"Its credential is not of tenant {seat.tenant!r} any more, to which it belonged; its conditions say more."
+        yield Dependency(name, Readiness.PENDING, words, account=True)
+
+
+def _need(
+    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, seat: ResolvedAccount
+) -> Dependency:
+    if needed is None:
+        return Dependency(name, Readiness.MISSING)
+    if cluster is not None and not same_cluster(cluster, wanted):
+        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+    theirs = needed.status.tenancy
+    if theirs is not None and seat.facts.tenants and theirs not in seat.facts.tenants:
+        words = f"It belongs to tenant {theirs!r}, and the account {seat.facts.name!r} does not: use an account of that tenant."
+        return Dependency(name, Readiness.ELSEWHERE, words)
+    if needed.meta.deleting:
+        return Dependency(name, Readiness.LEAVING)
+    ready = find(needed.status.conditions, ConditionType.READY)
+    if ready is None or ready.status != "True" or needed.status.observed_generation != needed.meta.generation:
+        return Dependency(name, Readiness.PENDING, _message(needed))
+    return Dependency(name, Readiness.READY)
+
+
+def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
+    """Whether deleting this GpuVpc destroys its VPC: what was adopted stays, unless the spec says otherwise."""
+    said = spec.deletion.policy if spec.deletion is not None else None
+    return not status.adopted if said is None else said is DeletionPolicy.DELETE
+
+
+def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
+    """The GpuVpc was made anew for another VPC than the one in which this VM is, or may be, already."""
+    order = vm.order
+    if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
+        return None
+    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
+    return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.ELSEWHERE, words)
+
+
+def _cluster(snapshot: Snapshot | None) -> str | None:
+    return snapshot.status.cluster if snapshot is not None else None
+
+
+def _same(dependent: CachedObject[Any, Any], target: CachedObject[Any, Any], name: str) -> bool:
+    return dependent.meta.namespace == target.meta.namespace and name == target.meta.name
+
+
+def _leads_to(there: SnapshotSource, here: Identity) -> bool:
+    """Whether a place that somebody wrote may be this one, whose VPC need not be known."""
+    return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
+
+
+def _ordered_in(stored: CachedObject[Any, Any], vpc: GpuVpcSpec) -> bool:
+    order = stored.order
+    if order is None or not orders.may_exist(order):
+        return False
+    return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
+
+
+def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
+    """Whether a VM's disk is to be made from this snapshot, by reference."""
+    image = None if vm.spec is None else vm.spec.image
+    return image is not None and image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
+
+
+def _is_being_taken(snapshot: Snapshot) -> bool:
+    """Whether a snapshot was ordered and is not finished: it needs its VM, be it paused, stalled or late."""
+    order = snapshot.order
+    if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not orders.may_exist(order):
+        return False
+    return orders.being_made(order) or not snapshot.status.ready_to_use
+
+
+def _is_being_made(vm: Vm) -> bool:
+    """Whether a VM was ordered and has not come up yet: until then it needs the snapshot that its disk is made from."""
+    order = vm.order
+    if vm.meta.deleting or not vm.meta.has_finalizer or not orders.may_exist(order):
+        return False
+    if orders.being_made(order):
+        return True
+    return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
+
+
+def _called(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
+    """An object for a message: its namespace is told only to readers in another one."""
+    if stored.meta.namespace == beside.meta.namespace:
+        return f"{kind} {stored.meta.name!r}"
+    return f"a {kind} in another namespace"
+
+
+def _message(stored: CachedObject[Any, Any]) -> str:
+    """Why another object is not ready, in its own words; of one that waits itself the reason alone, or words would nest."""
+    ready = find(stored.status.conditions, ConditionType.READY)
+    if ready is None:
+        return ""
+    return f"({ready.reason})" if ready.reason in WAITS else f"({ready.reason}: {ready.message})"

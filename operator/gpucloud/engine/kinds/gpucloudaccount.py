@@ -1,0 +1,344 @@
+"""The GpuCloudAccount's room in the engine: its Secret is read by name, its session opened, its users counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cache.references import Target
+from gpucloud.engine.cloud.accounts import Account
+from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.kinds.order_tracking import OrderTracker
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.events import Event
+from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.gpucloudaccount import (
+    KIND,
+    PLURAL,
+    GpuCloudAccountSpec,
+    GpuCloudAccountStatus,
+    RequestBudget,
+    SecretVersion,
+)
+from gpucloud.kinds.meta import SECRET_FINALIZER, Reason
+from gpucloud.reconcile import unreadable
+from gpucloud.reconcile.existence import needs_credential
+from gpucloud.reconcile.facts import Refusal, Verb
+from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
+from gpucloud.reconcile.gpucloudaccount.secret import bar
+from gpucloud.reconcile.unreadable import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.cloud.options import ApiKey, Login
+    from gpucloud.engine.cache.references import References
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
+    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.facts import Dependency, Limits, ObjectFacts
+    from gpucloud.reconcile.plan import Plan
+
+    GpuCloudAccount = CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]
+
+Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
+_DONE = {
+    Verb.HOLD_SECRET: (
+        Reason.SECRET_HELD,
+        "Put a finalizer on Secret {name}: the Secret stays while VMs, VPCs or snapshots of this account may exist.",
+    ),
+    Verb.FREE_SECRET: (Reason.SECRET_FREED, "Removed the finalizer from Secret {name}."),
+}
+
+
+def _any(_kind: str, _stored: CachedObject[Any, Any]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReconcilerDeps:
+    """What the room works with."""
+
+    accounts: Accounts
+    sessions: AccountSessions
+    objects: Listers
+    references: References
+    kube: KubeClient
+    clock: Clock
+    limits: Limits
+    endpoints: Mapping[str, str]
+    budget: RequestBudget
+    hold_secrets: bool
+    synced: Callable[[], bool]
+    order_of: Callable[[str, CachedObject[Any, Any]], Order | None]  # of an object of this kind, as its room knows it
+    queue: Callable[[Key], None]
+    tell: Callable[[ObjectFacts, Event], None]
+
+
+class GpuCloudAccountReconciler:
+    """GpuCloudAccounts."""
+
+    kind = KIND
+    plural = PLURAL
+
+    def __init__(self, tools: AccountReconcilerDeps) -> None:
+        self.store = tools.objects.accounts
+        self._tools = tools
+        self._tracker = OrderTracker(tools.clock)
+
+    def on_update(self, stored: GpuCloudAccount) -> None:
+        """A new view of an account. That there is one is known before its Secret is read.
+
+        One that takes the place of a namesake inherits nothing: neither its credential nor its endpoint.
+        """
+        meta, before = stored.meta, self._tools.accounts.get(stored.meta.namespace, stored.meta.name)
+        if before is not None and (before.uid == meta.uid or not self._bears_the_name(meta)):
+            return
+        if before is not None and before.session is not None:
+            self._tools.sessions.leave(before.session, _label(meta.namespace, meta.name))
+        self._put(stored, None, "it has not been looked at yet.")
+
+    async def gather(self, stored: GpuCloudAccount) -> Facts:
+        """Read the Secret, and open a session with what it holds.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        spec, meta = stored.spec, stored.meta
+        if spec is None:
+            return Unreadable(reading(self._tools.clock), meta, stored.status, stored.flaw)
+        secret, credential, trouble = await self._secret(stored, spec)
+        if self.store.get(meta.uid) is None or not self._bears_the_name(meta):
+            raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
+        endpoint = self._endpoint(spec)
+        session = self._session(stored, endpoint, credential, secret, bar(spec.secret_ref.name, secret, trouble))
+        return self._facts(stored, spec, secret, trouble, session)
+
+    def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
+        """The pure core's answer."""
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
+
+    async def act(self, facts: Facts, plan: Plan[GpuCloudAccountStatus]) -> Event:
+        """Put our finalizer on a Secret, or take it off."""
+        verb = plan.action
+        if isinstance(facts, Unreadable) or verb is None:
+            raise TypeError("nothing is done for a spec that cannot be read")
+        refusal, (name,) = None, plan.targets
+        try:
+            await self._tools.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
+        except KubeError as error:
+            refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
+        self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
+        if refusal is not None:
+            return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
+        reason, note = _DONE[verb]
+        return Event(reason, note.format(name=repr(name)), verb)
+
+    def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
+        """An account creates nothing."""
+
+    def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
+        """An account waits for no listing."""
+
+    def forget(self, key: Key) -> None:
+        """The account is gone, and with it its part of the session."""
+        self._tracker.forget(key.uid)
+        known = self.store.named(key.namespace, key.name)
+        if known is not None and known.meta.uid != key.uid:
+            return  # another of the same name has taken its place
+        gone = self._tools.accounts.drop(key.namespace, key.name)
+        if gone is not None and gone.session is not None:
+            self._tools.sessions.leave(gone.session, _label(key.namespace, key.name))
+        self._wake_users(key.namespace, key.name)
+
+    def check(self, namespace: str, name: str) -> None:
+        """Ask the cloud whether the credential still works; what it answers wakes the account."""
+        account = self._tools.accounts.get(namespace, name)
+        if account is not None and account.session is not None:
+            account.session.check()
+
+    async def _secret(
+        self, stored: GpuCloudAccount, spec: GpuCloudAccountSpec
+    ) -> tuple[SecretFacts | None, ApiKey | Login | None, str]:
+        """The Secret's facts, the credential in it, and why it could not be read."""
+        name, namespace = spec.secret_ref.name, stored.meta.namespace
+        try:
+            found = await self._tools.kube.secret(namespace, name)
+        except KubeError as error:
+            if error.status != 403:
+                raise
+            return None, None, f"The operator may not read the Secret {name!r}: grant it get on secrets in this namespace."
+        if found is None:
+            return None, None, ""
+        meta, credential, flaw = found["metadata"], None, ""
+        try:
+            credential = parse(found.get("data") or {})
+        except CredentialError as error:
+            flaw = str(error)
+        facts = SecretFacts(
+            version=SecretVersion(uid=meta["uid"], resource_version=meta["resourceVersion"]),
+            kind=None if credential is None else kind_of(credential),
+            flaw=flaw,
+            held=SECRET_FINALIZER in meta.get("finalizers", ()),
+            deleting="deletionTimestamp" in meta,
+        )
+        return facts, credential, ""
+
+    def _bears_the_name(self, meta: ObjectFacts) -> bool:
+        """Whether no younger object has taken its name, of which the watch has told before it told of this one's end."""
+        bearer = self.store.named(meta.namespace, meta.name)
+        return bearer is not None and bearer.meta.uid == meta.uid
+
+    def _endpoint(self, spec: GpuCloudAccountSpec) -> str | None:
+        declared = self._tools.endpoints
+        if spec.endpoint is None:
+            return next(iter(declared))
+        return spec.endpoint if spec.endpoint in declared else None
+
+    def _session(
+        self,
+        stored: GpuCloudAccount,
+        endpoint: str | None,
+        credential: ApiKey | Login | None,
+        secret: SecretFacts | None,
+        barred: Dependency | None,
+    ) -> AccountSession | None:
+        """The session of what the Secret holds now; of what it held before, while it holds nothing that can be used."""
+        tools, meta = self._tools, stored.meta
+        before = tools.accounts.get(meta.namespace, meta.name)
+        standing = before.session if before is not None else None
+        if endpoint is None or credential is None:
+            name = stored.spec.secret_ref.name if stored.spec is not None else ""
+            words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
+            self._put(stored, standing, words if endpoint is not None else "its endpoint is not declared.", barred)
+            return standing
+        label = _label(meta.namespace, meta.name)
+        session = tools.sessions.open(tools.endpoints[endpoint], credential, label)
+        if session is not standing:
+            self._begin(stored, session, secret)
+            if standing is not None:
+                tools.sessions.leave(standing, label)
+                words = "The Secret holds another credential now; it is in use from here on."
+                tools.tell(meta, Event(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
+        self._put(stored, session, "", barred)
+        return session
+
+    def _begin(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
+        status = stored.status
+        if secret is not None and status.tenant is not None and secret.version == status.proven_secret:
+            session.believe(status.tenant)
+        session.check()
+        session.prove()
+
+    def _put(
+        self, stored: GpuCloudAccount, session: AccountSession | None, trouble: str, barred: Dependency | None = None
+    ) -> None:
+        meta, spec = stored.meta, stored.spec
+        defaults = spec.defaults if spec is not None else None
+        account = Account(
+            meta.name,
+            session,
+            trouble,
+            leaving=meta.deleting,
+            defaults=defaults,
+            tenant=stored.status.tenant,
+            uid=meta.uid,
+            bar=barred,
+        )
+        if self._tools.accounts.put(meta.namespace, account):
+            self._wake_users(meta.namespace, meta.name)
+
+    def _facts(
+        self,
+        stored: GpuCloudAccount,
+        spec: GpuCloudAccountSpec,
+        secret: SecretFacts | None,
+        trouble: str,
+        session: AccountSession | None,
+    ) -> AccountStateFacts:
+        tools, now = self._tools, reading(self._tools.clock)
+        learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
+        return AccountStateFacts(
+            now=now,
+            meta=stored.meta,
+            spec=spec,
+            status=stored.status,
+            memory=self._tracker.of(stored.meta.uid),
+            endpoint=self._endpoint(spec),
+            endpoints=tuple(tools.endpoints),
+            secret=secret,
+            secret_trouble=trouble,
+            remembered=session is not None and (secret is None or secret.kind is None),
+            budget=tools.budget,
+            users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
+            holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._has_something)),
+            bound=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
+            shared=self._shared(stored, spec.secret_ref.name, secret),
+            held_shared=self._shared(stored, stored.status.held_secret, None),
+            hold_secrets=tools.hold_secrets,
+            synced=tools.synced(),
+            limits=tools.limits,
+            **learned,
+        )
+
+    def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool] = _any) -> list[str]:
+        """Objects that use this account; ``which`` of them, for people."""
+        tools, found = self._tools, []
+        for key in sorted(tools.references.dependents(Target(KIND, namespace, name))):
+            stored = tools.objects.find(Target(key.kind, key.namespace, key.name))
+            if stored is None or not stored.meta.has_finalizer:
+                continue
+            used = tools.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
+            if used == name and which(key.kind, stored):
+                found.append(f"{key.kind} {key.name!r}")
+        return sorted(found)
+
+    def _has_something(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
+        """Whether it may have something in the cloud, or is about to."""
+        return needs_credential(self._tools.order_of(kind, stored), stored.status)
+
+    def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
+        """Which objects may have something that belongs to this tenant: what is not known to be another's may be."""
+        return lambda kind, stored: self._has_something(kind, stored) and stored.status.tenancy in {None, tenant}
+
+    def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
+        """Whether another account needs this Secret still: for what may exist, or, while it does not go, for what may come."""
+        goes = secret is not None and secret.deleting
+        return any(
+            other.meta.uid != stored.meta.uid
+            and other.meta.namespace == stored.meta.namespace
+            and other.spec is not None
+            and other.spec.secret_ref.name == name
+            and (
+                not (other.meta.deleting or goes)
+                or bool(self._users(other.meta.namespace, other.meta.name, self._has_something))
+            )
+            for other in self.store
+        )
+
+    def _wake_users(self, namespace: str, name: str) -> None:
+        for key in sorted(self._tools.references.dependents(Target(KIND, namespace, name))):
+            self._tools.queue(key)
+
+
+def _label(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}"
+
+
+def _learned(session: AccountSession, wall: Any) -> dict[str, Any]:
+    learned, expires = session.learned, session.client.token_expires_in()
+    return {
+        "contact": Contact(learned.contact, learned.trouble),
+        "clusters": learned.clusters,
+        "tenant": learned.tenant,
+        "forbidden": dict(learned.forbidden),
+        "allowed": frozenset(learned.allowed),
+        "token_expires_at": None if expires is None else wall + timedelta(seconds=int(expires)),
+    }

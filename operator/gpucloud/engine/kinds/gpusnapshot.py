@@ -1,0 +1,122 @@
+"""The GpuSnapshot's room in the engine: the VM that it is of, and how its calls are sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.engine.cloud.listings import as_recorded
+from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.core.record import moment
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
+from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
+from gpucloud.reconcile.gpusnapshot.identity import name_of
+from gpucloud.reconcile.order import placed_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.cloud.models import SnapshotRecord
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed
+    from gpucloud.reconcile.plan import Plan
+
+    GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFacts]):
+    """GpuSnapshots."""
+
+    kind = KIND
+    plural = PLURAL
+    holds = "snapshots"
+    subject = SUBJECT
+    done: ClassVar = {
+        Verb.CREATE_SNAPSHOT: (Reason.CREATED, "Requested creation of snapshot {name}."),
+        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of snapshot {name}."),
+    }
+    failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
+
+    def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """Where to look for the snapshot."""
+        return self._tools.objects.snapshot_identity(stored, spec)
+
+    def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """What the spec asks for, where it says so itself: else the recorded place is the only one."""
+        here, order = self.identity(stored, spec), stored.order
+        if here is None:
+            return None
+        name = name_of(stored.meta, spec, order, self._tools.objects.tag)
+        if spec.vm is not None:
+            return replace(here, name=name, cluster=spec.vm.cluster, vpc=spec.vm.vpc)
+        recorded = {} if order is None or not order.name else {"cluster": order.cluster, "vpc": order.vpc}
+        return replace(here, name=name, **recorded)
+
+    def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
+        """Whether it was taken at the recorded time."""
+        taken_at = moment(record.creation_date)
+        return None if status.creation_date is None or taken_at is None else taken_at == status.creation_date
+
+    def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
+        """Whether the owner chose the snapshot's name."""
+        return spec.snapshot_name is not None
+
+    def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
+        """The VM that it is to be of, until it is taken."""
+        source = self._tools.objects.source_identity(stored, spec)
+        if source is None or stored.meta.deleting or stored.status.snapshot_id is not None:
+            return {}
+        return {"vms": source}
+
+    def facts(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount, common: dict[str, Any]) -> SnapshotFacts:
+        """The snapshot's facts."""
+        objects, deleting = self._tools.objects, stored.meta.deleting
+        return SnapshotFacts(
+            **common,
+            needs=() if deleting else tuple(objects.needs_of_snapshot(stored, spec, seat)),
+            dependents=tuple(objects.dependents_of_snapshot(stored)) if deleting else (),
+            source=self._source(stored, spec, seat),
+        )
+
+    async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, seat: ResolvedAccount) -> SnapshotFacts:  # noqa: ARG002
+        """Whether the namespace stays."""
+        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+
+    def decided(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
+        """The GpuSnapshot's chain."""
+        return decide(facts)
+
+    async def send(
+        self,
+        session: AccountSession,
+        facts: SnapshotFacts,
+        verb: Verb,
+        targets: tuple[str, ...],  # noqa: ARG002 - the base's form
+    ) -> Placed | None:
+        """Send one call for this snapshot."""
+        client, here = session.client, facts.identity
+        match verb:
+            case Verb.CREATE_SNAPSHOT:
+                source = facts.source.name if facts.source is not None else None
+                made = await client.create_snapshot(
+                    name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source
+                )
+                return placed_by(here, made.id, None, made.namespace)
+            case Verb.DELETE_SNAPSHOT:
+                there = as_recorded(facts.found, here)
+                await client.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster)
+        return None
+
+    def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount) -> Source | None:
+        there = self.watches(stored, spec).get("vms")
+        if there is None or seat.session is None:
+            return None
+        return Source(there.name, seat.session.vms.observe(there))

@@ -1,0 +1,351 @@
+"""The GpuVM's room in the engine: what it needs beside what all need, and how its calls are sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import CreateServer
+from gpucloud.engine.cache.claims import Claim
+from gpucloud.engine.cloud import precondition
+from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.listings import as_recorded
+from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.kinds.order_tracking import DESTROYS
+from gpucloud.engine.kinds.quota_usage import QuotaItem
+from gpucloud.engine.kube import ssh_keys
+from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import naming
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
+from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
+from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.order import placed_by
+from gpucloud.reconcile.price import dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.cloud.client import CloudClient
+    from gpucloud.cloud.models import SnapshotRecord, VmRecord
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.cloud_reconciler import ReconcilerDeps
+    from gpucloud.engine.kinds.deletion_guard import DeletionGuard
+    from gpucloud.engine.kinds.quota_usage import QuotaUsage
+    from gpucloud.engine.kube.events import Event
+    from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.kinds.gpucloudaccount import AccountDefaults
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed
+    from gpucloud.reconcile.plan import Plan
+    from gpucloud.reconcile.quota import Usage
+    from gpucloud.reconcile.unreadable import Unreadable
+
+    GpuVM = CachedObject[GpuVMSpec, GpuVMStatus]
+
+
+class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
+    """GpuVMs."""
+
+    kind = KIND
+    plural = PLURAL
+    holds = "vms"
+    subject = SUBJECT
+    done: ClassVar = {
+        Verb.CREATE: (Reason.CREATED, "Requested creation of VM {name}."),
+        Verb.START: (Reason.STARTED, "Requested start of VM {name}."),
+        Verb.STOP: (Reason.STOPPED, "Requested stop of VM {name}."),
+        Verb.DESTROY: (Reason.DESTROYED, "Requested destruction of VM {name} and its data."),
+        Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of the VM's snapshots {name}."),
+    }
+    failed: ClassVar = {
+        Verb.CREATE: Reason.ORDER_FAILED,
+        Verb.START: Reason.START_FAILED,
+        Verb.STOP: Reason.STOP_FAILED,
+        Verb.DESTROY: Reason.DESTROY_FAILED,
+        Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
+    }
+
+    def __init__(
+        self, tools: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, purchases: QuotaUsage
+    ) -> None:
+        super().__init__(tools, store)
+        self._deletion_guard = deletion_guard
+        self._quota_usage = purchases
+
+    def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
+        """Where to look for the VM."""
+        return self._tools.objects.vm_identity(stored, spec)
+
+    def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
+        """What the spec asks for."""
+        return self._tools.objects.wanted_vm(stored, spec)
+
+    def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
+        """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
+        pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
+        known = [pair for pair in pairs if all(pair)]
+        if any(recorded != shown for recorded, shown in known):
+            return False
+        return True if known and status.settled_generation is not None else None
+
+    def chooses_name(self, spec: GpuVMSpec) -> bool:
+        """Whether the owner chose the VM's name."""
+        return spec.vm_name is not None
+
+    def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
+        """The snapshots in its VPC, while it is deleted together with them."""
+        here = self.identity(stored, spec)
+        if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
+            return {}
+        return {"snapshots": replace(here, name=EVERYTHING)}
+
+    def facts(self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
+        """The VM's facts; what only a purchase needs comes later."""
+        objects = self._tools.objects
+        price = None
+        if not stored.meta.deleting and seat.session is not None:
+            price = seat.session.catalogue.price_per_hour(spec.configuration)
+        return VmFacts(
+            **common,
+            price_per_hour=price,
+            image_snapshot=objects.snapshot_for(stored, spec),
+            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, seat)),
+            dependents=tuple(objects.dependents_of_vm(stored)) if stored.meta.deleting else (),
+            snapshots=self._snapshots(stored, spec, seat, common["identity"]),
+        )
+
+    async def complete(self, facts: VmFacts, stored: GpuVM, seat: ResolvedAccount) -> VmFacts:
+        """Keys to install, whether the namespace stays, and VMs that may be this one under another name."""
+        meta = stored.meta
+        keys = await ssh_keys.resolve(self._tools.kube, meta.namespace, facts.spec)
+        terminating = await self._tools.namespaces.terminating(meta.namespace)
+        return replace(
+            facts,
+            now=reading(self._tools.clock),
+            keys=keys,
+            namespace_terminating=terminating,
+            lookalikes=self._lookalikes(facts, seat),
+        )
+
+    def on_update(self, stored: GpuVM) -> None:
+        """A new view: who is leaving, and what may be bought, is counted before anybody decides."""
+        super().on_update(stored)
+        self._book(stored)
+        self._count_departure(stored)
+
+    def forget(self, key: Key) -> None:
+        """The object is gone."""
+        super().forget(key)
+        self._quota_usage.drop(key.uid)
+        self._deletion_guard.drop(key.uid)
+
+    def recording(self, uid: str, status: GpuVMStatus) -> None:
+        """From here on it may be bought."""
+        super().recording(uid, status)
+        stored = self.store.get(uid)
+        if stored is not None:
+            self._book(replace(stored, status=status))
+
+    async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
+        """As for every kind; what is held may have been released meanwhile."""
+        await self._deletion_guard.look(stored.meta.uid)
+        return await super().gather(stored)
+
+    def admits_deletion(self, facts: VmFacts) -> bool:
+        """As the destroying call itself: counted, and judged, in the same breath."""
+        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
+        if stored is not None:
+            self._count_departure(stored, facts.is_present)
+        if self._deletion_guard.hold(uid) is not None:
+            return False
+        self._deletion_guard.admit(uid)
+        return True
+
+    def decided(self, facts: VmFacts) -> Plan[GpuVMStatus]:
+        """The GpuVM's chain, on counts that are as young as the decision."""
+        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
+        if facts.meta.deleting and self._deletion_guard.on and stored is not None:
+            self._count_departure(stored, facts.is_present)
+            facts = replace(facts, hold=self._deletion_guard.hold(uid))
+        elif self._quota_usage.on and not facts.meta.deleting:
+            facts = replace(facts, usage=self._usage(facts))
+        return decide(facts)
+
+    async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
+        """Send the plan's call. What destroys passes the brake in the same breath as it is counted."""
+        uid, first = facts.meta.uid, False
+        if plan.action in DESTROYS:
+            if self._deletion_guard.hold(uid) is not None:
+                return None
+            first = self._deletion_guard.admit(uid)
+        along = _to_go_along(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
+        event = await super().act(facts, plan)
+        if event is not None and along and not event.warning:
+            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, along)))}."
+            event = replace(event, note=words)
+        if event is None and first:
+            self._deletion_guard.roll_back(uid)
+        stored = self.store.get(uid)
+        if stored is not None:
+            self._book(stored)
+        return event
+
+    async def send(self, session: AccountSession, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
+        """Send one call for this VM."""
+        client, here = session.client, as_recorded(facts.found, facts.identity)
+        where = {"namespace": here.vpc, "cluster": here.cluster}
+        match verb:
+            case Verb.CREATE:
+                made = await client.create_server(self._order(facts))
+                return placed_by(facts.identity, made.id, made.cluster, made.namespace)
+            case Verb.START:
+                await client.start_server(id=here.name, **where)
+            case Verb.STOP:
+                await client.stop_server(id=here.name, **where)
+            case Verb.DESTROY:
+                along = _to_go_along(facts)
+                with precondition.require(partial(self._may_go, facts, along)):
+                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(along) or None)
+            case Verb.DELETE_SNAPSHOT:
+                await self._delete_snapshots(client, facts, targets)
+        return None
+
+    def _may_go(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
+        """Whether these snapshots may go still: their own objects may have been retained or paused while the call waited."""
+        vm = self.store.get(facts.meta.uid)
+        return vm is not None and set(snapshots) <= set(self._tools.objects.deletable_snapshots(vm, facts.identity))
+
+    async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
+        """One after the other; a failure says which went before it."""
+        here, gone = as_recorded(facts.found, facts.identity), list[str]()
+        for name in names:
+            try:
+                with precondition.require(partial(self._may_go, facts, (name,))):
+                    await client.delete_snapshot(id=name, namespace=here.vpc, cluster=here.cluster)
+            except CloudError as error:
+                if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
+                    error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
+                    raise
+            gone.append(name)
+
+    def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
+        """Tell the brake whether this object's deletion destroys a VM."""
+        meta, spec, status = stored.meta, stored.spec, stored.status
+        if not self._deletion_guard.on or not meta.deleting:
+            return
+        ordered = present or orders.may_exist(self.order_of(stored))
+        goes = spec is not None and meta.has_finalizer and spec.deletion.policy is not DeletionPolicy.RETAIN
+        if spec is None or not goes or not ordered or self._owner(meta.uid) is not None:
+            self._deletion_guard.drop(meta.uid)
+            return
+        price = dollars(status.price_per_hour)
+        session = self._seat(stored, spec).session
+        if price is None and self._deletion_guard.rule.price and session is not None:
+            price = dollars(session.catalogue.price_per_hour(spec.configuration))
+        self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
+
+    def _book(self, stored: GpuVM) -> None:
+        """Count this object's VM if it is, or may be, bought, and is not known to be lost.
+
+        One whose order was refused keeps its place: nothing holds its next order, and another's in between would be too many.
+        """
+        meta, spec, status = stored.meta, stored.spec, stored.status
+        if not self._quota_usage.on:
+            return
+        if spec is None or not orders.uses_quota(self.order_of(stored)):
+            self._quota_usage.drop(meta.uid)
+            return
+        account = self._tools.accounts.name_for(meta, spec, status)
+        self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
+
+    def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
+        seat = self._tools.accounts.seat(f.meta, f.spec, f.status)
+        price_of = (lambda _name: None) if seat.session is None else seat.session.catalogue.price_per_hour
+        return self._quota_usage.usage(f.meta.uid, f.meta.namespace, f.account.name, price_of)
+
+    def _order(self, facts: VmFacts) -> CreateServer:
+        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
+        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=seat.defaults)
+
+    def _lookalikes(self, facts: VmFacts, seat: ResolvedAccount) -> tuple[str, ...]:
+        """VMs made by this installation for an object of this name, which no object stands for."""
+        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or seat.session is None:
+            return ()
+        base, here = naming.base_name(facts.meta.name, self._tools.objects.tag), facts.identity
+        return tuple(
+            name
+            for name in seat.session.vms.names(here.cluster, here.vpc)
+            if name.startswith(base)
+            and len(name) == len(base) + naming.FINGERPRINT_LENGTH
+            and Claim(seat.session.url, replace(here, name=name)) not in self._claims
+        )
+
+    def _snapshots(
+        self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, here: Identity
+    ) -> SnapshotsOfVm | Unknown | None:
+        """The VM's snapshots in the cloud, and which of them may go with it; only for a deletion that asks for it."""
+        if "snapshots" not in self.watches(stored, spec) or seat.session is None:
+            return None
+        seen = seat.session.snapshots.within(here.cluster, here.vpc)
+        if isinstance(seen, Unknown):
+            return seen
+        records, as_of = seen
+        deletable = set(self._tools.objects.deletable_snapshots(stored, here))
+        return SnapshotsOfVm(
+            tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
+        )
+
+
+def _to_go_along(facts: VmFacts) -> tuple[str, ...]:
+    """The snapshots that the destroying call takes along: all of the VM's, or none."""
+    seen = facts.snapshots
+    return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
+
+
+def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
+    """A snapshot that names no source may be of any VM: then it is not to be lost with this one."""
+    return record.source_name in {None, vm.name}
+
+
+def order(
+    here: Identity,
+    spec: GpuVMSpec,
+    keys: SSHKeys,
+    *,
+    snapshot: str | None = None,
+    defaults: AccountDefaults | None = None,
+) -> CreateServer:
+    """The body of CreateServer for this spec, with the account's defaults where it is silent. What nobody says is left out."""
+    image, storage = spec.image, spec.storage
+    pool, disk = spec.resource_pool, spec.root_disk_gib
+    system = image.operating_system if image else None
+    if defaults is not None:
+        pool, disk = pool or defaults.resource_pool, disk or defaults.root_disk_gib
+        if image in (None, Image()):
+            system = defaults.operating_system
+    return CreateServer(
+        name=here.name,
+        cluster=here.cluster,
+        vpc=here.vpc,
+        configuration=spec.configuration,
+        ssh_keys=keys.lines,
+        rpool=pool,
+        operating_system_image=system,
+        tenant_custom_image_file_name=image.custom_file if image else None,
+        snapshot_name=snapshot if snapshot is not None else image.snapshot if image else None,
+        root_disk_size=disk,
+        selected_node=spec.node_name,
+        persist_storage=storage.persist_direct_attached if storage else None,
+        direct_storage_mount_path=storage.direct_mount_path if storage else None,
+        personal_storage_mount_path=storage.personal_mount_path if storage else None,
+        tenant_shared_additional_storage=storage.tenant_shared_mount_path if storage else None,
+        block_storage_names=(storage.block_storage_names or None) if storage else None,
+    )

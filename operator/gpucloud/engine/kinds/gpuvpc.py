@@ -1,0 +1,129 @@
+"""The GpuVpc's room in the engine: what is in a VPC that is to go, and how its calls are sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.kinds import sharing
+from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import adoption
+from gpucloud.reconcile.facts import Present, Unknown, Verb
+from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
+from gpucloud.reconcile.gpuvpc.facts import SUBJECT
+from gpucloud.reconcile.order import placed_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.cloud.models import VpcRecord
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.reconcile.facts import Observation
+    from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.order import Placed, Proofs
+    from gpucloud.reconcile.plan import Plan
+
+    GpuVpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
+
+
+class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
+    """GpuVpcs."""
+
+    kind = KIND
+    plural = PLURAL
+    holds = "vpcs"
+    subject = SUBJECT
+    done: ClassVar = {
+        Verb.CREATE_VPC: (Reason.CREATED, "Requested creation of VPC {name}."),
+        Verb.DESTROY_VPC: (Reason.DESTROYED, "Requested destruction of VPC {name}."),
+    }
+    failed: ClassVar = {Verb.CREATE_VPC: Reason.ORDER_FAILED, Verb.DESTROY_VPC: Reason.DESTROY_FAILED}
+
+    def identity(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
+        """Where to look for the VPC."""
+        return identity(spec)
+
+    def wanted(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
+        """What the spec asks for."""
+        return identity(spec)
+
+    def chooses_name(self, spec: GpuVpcSpec) -> bool:  # noqa: ARG002 - as above
+        """A VPC's name always is its owner's choice."""
+        return True
+
+    def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
+        """All that is in it, while it is deleted."""
+        if not stored.meta.deleting or stored.status.vpc_id is None:
+            return {}
+        inside = replace(identity(spec), name=EVERYTHING)
+        return {"vms": inside, "snapshots": inside}
+
+    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
+        """The VPC's facts."""
+        deleting = stored.meta.deleting
+        facts = VpcFacts(
+            **common,
+            needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
+            dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            may_adopt=not sharing.is_isolated(self._tools.objects, seat),
+            occupants=self._occupants(stored, spec, seat),
+        )
+        barred = sharing.adoption(self._tools.objects, spec, seat)
+        return facts if barred is None else adoption.without(facts, barred)
+
+    def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
+        """Its id tells it from any other."""
+        return True
+
+    def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
+        """As for every kind; nothing is adopted where the administrator keeps namespaces apart."""
+        proofs = super().proofs(stored, spec, here, found)
+        barred = sharing.adoption(self._tools.objects, spec, self._seat(stored, spec)) is not None
+        return replace(proofs, adoptable=False) if barred else proofs
+
+    async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
+        """Whether the namespace stays."""
+        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+
+    def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
+        """The GpuVpc's chain; first, that it must not adopt what is there."""
+        return adoption.refused(facts) or decide(facts)
+
+    async def send(self, session: AccountSession, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:  # noqa: ARG002
+        """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
+        client, here, spec = session.client, facts.identity, facts.spec
+        match verb:
+            case Verb.CREATE_VPC:
+                made = await client.create_vpc(
+                    name=here.name,
+                    cluster=here.cluster,
+                    block_intra_vpc_comms=spec.block_intra_vpc_comms,
+                    is_default=spec.is_default,
+                )
+                return placed_by(here, made.id, None, None)
+            case Verb.DESTROY_VPC:
+                record = facts.found.record if isinstance(facts.found, Present) else None
+                if record is None or record.id is None:
+                    raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
+                await client.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster)
+        return None
+
+    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount) -> Occupants | Unknown | None:
+        if not self.watches(stored, spec) or seat.session is None:
+            return None
+        vms = seat.session.vms.within(spec.cluster, spec.name)
+        snapshots = seat.session.snapshots.within(spec.cluster, spec.name)
+        if isinstance(vms, Unknown):
+            return vms
+        if isinstance(snapshots, Unknown):
+            return snapshots
+        names = [f"VM {item.id!r}" for item in vms[0]] + [f"snapshot {item.id!r}" for item in snapshots[0]]
+        return Occupants(tuple(names), min(vms[1], snapshots[1]))

@@ -1,0 +1,114 @@
+"""Who may name a thing of the cloud by its name under the operator's own account, which several namespaces may share.
+
+A name is no proof of whose the thing is: another namespace's disk could be copied by it, another's VPC taken over. So a
+namespace names what an object of its own stands for, unless the administrator says that all may name everything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
+from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.kinds.gpuvpc import GpuVpcSpec
+    from gpucloud.reconcile.naming import Identity
+
+    Vm = CachedObject[GpuVMSpec, GpuVMStatus]
+    Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+class Objects(Protocol):
+    """The objects as last seen, and what each stands for."""
+
+    @property
+    def vms(self) -> Store[GpuVMSpec, GpuVMStatus]:
+        """All GpuVMs."""
+
+    @property
+    def snapshots(self) -> Store[GpuSnapshotSpec, GpuSnapshotStatus]:
+        """All GpuSnapshots."""
+
+    @property
+    def shares_own(self) -> bool:
+        """Whether any namespace may name what the operator's own account shows."""
+
+    def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
+        """Where this VM is; None while nobody can say."""
+
+    def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
+        """Where this snapshot is; None while nobody can say."""
+
+
+def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, seat: ResolvedAccount) -> Iterator[Dependency]:
+    """A snapshot's ``spec.vm``: a copy of the VM's disk."""
+    if not is_isolated(objects, seat):
+        return
+    place = (there.cluster, there.vpc, there.name)
+    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == place]
+    if not _only_ours(holders, snapshot):
+        yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
+
+
+def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+    """A VM's ``image.snapshot``: a VM that boots from the disk in it."""
+    name = spec.image.snapshot if spec.image is not None else None
+    if name is None or not is_isolated(objects, seat):
+        return
+    place = objects.vm_identity(vm, spec)
+    named = [it for it in objects.snapshots if it.status.snapshot_id is not None and _named(objects, it, spec.cluster, name)]
+    here = [it for it in named if it.meta.namespace != vm.meta.namespace or (place and _vpc_of(objects, it) == place.vpc)]
+    if not _only_ours(here, vm):
+        words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
+        yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
+
+
+def adoption(objects: Objects, spec: GpuVpcSpec, seat: ResolvedAccount) -> Dependency | None:
+    """Why a VPC that exists must not be taken over, although ``spec.adoption`` asks for it."""
+    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):
+        return None
+    return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
+
+
+def is_isolated(objects: Objects, seat: ResolvedAccount) -> bool:
+    """Whether this account is the operator's own, and its namespaces are kept apart."""
+    return seat.facts.name == OWN_ACCOUNT and not objects.shares_own
+
+
+def _refused(name: str, why: str, instead: str) -> Dependency:
+    words = f"The operator's own account may serve other namespaces too, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
+    return Dependency(name, Readiness.ELSEWHERE, words)
+
+
+def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject[Any, Any]) -> bool:
+    """Whether something of this object's namespace stands for it, and nothing of another's."""
+    found = [item for item in claimants if item.status.account == OWN_ACCOUNT and _is_there(item)]
+    return bool(found) and all(item.meta.namespace == stored.meta.namespace for item in found)
+
+
+def _vm_at(objects: Objects, vm: Vm) -> tuple[str, str, str] | None:
+    here = None if vm.spec is None else objects.vm_identity(vm, vm.spec)
+    return None if here is None else (here.cluster, here.vpc, here.name)
+
+
+def _named(objects: Objects, snapshot: Snapshot, cluster: str, name: str) -> bool:
+    here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
+    return here is not None and (here.cluster, here.name) == (cluster, name)
+
+
+def _vpc_of(objects: Objects, snapshot: Snapshot) -> str | None:
+    here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
+    return None if here is None else here.vpc
+
+
+def _is_there(stored: CachedObject[Any, Any]) -> bool:
+    order = stored.order
+    return order is not None and order.state is OrderState.SEEN

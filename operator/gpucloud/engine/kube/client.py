@@ -1,0 +1,370 @@
+"""The few calls that we make to the Kubernetes API ourselves: status, finalizer, Secrets by name, Events, the Lease.
+
+kopf watches; this writes. The connection (server, TLS, token) is whatever kopf's login found, handed in as a function so
+that a rotated token is picked up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+CALL_SECONDS = 30.0
+LONGEST_PAUSE = 60.0
+PAGE = 500
+EVENTS = "/apis/events.k8s.io/v1/namespaces"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces"
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Who is there, by consistent lists: UIDs, each with its version; 0 where the apiserver does not say."""
+
+    versions: Mapping[str, int]
+
+
+class KubeError(Exception):
+    """The apiserver answered with an error, or (status 0) did not answer."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(f"{status} {reason}: {message[:500]}")
+        self.status = status
+        self.reason = reason
+
+    @property
+    def gone(self) -> bool:
+        """The object does not exist any more (or is another one of the same name)."""
+        return self.status in {404, 410}
+
+    @property
+    def conflict(self) -> bool:
+        """The object has changed since we read it: read again, decide again."""
+        return self.status == 409
+
+
+class KubeClient:
+    """Typed calls over one transport. ``may_write`` is asked right before each write is sent."""
+
+    def __init__(
+        self,
+        login: Callable[[], Connection],
+        may_write: Callable[[], bool] = lambda: True,
+        transport: KubeTransport | None = None,
+    ) -> None:
+        self._login = login
+        self._may_write = may_write
+        self._transport: KubeTransport = HttpKubeTransport() if transport is None else transport
+        self._authorization: dict[str, str] | None = None
+        self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
+        self._quiet_until = 0.0
+
+    async def aclose(self) -> None:
+        """Close the transport."""
+        await self._transport.aclose()
+        self._authorization = None
+
+    async def replace_status(
+        self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Replace the whole status by PUT, guarded by UID and resourceVersion: what others wrote into it is removed.
+
+        The apiserver takes only the status from the body, so the body holds no spec.
+
+        Raises:
+            KubeError: ``conflict`` when the object has changed, ``gone`` when it does not exist.
+        """
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": kind,
+            "metadata": {name: owner[name] for name in ("name", "namespace", "uid", "resourceVersion")},
+            "status": status,
+        }
+        path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
+        answer: dict[str, Any] = await self._call("PUT", path, body)
+        return answer
+
+    async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
+        """One of our objects as it is now, by a list of its name alone: so no right is needed beside those of the watch.
+
+        Raises:
+            KubeError: it is gone, another bears its name, or the apiserver did not answer.
+        """
+        (path,) = _lists(plural, (owner["namespace"],))
+        answer = await self._call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
+        found = [item for item in answer.get("items") or () if item["metadata"]["uid"] == owner["uid"]]
+        if not found:
+            raise KubeError(404, "NotFound", "the object is gone")
+        return dict(found[0])
+
+    async def release(self, plural: str, owner: Mapping[str, Any]) -> None:
+        """Remove our finalizer, guarded by resourceVersion; everybody else's stays.
+
+        Raises:
+            KubeError: as ``replace_status``.
+        """
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": owner["uid"]},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": owner["resourceVersion"]},
+            {
+                "op": "replace",
+                "path": "/metadata/finalizers",
+                "value": [item for item in owner.get("finalizers", ()) if item != FINALIZER],
+            },
+        ]
+        try:
+            await self._call("PATCH", _resource(plural, owner), patch, content_type="application/json-patch+json")
+        except KubeError as error:
+            if error.status == 422:  # a test in the patch failed
+                raise KubeError(409, "Conflict", "the object has changed") from error
+            raise
+
+    async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
+        """``data`` of a Secret (base64, as it stands) or ConfigMap, read by name; None when there is no such object."""
+        try:
+            found = await self._call("GET", _in_namespace(namespace, resource, name))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found.get("data") or {}
+
+    async def secret(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """A whole Secret, read by name; None when there is no such object.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        try:
+            found: dict[str, Any] = await self._call("GET", _in_namespace(namespace, "secrets", name))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found
+
+    async def set_secret_finalizer(self, namespace: str, name: str, *, held: bool) -> None:
+        """Put our finalizer on a Secret, or take it off, guarded by resourceVersion; nothing else of it changes.
+
+        A Secret that is gone, or is being deleted, is given none.
+
+        Raises:
+            KubeError: as ``replace_status``.
+        """
+        found = await self.secret(namespace, name)
+        if found is None:
+            return
+        meta = found["metadata"]
+        finalizers = [item for item in meta.get("finalizers", ()) if item != SECRET_FINALIZER]
+        wanted = [*finalizers, SECRET_FINALIZER] if held else finalizers
+        if wanted == meta.get("finalizers", []) or (held and "deletionTimestamp" in meta):
+            return
+        patch = {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "finalizers": wanted}}
+        path = _in_namespace(namespace, "secrets", name)
+        await self._call("PATCH", path, patch, content_type="application/merge-patch+json")
+
+    async def namespace(self, namespace: str) -> dict[str, Any] | None:
+        """The namespace's metadata; None when it is gone.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        try:
+            found = await self._call("GET", f"/api/v1/namespaces/{namespace}")
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+        meta: dict[str, Any] = found["metadata"]
+        return meta
+
+    async def cluster_uid(self) -> str:
+        """The identity of the Kubernetes cluster: the UID of its kube-system namespace."""
+        found = await self._call("GET", "/api/v1/namespaces/kube-system")
+        return str(found["metadata"]["uid"])
+
+    async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
+        """UIDs of all our objects of a kind that exist now, as ``roll``."""
+        return set((await self.roll(plural, namespaces)).versions)
+
+    async def roll(self, plural: str, namespaces: tuple[str, ...]) -> Roll:
+        """Who is there now, of all our objects of a kind, by paged metadata-only lists.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        versions: dict[str, int] = {}
+        for path in _lists(plural, namespaces):
+            async for page in self._pages(path, accept=METADATA_ONLY):
+                for item in page.get("items") or ():  # null when it is empty
+                    version = str(item["metadata"].get("resourceVersion", ""))
+                    versions[str(item["metadata"]["uid"])] = int(version) if version.isdecimal() else 0
+        return Roll(versions)
+
+    async def resources(self, plural: str, namespaces: tuple[str, ...]) -> AsyncIterator[dict[str, Any]]:
+        """All our objects of a kind that exist now, whole, page by page.
+
+        Raises:
+            KubeError: as ``roll``.
+        """
+        for path in _lists(plural, namespaces):
+            async for page in self._pages(path, accept="application/json"):
+                for item in page.get("items") or ():
+                    yield item
+
+    async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """What the apiserver says of a user or of their rights: the status of a review, which is stored nowhere.
+
+        Raises:
+            KubeError: it did not answer, or does not let us ask.
+        """
+        body = {"apiVersion": f"{group}/v1", "kind": kind, "spec": spec}
+        answer = await self._call("POST", f"/apis/{group}/v1/{resource}", body)
+        status: dict[str, Any] = answer.get("status") or {}
+        return status
+
+    async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
+        """Create one events.k8s.io/v1 Event."""
+        await self._call("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
+
+    async def repeat_event(self, event: Mapping[str, Any], series: Mapping[str, Any]) -> None:
+        """Set how often an Event of ours has repeated, and when last.
+
+        Raises:
+            KubeError: ``gone`` when it has expired.
+        """
+        meta = event["metadata"]
+        path = f"{EVENTS}/{quote(meta['namespace'], safe='')}/events/{quote(meta['name'], safe='')}"
+        await self._call("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
+
+    async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """A Lease; None when there is no such object.
+
+        Raises:
+            KubeError: the apiserver did not answer, or does not let us.
+        """
+        try:
+            return _versioned(await self._call("GET", f"{LEASES}/{quote(namespace, safe='')}/leases/{quote(name, safe='')}"))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def create_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Create a Lease.
+
+        Raises:
+            KubeError: ``conflict`` when there is one of this name.
+        """
+        return _versioned(await self._call("POST", f"{LEASES}/{quote(lease['metadata']['namespace'], safe='')}/leases", lease))
+
+    async def replace_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace a Lease, guarded by the resourceVersion that it was read with.
+
+        Raises:
+            KubeError: as ``replace_status``.
+        """
+        meta = lease["metadata"]
+        path = f"{LEASES}/{quote(meta['namespace'], safe='')}/leases/{quote(meta['name'], safe='')}"
+        return _versioned(await self._call("PUT", path, lease))
+
+    async def _pages(self, path: str, *, accept: str) -> AsyncIterator[dict[str, Any]]:
+        token = ""
+        while True:
+            page = await self._call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
+            yield page
+            following = page["metadata"].get("continue")
+            if not following:
+                return
+            token = f"&continue={following}"
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+    ) -> Any:
+        sent = {"Content-Type": content_type, "Accept": accept}
+        data = None if body is None else json.dumps(body, separators=(",", ":"))
+        async with self._gate:
+            authorization = self._authorization or self._log_in()
+            answer = await self._send(method, path, data, sent | authorization)
+            if answer.status == 401:  # the token was rotated: log in again, once, and once for all calls that met it
+                renewed = self._log_in() if self._authorization is authorization else self._authorization
+                answer = await self._send(method, path, data, sent | (renewed or {}))
+        document = _parsed(answer.text)
+        if not 200 <= answer.status < 300:  # a redirect is followed nowhere, and its empty answer is no object
+            raise KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
+        return document
+
+    def _log_in(self) -> dict[str, str]:
+        """Read the credentials anew."""
+        connection = self._login()
+        self._authorization = connection.as_http_headers()
+        self._transport.connect(connection)
+        return self._authorization
+
+    async def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> KubeAnswer:
+        if (pause := self._quiet_until - _now()) > 0:
+            await asyncio.sleep(pause)
+        if method != "GET" and not self._may_write():
+            raise KubeError(0, "NotLeading", "this operator does not hold the Lease; nothing was written")
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                answer = await self._transport.request(method, path, body=data, headers=headers)
+        except (TimeoutError, OSError) as error:
+            reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
+            raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
+        if answer.status == 429:  # it means all of us, not this call alone
+            self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
+        return answer
+
+
+def _lists(plural: str, namespaces: tuple[str, ...]) -> list[str]:
+    scopes = [f"/namespaces/{namespace}" for namespace in namespaces] or [""]
+    return [f"/apis/{GROUP}/{VERSION}{scope}/{plural}" for scope in scopes]
+
+
+def _resource(plural: str, owner: Mapping[str, Any]) -> str:
+    return f"/apis/{GROUP}/{VERSION}/namespaces/{owner['namespace']}/{plural}/{owner['name']}"
+
+
+def _in_namespace(namespace: str, resource: str, name: str) -> str:
+    """A name comes from a spec: quoted, so that no slash in it can lead to another resource."""
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
+
+
+def _versioned(found: dict[str, Any]) -> dict[str, Any]:
+    """An object that can be written back guarded by its version; an answer that is none proves nothing."""
+    if not (found.get("metadata") or {}).get("resourceVersion"):
+        raise KubeError(0, "Malformed", "the answer is no object")
+    return found
+
+
+def _asked_pause(retry_after: str) -> float:
+    """Seconds to keep quiet after a 429; the apiserver sends whole seconds, others may send anything."""
+    return min(float(retry_after), LONGEST_PAUSE) if retry_after.isdecimal() else 1.0
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,245 @@
+"""Kubernetes Events (events.k8s.io/v1): each change of Ready and of Paused, and each call with its outcome, in order.
+
+An Event's name ends in the time at which it happened, so that Events sort by it wherever the apiserver lists them. A repeat
+of an object's latest Event updates that Event (``series``); so the last line of ``kubectl describe`` is the latest thing that
+happened. Events are for people and may be lost; nothing depends on them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType, Reason
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.kinds.meta import Condition
+    from gpucloud.reconcile.facts import ObjectFacts
+
+log = structlog.get_logger("gpucloud.events")
+
+REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
+RETRY_AFTER_SECONDS = (0.5, 2.0, 5.0)  # between attempts to post one Event
+LONGEST_NOTE = 1024  # the API's own limit, in bytes
+BACKLOG = 2000
+NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was announced
+    Reason.CREATING: "the cloud lists none for this object",
+    Reason.STARTING: "spec.powerState is Running",
+    Reason.STOPPING: "spec.powerState is Stopped",
+    Reason.RESTARTING: "a restart was requested",
+    Reason.DRIFTED: "it was switched outside Kubernetes, against spec.powerState",
+    Reason.DELETING: "this object is being deleted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What to tell about an object."""
+
+    reason: str
+    note: str
+    action: str
+    warning: bool = False
+    always: bool = False  # a mutation that was carried out is an Event of its own each time
+
+
+@dataclass(frozen=True, slots=True)
+class _Latest:
+    """The latest Event of an object, and how often the same has happened since."""
+
+    event: Event
+    document: dict[str, Any]
+    at: float
+    count: int = 1
+
+    def is_repeated_by(self, event: Event, now: float) -> bool:
+        """Whether this is the same once more, and so no Event of its own."""
+        return self.event == event and not event.always and now - self.at < REPEAT_AFTER_SECONDS
+
+
+def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Event, ...]:
+    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason."""
+    pause, ready = tuple(_pause_changes(before, after)), tuple(_ready_changes(before, after))
+    reasons = {one.reason for one in pause}
+    return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
+
+
+def _pause_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Event]:
+    held, holds = find(before, ConditionType.PAUSED), find(after, ConditionType.PAUSED)
+    if holds is not None and (held is None or held.message != holds.message):
+        yield Event(Reason.PAUSED, holds.message, "Pause")
+    if held is not None and holds is None:
+        yield Event(Reason.RESUMED, "The pause has ended.", "Resume")
+
+
+def _ready_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Event]:
+    was, now = find(before, ConditionType.READY), find(after, ConditionType.READY)
+    if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
+        corrected = was is not None and was.reason == Reason.DRIFTED and now.status == "True"
+        note = f"Drift corrected: {now.message}" if corrected else now.message
+        yield Event(now.reason, note, "Reconcile", warning=_warns(now, after))
+
+
+def with_cause(event: Event, announced: Condition | None) -> Event:
+    """The event of a call that was accepted, with why it was sent."""
+    cause = CAUSES.get(announced.reason) if announced is not None else None
+    if cause is None or event.warning:
+        return event
+    return replace(event, note=f"{event.note.rstrip('.')}: {cause}.")
+
+
+def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
+    """Whether a person should look: nothing goes on, the object cannot be seen, or somebody interfered."""
+    if find(conditions, ConditionType.STALLED) is not None or ready.reason == Reason.DRIFTED:
+        return True
+    return ready.status == "Unknown" and ready.reason not in {Reason.PENDING, Reason.PAUSED, Reason.OBSERVE_ONLY}
+
+
+class EventRecorder:
+    """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
+
+    def __init__(self, kube: KubeClient, clock: Clock, instance: str = "") -> None:
+        """``instance`` names this process."""
+        self._kube = kube
+        self._clock = clock
+        self._latest: dict[str, _Latest] = {}  # by UID
+        self._unsaid: dict[str, tuple[str, ObjectFacts, Event]] = {}  # by UID: what the next Event may say, too
+        self._named = 0  # nanoseconds in the name of the latest Event
+        self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
+        self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
+
+    def record(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
+
+        What it says all of and was told to ``tell_unless_said`` is no Event of its own.
+        """
+        held = self._unsaid.pop(meta.uid, None)
+        if held is not None and not event.note.startswith(held[2].note):
+            self._tell(*held)
+        self._tell(kind, meta, event)
+
+    def tell_unless_said(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+        """Tell this with the object's next Event, or when ``settle`` is called, unless that Event says it all."""
+        self.settle(meta.uid)
+        self._unsaid[meta.uid] = (kind, meta, event)
+
+    def settle(self, uid: str) -> None:
+        """Nothing more is to be said of what was held back for this object: tell that now."""
+        held = self._unsaid.pop(uid, None)
+        if held is not None:
+            self._tell(*held)
+
+    def _tell(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+        now, latest = self._clock.mono(), self._latest.get(meta.uid)
+        if latest is not None and latest.is_repeated_by(event, now):
+            series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
+            told = _Latest(event, {**latest.document, "series": series}, now, latest.count + 1)
+        else:
+            regarding = {
+                "apiVersion": API_VERSION,
+                "kind": kind,
+                "namespace": meta.namespace,
+                "name": meta.name,
+                "uid": meta.uid,
+            }
+            told = _Latest(event, self._document(meta.namespace, regarding, event), now)
+        self._latest[meta.uid] = told
+        self._post(told.document)
+
+    def tell_of_kind(self, plural: str, event: Event) -> None:
+        """Tell what concerns no object of a kind: it is told of the kind's definition, in the namespace ``default``."""
+        regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
+        self._post(self._document(NO_NAMESPACE, regarding, event))
+
+    def forget(self, uid: str) -> None:
+        """The object is gone."""
+        self._latest.pop(uid, None)
+        self._unsaid.pop(uid, None)
+
+    async def run(self) -> None:
+        """Post until cancelled."""
+        while True:
+            document = await self._backlog.get()
+            try:
+                await self._persist(document)
+            finally:
+                self._backlog.task_done()
+
+    async def _persist(self, document: dict[str, Any]) -> None:
+        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only."""
+        for pause in (*RETRY_AFTER_SECONDS, None):
+            try:
+                await self._send(document)
+            except KubeError as error:
+                if pause is not None and (error.status in {0, 429} or error.status >= 500):
+                    await asyncio.sleep(pause)
+                    continue
+                name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+                log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
+            return
+
+    async def drain(self) -> None:
+        """Wait until everything told is posted."""
+        for uid in tuple(self._unsaid):
+            self.settle(uid)
+        await self._backlog.join()
+
+    async def _send(self, document: dict[str, Any]) -> None:
+        """Create the Event; of a repeat, update the Event that stands, if it stands still."""
+        series = document.get("series")
+        if series is not None:
+            try:
+                await self._kube.repeat_event(document, series)
+            except KubeError as error:
+                if not error.gone:  # it has expired, or was never recorded
+                    raise
+            else:
+                return
+        await self._kube.record_event(document["metadata"]["namespace"], document)
+
+    def _post(self, document: dict[str, Any]) -> None:
+        try:
+            self._backlog.put_nowait(document)
+        except asyncio.QueueFull:
+            namespace, name = document["metadata"]["namespace"], document["regarding"]["name"]
+            log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=document["reason"])
+
+    def _document(self, namespace: str, regarding: dict[str, str], event: Event) -> dict[str, Any]:
+        moment = self._clock.instant()
+        # Later Events sort later, also those of one microsecond and those after a step back of the clock.
+        self._named = max(self._named + 1, (moment - EPOCH) // timedelta(microseconds=1) * 1000)
+        return {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": f"{regarding['name'][:200].rstrip('-.')}.{self._named:016x}", "namespace": namespace},
+            "eventTime": _micro_time(moment),
+            "reportingController": f"{GROUP}/operator",
+            "reportingInstance": self._instance,
+            "action": event.action,
+            "reason": event.reason,
+            "note": _cut(event.note),
+            "type": "Warning" if event.warning else "Normal",
+            "regarding": regarding,
+        }
+
+
+def _micro_time(moment: datetime) -> str:
+    """The form of metav1.MicroTime."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _cut(note: str) -> str:
+    """As many whole characters as the API takes bytes."""
+    return note.encode(errors="replace")[:LONGEST_NOTE].decode(errors="ignore")

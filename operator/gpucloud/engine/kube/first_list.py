@@ -1,0 +1,37 @@
+"""The first list: when the watch has shown every object that there is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from gpucloud.engine.kube.client import KubeError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.engine.runtime.clock import Clock
+
+log = structlog.get_logger("gpucloud.engine")
+
+CHECK_SECONDS = 0.2
+RELIST_SECONDS = 10.0
+
+
+async def shown_by_the_watch(kube: KubeClient, reconcilers: Collection[Any], namespaces: tuple[str, ...], clock: Clock) -> None:
+    """Wait until each room's store has every object that a list of our own names."""
+    while True:
+        try:
+            missing = [(reconciler.store, await kube.uids(reconciler.plural, namespaces)) for reconciler in reconcilers]
+        except KubeError as error:
+            log.warning("the first list failed", error=str(error))
+            await asyncio.sleep(1.0)
+            continue
+        deadline = clock.mono() + RELIST_SECONDS  # an object may vanish in between: list again
+        while clock.mono() < deadline:
+            if all(store.has_all(uids) for store, uids in missing):
+                return
+            await asyncio.sleep(CHECK_SECONDS)

@@ -1,0 +1,276 @@
+"""Leader election: reads and writes one Lease as ``reconcile/lease.py`` decides, and tells when we lead and when no more.
+
+Its connection to the apiserver is its own: a renewal must not wait behind other calls, nor for a pause asked of those.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.runtime.supervisor import Supervisor
+from gpucloud.kinds.meta import PART_OF
+from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.runtime.entropy import Entropy
+    from gpucloud.settings import Settings
+
+log = structlog.get_logger("gpucloud.lease")
+
+JITTER = 0.2  # of the retry period, so that candidates do not ask in step
+SHORTEST_SECONDS = 0.001  # a timer may ring a hair too early, and must not be set again for the same moment
+RELEASE_SECONDS = 3.0  # for the last call, after which the process ends
+TRIES_BEFORE_DEADLINE = 2  # a call that hangs leaves time for another
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which Lease, and who we are in it."""
+
+    namespace: str
+    name: str
+    me: str
+
+
+class Leases(Protocol):
+    """The three calls; ``KubeClient`` has them."""
+
+    async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """Read it; None when there is none."""
+
+    async def create_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Create it; a conflict when there is one already."""
+
+    async def replace_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace it; a conflict when it is not the one that was read."""
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+
+
+class NoElection:
+    """No election: one that always leads."""
+
+    def __init__(self) -> None:
+        self.on_lead: Callable[[], None] = lambda: None
+        self.on_loss: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Lead at once."""
+        self.on_lead()
+
+    def is_leader(self) -> bool:
+        """Whether we may act at this very moment."""
+        return True
+
+    async def stop(self) -> None:
+        """There is nothing to let go."""
+
+
+class LeaderElector(NoElection):
+    """One candidate. ``start`` it, ask ``is_leader`` right before each act, ``stop`` it when all is done."""
+
+    def __init__(
+        self,
+        leases: Leases,
+        clock: Clock,
+        where: Place,
+        lasts: Durations,
+        entropy: Entropy,
+        tasks: Supervisor | None = None,
+    ) -> None:
+        super().__init__()
+        self._tasks = tasks or Supervisor()
+        self._entropy = entropy
+        self._leases = leases
+        self._clock = clock
+        self._where = where
+        self._lasts = lasts
+        self._it = ElectionState(where.me, lasts)
+        self._body: dict[str, Any] | None = None  # the Lease as last read
+        self._told: tuple[str, ...] = ()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Become a candidate."""
+        self._task = self._tasks.spawn("election", self._run, essential=True, may_end=True)
+
+    async def stop(self) -> None:
+        """Withdraw, and let the Lease go, so that the next one need not wait until it lapses. It is renewed until now."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._release()
+        await self._leases.aclose()
+
+    def is_leader(self) -> bool:
+        """Whether we may act at this very moment."""
+        return self._it.is_leader(self._clock.mono())
+
+    async def _run(self) -> None:
+        """Stand by, lead, and hold on until cancelled, or until the Lease is lost: then it ends, for good."""
+        try:
+            while (verdict := decide(self._it, self._clock.mono())).step is not Step.GIVE_UP:
+                if verdict.step is Step.WAIT:
+                    await self._wait(verdict.until)
+                else:
+                    await self._take()
+            holder = self._it.record.holder if self._it.record is not None else ""
+            why = "it could not be renewed in time" if holder == self._where.me else f"it is held by {holder or 'nobody'!r}"
+            log.error("the Lease is lost: nothing more is sent, and this process ends", why=why, **self._names())
+        except Exception:  # without an election nobody may act
+            log.exception("leader election failed: this process ends", **self._names())
+        self._it = ElectionState(self._where.me, self._lasts)
+        self.on_loss()
+
+    async def _release(self) -> None:
+        """Let the Lease go, if it is ours still. From here on we do not lead, whatever the answer is."""
+        if not self.is_leader():
+            return
+        document = self._document("")
+        self._it = ElectionState(self._where.me, self._lasts)
+        try:
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await self._let_go(document)
+        except (KubeError, TimeoutError) as error:
+            said = str(error) or "no answer in time"
+            log.warning("the Lease was not released: the next one waits until it lapses", error=said, **self._names())
+            return
+        log.info("released the Lease", **self._names())
+
+    async def _let_go(self, document: Mapping[str, Any]) -> None:
+        """Write that nobody holds it. A renewal under way when we withdrew may be saved: then it is ours in a later version."""
+        try:
+            await self._leases.replace_lease(document)
+        except KubeError as error:
+            now = await self._leases.lease(self._where.namespace, self._where.name) if error.conflict else None
+            if now is None or record_of(now).holder != self._where.me:
+                raise
+            await self._leases.replace_lease({**document, "metadata": now["metadata"]})
+
+    async def _wait(self, until: float) -> None:
+        """Until that time. A candidate looks meanwhile: how soon it sees a change is how soon it can take over."""
+        pause = self._lasts.retry_period * (1.0 if self._leading else 1.0 + JITTER * self._entropy.jitter())
+        await asyncio.sleep(max(SHORTEST_SECONDS, min(until - self._clock.mono(), pause)))
+        if not self._leading and not await self._look():
+            await asyncio.sleep(pause)
+
+    async def _look(self) -> bool:
+        try:
+            async with asyncio.timeout(self._patience()):
+                self._body = await self._leases.lease(self._where.namespace, self._where.name)
+        except (KubeError, TimeoutError) as error:
+            self._complain("the Lease could not be read", error)
+            return False
+        record = None if self._body is None else record_of(self._body)
+        self._it = self._it.saw(record, self._clock.mono())
+        if record is not None and record.holder != self._where.me:
+            self._tell("standing by", record.holder)
+        return True
+
+    async def _take(self) -> None:
+        """Acquire or renew. After a conflict see who was faster; after anything else try again in a while."""
+        began, led = self._clock.mono(), self._leading
+        document = self._document(self._where.me)
+        try:
+            async with asyncio.timeout(self._patience()):
+                write = self._leases.create_lease if self._body is None else self._leases.replace_lease
+                self._body = await write(document)
+        except (KubeError, TimeoutError) as error:
+            if not self._overtaken(error) or not await self._look():
+                self._complain("the Lease could not be written", error)
+                await asyncio.sleep(min(self._lasts.retry_period, self._patience()))
+            return
+        self._it = self._it.wrote(record_of(self._body), began)
+        self._told = ()
+        if not led and self.is_leader():
+            log.info("leading", **self._names())
+            self.on_lead()
+
+    def _overtaken(self, error: Exception) -> bool:
+        """Whether somebody has changed, deleted or created it meanwhile."""
+        return isinstance(error, KubeError) and (error.conflict or (error.gone and self._body is not None))
+
+    @property
+    def _leading(self) -> bool:
+        """Whether we have become the leader, at some time."""
+        return self._it.renewed is not None
+
+    def _patience(self) -> float:
+        """How long a call may take: not beyond the deadline, and not so long that there is no second one."""
+        patience = self._lasts.renew_deadline / TRIES_BEFORE_DEADLINE
+        if self._it.renewed is None:
+            return patience
+        return max(0.0, min(patience, self._it.renewed + self._lasts.renew_deadline - self._clock.mono()))
+
+    def _document(self, holder: str) -> dict[str, Any]:
+        """The Lease to write; what others have noted on it stays."""
+        now = f"{self._clock.instant():%Y-%m-%dT%H:%M:%S.%fZ}"
+        known = self._it.record or Record()
+        renewal = known.holder == holder
+        spec = {
+            "holderIdentity": holder,
+            "leaseDurationSeconds": math.ceil(self._lasts.lease) if holder else 1,
+            "acquireTime": (known.acquired_at or now) if renewal else now,
+            "renewTime": now,
+            "leaseTransitions": known.transitions + (holder not in {"", known.holder}),
+        }
+        new = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"namespace": self._where.namespace, "name": self._where.name},
+        }
+        return {**_labelled(self._body or new), "spec": spec}
+
+    def _tell(self, what: str, holder: str) -> None:
+        """Each thing once, until another is to be told."""
+        if self._told != (what, holder):
+            self._told = (what, holder)
+            log.info(what, holder=holder or "nobody", **self._names())
+
+    def _complain(self, what: str, error: Exception) -> None:
+        said = str(error) or "no answer in time"
+        if self._told != (what, said):
+            self._told = (what, said)
+            hint = "may the operator get, create and update it?" if getattr(error, "status", 0) == 403 else ""
+            log.warning(what, error=said, hint=hint, **self._names())
+
+    def _names(self) -> dict[str, str]:
+        return {"lease": f"{self._where.namespace}/{self._where.name}", "identity": self._where.me}
+
+
+def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The Lease with the label by which `kubectl gpucloud doctor` knows it, whatever its name; what stands there stays."""
+    meta = body["metadata"]
+    label, value = PART_OF
+    return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
+
+
+def leader_elector(settings: Settings, leases: Leases, clock: Clock, entropy: Entropy, tasks: Supervisor) -> NoElection:
+    """As the settings say."""
+    if not settings.leader_elect:
+        return NoElection()
+    where = Place(settings.lease_namespace, settings.lease_name, entropy.instance)
+    lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
+    return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks)
+
+
+def record_of(body: Mapping[str, Any]) -> Record:
+    """What a Lease says; every field may be missing, since anybody with the right may edit it."""
+    spec = body.get("spec") or {}
+    return Record(
+        holder=str(spec.get("holderIdentity") or ""),
+        duration=float(spec.get("leaseDurationSeconds") or 0),
+        renewed_at=str(spec.get("renewTime") or ""),
+        acquired_at=str(spec.get("acquireTime") or ""),
+        transitions=int(spec.get("leaseTransitions") or 0),
+    )

@@ -1,0 +1,60 @@
+"""Whether a namespace is going away, and whether the brake was released in it: asked rarely, and remembered for a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.meta import Annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.engine.runtime.clock import Clock
+
+REMEMBERED_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """What we need to know of one. One that is gone is terminating, too."""
+
+    terminating: bool
+    brake_released_at: str | None = None
+
+
+class Namespaces:
+    """A short memory over ``GET namespace``, so that a thousand new VMs in one namespace cost one read."""
+
+    def __init__(self, kube: KubeClient, clock: Clock) -> None:
+        self._kube = kube
+        self._clock = clock
+        self._known: dict[str, tuple[float, Namespace]] = {}
+
+    async def look(self, namespace: str) -> Namespace:
+        """The namespace as it was at most five seconds ago.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        now = self._clock.mono()
+        at, known = self._known.get(namespace, (now - REMEMBERED_SECONDS, Namespace(terminating=False)))
+        if now - at >= REMEMBERED_SECONDS:
+            known = _of(await self._kube.namespace(namespace))
+            self._known[namespace] = (now, known)
+        return known
+
+    async def terminating(self, namespace: str) -> bool:
+        """Whether nothing may be created there any more.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        return (await self.look(namespace)).terminating
+
+
+def _of(meta: Mapping[str, Any] | None) -> Namespace:
+    if meta is None:
+        return Namespace(terminating=True)
+    return Namespace("deletionTimestamp" in meta, (meta.get("annotations") or {}).get(Annotation.BRAKE_RELEASED_AT))

@@ -1,0 +1,99 @@
+"""Public SSH keys from the spec and from Secrets and ConfigMaps of the object's own namespace, read by name, never listed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.reconcile.facts import KeyTrouble, SSHKeys
+
+if TYPE_CHECKING:
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.kinds.gpuvm import GpuVMSpec, SSHKeySource
+
+# As the CRD's rule for spec.sshKeys. Every public key begins with the length of its type, which is AAAA in base64.
+LONGEST_KEY = 8192  # as in the CRD
+MOST_KEYS = 256
+_PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ AAAA.*")
+
+
+class KeyProblemError(Exception):
+    """The keys of one source cannot be used; never carries the content."""
+
+    def __init__(self, trouble: KeyTrouble, detail: str) -> None:
+        super().__init__(detail)
+        self.keys = SSHKeys(trouble=trouble, detail=detail)
+
+
+async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
+    """All keys to install, in the order of the spec, without repeats.
+
+    Raises:
+        KubeError: the apiserver did not answer; a 403 is told like a missing source.
+    """
+    lines = list(spec.ssh_keys)
+    try:
+        for source in spec.ssh_keys_from:
+            lines += await _read(kube, namespace, source)
+    except KeyProblemError as problem:
+        return problem.keys
+    keys = tuple(dict.fromkeys(lines))
+    if len(keys) > MOST_KEYS:  # Secrets may hold megabytes, and each order would carry them
+        detail = f"spec.sshKeys and spec.sshKeysFrom give {len(keys)} keys; {MOST_KEYS} are the most."
+        return SSHKeys(trouble=KeyTrouble.INVALID, detail=detail)
+    return SSHKeys(keys)
+
+
+async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[str]:
+    secret, selector = source.secret_key_ref is not None, source.secret_key_ref or source.config_map_key_ref
+    if selector is None:
+        raise KeyProblemError(KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names neither a Secret nor a ConfigMap.")
+    what = f"{'Secret' if secret else 'ConfigMap'} {selector.name!r} in namespace {namespace!r}"
+    data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, selector.name, what)
+    if data is None:
+        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names.")
+    if selector.key not in data:
+        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}.")
+    return parse(_decoded(data[selector.key], what) if secret else data[selector.key], f"Key {selector.key!r} of the {what}")
+
+
+async def _data_of(kube: KubeClient, resource: str, namespace: str, name: str, what: str) -> dict[str, str] | None:
+    try:
+        return await kube.data_of(resource, namespace, name)
+    except KubeError as error:
+        if error.status != 403:
+            raise
+        detail = f"The operator may not read the {what}: grant it get on {resource} in this namespace."
+        raise KeyProblemError(KeyTrouble.MISSING, detail) from None
+
+
+def _decoded(value: str, what: str) -> str:
+    try:
+        return base64.b64decode(value).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise KeyProblemError(KeyTrouble.INVALID, f"The {what} holds no text where public keys are expected.") from None
+
+
+def parse(text: str, where: str) -> list[str]:
+    """Public keys from text in the form of an authorized_keys file: one a line; empty lines and comments are skipped.
+
+    Raises:
+        KeyProblemError: there is none, or a line is no public key; a private key is refused with words of its own.
+    """
+    if "PRIVATE KEY" in text:
+        raise KeyProblemError(
+            KeyTrouble.INVALID, f"{where} holds a private key. Put the public one there, and replace this pair."
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise KeyProblemError(KeyTrouble.MISSING, f"{where} is empty; waiting for a public key.")
+    wrong = next((number for number, line in enumerate(lines, 1) if not _PUBLIC.fullmatch(line)), None)
+    if wrong is not None:
+        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {wrong} is not an OpenSSH public key.")
+    long = next((number for number, line in enumerate(lines, 1) if len(line) > LONGEST_KEY), None)
+    if long is not None:
+        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {long} is longer than {LONGEST_KEY} characters.")
+    return lines

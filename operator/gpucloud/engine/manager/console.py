@@ -1,0 +1,238 @@
+"""The console: read-only answers about the cloud for ``kubectl gpucloud``, to whom the cluster lets see what they speak of.
+
+It listens on loopback only, so that the one way to it is a forwarded port, which the apiserver grants. Whoever asks shows the
+bearer token that they show the apiserver; the apiserver says whose it is (TokenReview) and what they may do
+(SubjectAccessReview). No token is kept, logged or told. Few questions at a time are asked, out of the account's own budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+from aiohttp import web
+
+from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.manager import reads
+from gpucloud.kinds import gpucloudaccount, gpuvm
+from gpucloud.kinds.common import CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.meta import GROUP
+from gpucloud.reconcile.facts import ObjectFacts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from gpucloud.cloud.client import CloudClient
+    from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.engine.kinds.dependencies import Listers
+
+log = structlog.get_logger("gpucloud.console")
+
+AT_ONCE = 2  # questions; more are turned away, so that nobody queues up the account's budget
+REVIEW_SECONDS = 10.0
+LONGEST_TOKEN = 16 * 1024
+MOST_ENTRIES = 10_000  # service-api: GetVirtualMachineBootLogs, Limit
+DEFAULT_ENTRIES = 2000
+
+
+class Reviewer(Protocol):
+    """Who knows users and their rights: the apiserver."""
+
+    async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """The status of a review."""
+
+
+class RefusedError(Exception):
+    """A question that gets no answer: with which HTTP status, and in which words."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the console looks things up in."""
+
+    objects: Listers
+    accounts: Accounts
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What one must be allowed for an answer."""
+
+    verb: str
+    resource: str
+    name: str = ""
+    group: str = GROUP
+
+
+class Console:
+    """The server. ``known`` answers None until the objects have been read, and while another one leads."""
+
+    def __init__(self, kube: Reviewer, known: Callable[[], Known | None]) -> None:
+        self._kube = kube
+        self._known = known
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._runner: web.AppRunner | None = None
+
+    async def start(self, port: int) -> int:
+        """Listen on loopback; answers the port, for a setting of zero.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        app = web.Application(client_max_size=1024)
+        place = "/v1/namespaces/{namespace}"
+        app.router.add_get(f"{place}/{gpuvm.PLURAL}/{{name}}/boot-log", self._answering(self._boot_log))
+        app.router.add_get(f"{place}/{gpucloudaccount.PLURAL}/{{name}}/offers", self._answering(self._offers))
+        app.router.add_get(f"{place}/{gpucloudaccount.PLURAL}/{{name}}/records", self._answering(self._records))
+        app.router.add_get(f"{place}/offers", self._answering(self._own_offers))
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", port).start()
+        bound: int = self._runner.addresses[0][1]
+        return bound
+
+    async def stop(self) -> None:
+        """Close the port."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _answering(
+        self, ask: Callable[[web.Request, Known], Awaitable[web.Response]]
+    ) -> Callable[..., Awaitable[web.Response]]:
+        async def answer(request: web.Request) -> web.Response:
+            try:
+                async with self._slot() as known:
+                    return await ask(request, known)
+            except RefusedError as error:
+                return web.json_response({"error": str(error)}, status=error.status)
+            except CloudError as error:
+                return web.json_response({"error": f"the cloud refused or did not answer: {error}."}, status=502)
+
+        return answer
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[Known]:
+        known = self._known()
+        if known is None:
+            raise RefusedError(503, "the operator has not read all objects yet, or another one leads: try again soon.")
+        if self._slots.locked():
+            raise RefusedError(503, "others are asking: try again in a moment.")
+        async with self._slots:
+            yield known
+
+    async def _boot_log(self, request: web.Request, known: Known) -> web.Response:
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        await self._permit(request, Right("get", gpuvm.PLURAL, name))
+        vm = known.objects.vms.named(namespace, name)
+        if vm is None or vm.spec is None:
+            raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
+        here, order = known.objects.vm_identity(vm, vm.spec), vm.order
+        # Only what this object stands for: a name that is another's opens no view on that.
+        if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
+            raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")
+        client = _client(known, vm.meta, vm.spec, vm.status)
+        record = await client.get_boot_logs(id=here.name, namespace=here.vpc, cluster=here.cluster, limit=_limit(request))
+        return web.json_response({"bootLog": record.boot_logs or ""})
+
+    async def _offers(self, request: web.Request, known: Known) -> web.Response:
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
+        return _document(await reads.offers(_account_client(known, namespace, name), _cluster(request)))
+
+    async def _own_offers(self, request: web.Request, known: Known) -> web.Response:
+        """What a namespace without an account could buy with the operator's own."""
+        namespace = request.match_info["namespace"]
+        await self._permit(request, Right("list", gpuvm.PLURAL))
+        client = _client(known, _anybody(namespace), CloudSpec(), CloudStatus())
+        return _document(await reads.offers(client, _cluster(request)))
+
+    async def _records(self, request: web.Request, known: Known) -> web.Response:
+        """All that an account sees: only for whoever may read its Secret, and so could ask the cloud without us."""
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
+        account = known.objects.accounts.named(namespace, name)
+        if account is None or account.spec is None:
+            raise RefusedError(
+                404, f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read."
+            )
+        await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
+        return _document(await reads.records(_account_client(known, namespace, name)))
+
+    async def _permit(self, request: web.Request, right: Right) -> None:
+        """Let nobody on whom the apiserver does not know, or does not let do this in that namespace."""
+        namespace = request.match_info["namespace"]
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token or len(token) > LONGEST_TOKEN:
+            raise RefusedError(401, "show the bearer token that you show the apiserver.")
+        try:
+            async with asyncio.timeout(REVIEW_SECONDS):
+                user = await self._user(token)
+                allowed = await self._allowed(user, right, namespace)
+        except (KubeError, TimeoutError) as error:
+            log.warning("a user could not be reviewed", error=str(error))
+            raise RefusedError(
+                503, "the apiserver does not tell the operator who you are: its administrator must grant it tokenreviews and "
+                "subjectaccessreviews (deploy/console-rbac.yaml), or it does not answer."
+            ) from None  # fmt: skip
+        if not allowed:
+            what = f"{right.verb} {right.resource} {right.name}".rstrip()
+            raise RefusedError(403, f"user {user.get('username', '')!r} may not {what} in namespace {namespace!r}.")
+
+    async def _user(self, token: str) -> Mapping[str, Any]:
+        status = await self._kube.review("authentication.k8s.io", "tokenreviews", "TokenReview", {"token": token})
+        user = status.get("user")
+        if status.get("authenticated") is not True or not isinstance(user, dict) or not user.get("username"):
+            raise RefusedError(401, "the apiserver does not know this token: log in again.")
+        return user
+
+    async def _allowed(self, user: Mapping[str, Any], right: Right, namespace: str) -> bool:
+        attributes = {"verb": right.verb, "group": right.group, "resource": right.resource, "namespace": namespace}
+        spec = {
+            "user": user["username"],
+            **{name: user[name] for name in ("groups", "uid", "extra") if user.get(name)},
+            "resourceAttributes": attributes | ({"name": right.name} if right.name else {}),
+        }
+        status = await self._kube.review("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", spec)
+        return status.get("allowed") is True and status.get("denied") is not True
+
+
+def _client(known: Known, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudClient:
+    """The client of the credential that an object works with, by the operator's own rule."""
+    seat = known.accounts.seat(meta, spec, status)
+    if seat.session is None:
+        raise RefusedError(409, seat.blind.detail if seat.blind is not None else "the account is not ready.")
+    return seat.session.client
+
+
+def _account_client(known: Known, namespace: str, name: str) -> CloudClient:
+    account = known.accounts.get(namespace, name)
+    if account is None or account.session is None:
+        trouble = "there is none." if account is None else account.trouble
+        raise RefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")
+    return account.session.client
+
+
+def _anybody(namespace: str) -> ObjectFacts:
+    """Some object of a namespace, for asking which account it would use."""
+    return ObjectFacts(namespace, "", "", 0, deleting=False, has_finalizer=False, annotations={})
+
+
+def _limit(request: web.Request) -> int:
+    said = request.query.get("limit", "")
+    return max(1, min(int(said), MOST_ENTRIES)) if said.isdecimal() and len(said) < 9 else DEFAULT_ENTRIES
+
+
+def _cluster(request: web.Request) -> str:
+    return request.query.get("cluster", "")[:253]
+
+
+def _document(answer: reads.Offers | reads.Records) -> web.Response:
+    return web.json_response(text=answer.model_dump_json(by_alias=True))

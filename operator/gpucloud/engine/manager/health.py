@@ -1,0 +1,79 @@
+"""Metrics, liveness and readiness over HTTP, outside kopf, since a standby must be alive too.
+
+Alive means that work moves: no pass has run for minutes, no key has waited for minutes, and the watch has brought what lists
+have shown for minutes. An outage of the cloud or of the apiserver is no reason to be restarted, so neither counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+if TYPE_CHECKING:
+    from gpucloud.engine.manager.manager import Engine
+    from gpucloud.settings import Settings
+
+LONGEST_PASS_SECONDS = 180.0  # far above the deadlines of all calls that one pass can make
+LONGEST_WAIT_SECONDS = 300.0
+LONGEST_LAG_SECONDS = 240.0  # less than between two roll calls, so that the second one decides
+
+
+def ailment(engine: Engine) -> str:
+    """Why the process should be restarted; empty when work moves."""
+    waited, worked = engine.queue.oldest()
+    if worked > LONGEST_PASS_SECONDS:
+        return f"a pass has been running for {worked:.0f} s"
+    if waited > LONGEST_WAIT_SECONDS:
+        return f"an object has been waiting for a worker for {waited:.0f} s"
+    kind, lag = engine.lag.stuck()
+    return f"the watch of {kind} has not brought for {lag:.0f} s what lists show" if lag > LONGEST_LAG_SECONDS else ""
+
+
+class Endpoints:
+    """The two ports."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._runners: list[web.AppRunner] = []
+
+    async def start(self, settings: Settings) -> tuple[int, int]:
+        """Listen; answers the ports of metrics and health, for settings of zero.
+
+        Raises:
+            OSError: a port is taken.
+        """
+        metrics = await self._serve(settings.bind_address, settings.metrics_port, {"/metrics": self._metrics})
+        health = await self._serve(
+            settings.bind_address, settings.health_port, {"/healthz": self._alive, "/readyz": self._ready}
+        )
+        return metrics, health
+
+    async def stop(self) -> None:
+        """Close both ports."""
+        for runner in self._runners:
+            await runner.cleanup()
+
+    async def _serve(self, address: str, port: int, routes: dict[str, web.Handler]) -> int:  # type: ignore[name-defined]
+        app = web.Application()
+        for path, handler in routes.items():
+            app.router.add_get(path, handler)
+        runner = web.AppRunner(app, access_log=None)
+        self._runners.append(runner)
+        await runner.setup()
+        await web.TCPSite(runner, address, port).start()
+        bound: int = runner.addresses[0][1]
+        return bound
+
+    async def _metrics(self, _request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(self._engine.metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _alive(self, _request: web.Request) -> web.Response:
+        trouble = ailment(self._engine)
+        return web.Response(status=500 if trouble else 200, text=f"{trouble or 'ok'}\n")
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        if self._engine.synced:
+            return web.Response(text="ok\n")
+        return web.Response(status=503, text="the first list of objects has not been read yet\n")

@@ -1,0 +1,389 @@
+"""The engine put together: one queue, one room a kind, one session a credential; started before the watch, drained after."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from gpucloud.engine.cache.references import References
+from gpucloud.engine.cache.staleness import WatchStaleness
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.cache.tombstones import Tombstones
+from gpucloud.engine.cloud.account_session import SessionDeps
+from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
+from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
+from gpucloud.engine.cloud.operator_account import OwnAccount
+from gpucloud.engine.controller.controller import Controller, stop, work
+from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler, ReconcilerDeps
+from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
+from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
+from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
+from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
+from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.events import Event, EventRecorder
+from gpucloud.engine.kube.first_list import shown_by_the_watch
+from gpucloud.engine.kube.leader_election import leader_elector
+from gpucloud.engine.kube.namespaces import Namespaces
+from gpucloud.engine.kube.waiting import wait_for_apiserver
+from gpucloud.engine.manager.console import Known
+from gpucloud.engine.manager.ports import Ports
+from gpucloud.engine.manager.queries import Gauges
+from gpucloud.engine.manager.resync import Resync
+from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
+from gpucloud.engine.orphans.scan import PLURALS
+from gpucloud.engine.runtime.supervisor import Supervisor
+from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
+from gpucloud.engine.telemetry.metrics import Metrics
+from gpucloud.kinds import gpucloudaccount
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+from gpucloud.reconcile.naming import installation_tag
+from gpucloud.reconcile.orphans import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.kube.transport import Connection
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.facts import ObjectFacts
+    from gpucloud.settings import Settings
+
+log = structlog.get_logger("gpucloud.engine")
+
+FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
+
+
+class Engine:
+    """Everything between the watch and the cloud. ``observe`` is fed by the watch; the rest runs by itself."""
+
+    def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
+        self._settings, ports = settings, ports or Ports()
+        self._entropy = ports.entropy
+        self._clock = clock
+        self.metrics = Metrics()
+        self.queue = WorkQueue(clock, self.metrics)
+        self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
+        self.election = leader_elector(settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks)
+        self.kube = KubeClient(login, self.is_leader, ports.kube())
+        self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
+        self.accounts = Accounts(settings.own_account_namespace, clock.mono)
+        options = replace(client_options(settings), jitter=ports.entropy.jitter)
+        around = SessionDeps(options, intervals(settings), self.metrics, clock, self.is_leader, self.tasks, ports.cloud)
+        self.sessions = AccountSessions(around, self._attach)
+        self.references = References()
+        self._cloud_reconcilers: list[CloudReconciler[Any, Any, Any]] = []
+        self._account_reconciler: GpuCloudAccountReconciler | None = None
+        self._orphans: OrphanCollector | None = None
+        self._controllers: dict[str, Controller[Any, Any, Any]] = {}
+        self._reconcilers: dict[str, Any] = {}
+        self._roll: Resync | None = None
+        self.lag = WatchStaleness((item.kind for item in DEFINITIONS), clock.mono)
+        self._tombstones = Tombstones(clock)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._workers: list[asyncio.Task[None]] = []
+        self._objects: Listers | None = None
+        self.synced = False
+        self.leading = False  # what the watch shows is worked on; else it is only remembered
+        self.turn = asyncio.Event()  # standing by is over: to lead, or to end
+        self.ending = asyncio.Event()  # the process is to end
+        self.broken = False  # because only a new one can go on
+        self._lost = False  # the Lease: nothing may be finished either
+
+    async def start(self) -> None:
+        """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
+        tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
+        deletion_guard = self._furnish(tag)
+        for reconciler in self._reconcilers.values():
+            await wait_for_apiserver(partial(self.kube.uids, reconciler.plural, self._settings.namespace))
+        log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
+        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
+        own.use(self._settings.credentials)
+        Gauges(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
+        self.metrics.export_held(deletion_guard.counts)
+        self.metrics.export_watch_age(self.lag.ages)
+        if self._orphans is not None:
+            self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
+        sync = self.tasks.spawn("sync", self._sync, may_end=True)
+        self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
+        if self._roll is not None:
+            self._tasks.append(self.tasks.spawn("roll-call", partial(self._roll.run, sync)))
+        self.election.on_lead, self.election.on_loss = partial(self._lead, deletion_guard, sync), self._lose
+        if self._settings.leader_elect:
+            self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
+        self.election.start()
+
+    def _lead(self, deletion_guard: DeletionGuard, sync: asyncio.Task[None]) -> None:
+        """Start the workers, and give them what the watch has shown so far."""
+        if self.ending.is_set():
+            return
+        self.leading = True
+        self._workers = [
+            self.tasks.spawn("worker", partial(work, self.queue, self._controllers), may_end=True, number=str(number))
+            for number in range(self._settings.workers)
+        ]
+        self._tasks.append(self.tasks.spawn("events", self.events.run))
+        if deletion_guard.on:
+            self._tasks.append(self.tasks.spawn("brake", deletion_guard.watch))
+        if self._orphans is not None:
+            self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, sync)))
+        elif self._settings.orphan_scan_seconds > 0:
+            log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
+        for kind, reconciler in reversed(self._reconcilers.items()):  # accounts first: the others are seen through them
+            for stored in reconciler.store:
+                reconciler.on_update(stored)
+                self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, stored.meta.uid))
+        self.turn.set()
+
+    def _lose(self) -> None:
+        """Another may lead from now on: whatever is under way is cut off, and only a new process can go on."""
+        self._lost, self.leading = True, False
+        for task in (*self._workers, *self._tasks):
+            task.cancel()
+        self._break()
+
+    def die(self, _task: str) -> None:
+        """A task has died without which this process is of no use: it ends, and finishes nothing."""
+        self._lose()
+
+    def is_leader(self) -> bool:
+        """Whether this process may act at this very moment; asked right before each write and each change of the cloud."""
+        return self.election.is_leader()
+
+    def end(self) -> None:
+        """The process is to end."""
+        self.ending.set()
+        self.turn.set()
+
+    def _furnish(self, tag: str) -> DeletionGuard:
+        """Make the rooms, one a kind, which share what they see; answers the brake, which spans all accounts."""
+        objects = Listers(
+            vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
+            vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),
+            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN),
+            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
+            tag=tag,
+            endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+            shares_own=self._settings.shares_own_account,
+        )
+        self._objects = objects
+        bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
+        deletion_guard = DeletionGuard(rule_of(self._settings), namespaces, self._clock, self._wake)
+        tools = ReconcilerDeps(
+            accounts=self.accounts,
+            objects=objects,
+            references=self.references,
+            kube=self.kube,
+            namespaces=namespaces,
+            clock=self._clock,
+            limits=bounds,
+            synced=lambda: self.synced,
+            wake=self._wake,
+            queue=self._queue,
+            entropy=self._entropy,
+        )
+        self._cloud_reconcilers = [
+            GpuVMReconciler(tools, objects.vms, deletion_guard, QuotaUsage(quotas_of(self._settings))),
+            GpuVpcReconciler(tools, objects.vpcs),
+            GpuSnapshotReconciler(tools, objects.snapshots),
+        ]
+        self._account_reconciler = GpuCloudAccountReconciler(
+            AccountReconcilerDeps(
+                accounts=self.accounts,
+                sessions=self.sessions,
+                objects=objects,
+                references=self.references,
+                kube=self.kube,
+                clock=self._clock,
+                limits=bounds,
+                endpoints=self._settings.endpoints,
+                budget=budget(self._settings),
+                hold_secrets=not self._settings.no_secret_finalizer,
+                synced=lambda: self.synced,
+                order_of=self._order_of,
+                queue=self._queue,
+                tell=self._tell,
+            )
+        )
+        self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None
+        self._reconcilers = {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers} | {
+            self._account_reconciler.kind: self._account_reconciler
+        }
+        shared: dict[str, Any] = {"queue": self.queue, "kube": self.kube, "events": self.events, "metrics": self.metrics}
+        shared |= {"clock": self._clock, "entropy": self._entropy, "longest_spacing": self._settings.poll_steady_seconds}
+        self._controllers = {kind: Controller(reconciler, **shared) for kind, reconciler in self._reconcilers.items()}
+        for loop in self._controllers.values():
+            loop.may_act = self.is_leader
+        self._roll = Resync(self.kube, self._controllers, self._settings.namespace, self.lag, self._break, self._tombstones)
+        return deletion_guard
+
+    def _break(self) -> None:
+        self.broken = True
+        self.end()
+
+    def _orphanage(self, objects: Listers) -> OrphanCollector:
+        """The look for what bears our mark and belongs to nobody."""
+        settings = self._settings
+        return OrphanCollector(
+            CollectorDeps(
+                sessions=self.sessions,
+                objects=objects,
+                kube=self.kube,
+                clock=self._clock,
+                synced=lambda: self.synced,
+                tell=self._tell_account,
+                namespaces=settings.namespace,
+                rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
+                interval=settings.orphan_scan_seconds,
+            )
+        )
+
+    async def stop(self, grace: float) -> None:
+        """Finish what is under way, for at most ``grace`` seconds, close everything, and let the Lease go last."""
+        await stop(self._workers, self.queue, 0.0 if self._lost else grace)
+        try:
+            async with asyncio.timeout(0.0 if self._lost else 2.0):
+                await self.events.drain()
+        except TimeoutError:
+            log.info("events were left untold")
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.sessions.aclose()
+        await self.kube.aclose()
+        await self.election.stop()
+        await self.tasks.aclose()
+
+    def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
+        """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
+        reconciler, meta = self._reconcilers[kind], body["metadata"]
+        key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
+        self.lag.brought(kind, key.uid)
+        if event is None and self.synced and self._roll is not None:
+            self._roll.relisted()
+        if event == "DELETED":
+            self._tombstones.add(key.uid)
+        elif key.uid in self._tombstones:
+            return
+        if not self.leading:
+            self._remember(reconciler, event, body)
+            return
+        if event == "DELETED":
+            if self._orphans is not None:
+                self._orphans.on_tombstone(reconciler, body)
+            self._controllers[kind].forget(key)
+            return
+        if not reconciler.store.put(body):
+            return
+        stored = reconciler.store.get(key.uid)
+        if stored is not None:
+            reconciler.on_update(stored)
+        self._controllers[kind].pace.caused(key.uid)
+        self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
+
+    def known(self) -> Known | None:
+        """What there is to look things up in, for the console; None while not every object is known, or another leads."""
+        if self._objects is None or not (self.leading and self.synced):
+            return None
+        return Known(self._objects, self.accounts)
+
+    @staticmethod
+    def _remember(reconciler: Any, event: str | None, body: Mapping[str, Any]) -> None:
+        """While standing by nobody is told, so nothing is looked for, claimed or called."""
+        if event == "DELETED":
+            reconciler.store.drop(body["metadata"]["uid"])
+        else:
+            reconciler.store.put(body)
+
+    def check_account(self, namespace: str, name: str) -> None:
+        """It is time to see whether an account still works. Cheap: the call is made in the background."""
+        if self._account_reconciler is not None:
+            self._account_reconciler.check(namespace, name)
+
+    def _queue(self, key: Key) -> None:
+        if self.leading:
+            self._controllers[key.kind].pace.caused(key.uid)
+            self.queue.add(key, Lane.PEOPLE)
+
+    def _wake(self, uid: str) -> None:
+        """Something outside this object has changed for it."""
+        self._look_again(uid, caused=True)
+
+    def _look_again(self, uid: str, *, caused: bool = False) -> None:
+        """Put it in the queue; without a cause outside, no sooner than its pace allows."""
+        if not self.leading:
+            return
+        for kind, reconciler in self._reconcilers.items():
+            stored = reconciler.store.get(uid)
+            if stored is not None:
+                if caused:
+                    self._controllers[kind].pace.caused(uid)
+                self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
+                return
+
+    def _order_of(self, kind: str, stored: CachedObject[Any, Any]) -> Order | None:
+        """What was ordered for an object, as its room knows it."""
+        order: Order | None = self._reconcilers[kind].order_of(stored)
+        return order
+
+    def _tell(self, meta: ObjectFacts, event: Event) -> None:
+        self.events.record(gpucloudaccount.KIND, meta, event)
+
+    def _tell_account(self, label: str, kind: str, event: Event) -> None:
+        """Tell of an account; the operator's own has no object, so there the definition of the kind concerned must do."""
+        if label == OWN_ACCOUNT or self._account_reconciler is None:
+            self.events.tell_of_kind(PLURALS[kind], event)
+            return
+        stored = self._account_reconciler.store.named(*label.split("/", 1))
+        if stored is not None:
+            self._tell(stored.meta, event)
+
+    def _attach(self, session: AccountSession) -> None:
+        """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
+        for inventory in session.inventories.values():
+            inventory.wake, inventory.served = self._wake, self._look_again
+        for reconciler in self._cloud_reconcilers:
+            reconciler.attach(session)
+        session.on_change = lambda: self._learned(session)
+        session.on_tenant = lambda: self._proven(session)
+
+    def _learned(self, session: AccountSession) -> None:
+        if self._account_reconciler is None:
+            return
+        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
+            stored = self._account_reconciler.store.named(*label.split("/", 1))
+            if stored is not None:
+                self._wake(stored.meta.uid)
+
+    def _proven(self, session: AccountSession) -> None:
+        """Whose the credential is has become known, or stays unknown: objects may have waited for that."""
+        for reconciler in self._cloud_reconcilers:
+            for uid in reconciler.users_of(session):
+                self._wake(uid)
+
+    def _wake_all(self) -> None:
+        for reconciler in self._cloud_reconcilers:
+            for stored in reconciler.store:
+                self._wake(stored.meta.uid)
+
+    async def _sync(self) -> None:
+        """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
+        await shown_by_the_watch(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
+        self.synced = True
+        log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in self._reconcilers.items()})
+        for reconciler in self._reconcilers.values():
+            for stored in reconciler.store:
+                self._wake(stored.meta.uid)

@@ -1,0 +1,91 @@
+"""What the engine shows at a scrape. Objects are told by the one that leads, since replicas would count each twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.telemetry import collectors
+from gpucloud.kinds import gpuvm
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile.conditions import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.accounts import AccountSessions
+    from gpucloud.engine.controller.controller import Controller
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.telemetry.collectors import ListingStatus
+    from gpucloud.engine.telemetry.metrics import Metrics
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.kinds.meta import Condition
+
+
+class Gauges:
+    """Counts objects and what is known of the cloud when they are asked for."""
+
+    def __init__(
+        self,
+        reconcilers: Mapping[str, Any],
+        controllers: Mapping[str, Controller[Any, Any, Any]],
+        leading: Callable[[], bool],
+        clock: Clock,
+    ) -> None:
+        self._reconcilers, self._controllers, self._leading, self._clock = reconcilers, controllers, leading, clock
+
+    def export(self, metrics: Metrics, sessions: AccountSessions) -> None:
+        """Have all of it counted at each scrape."""
+        metrics.export_objects(self._census)
+        metrics.export_withheld(self._withheld)
+        metrics.export_sights(lambda: _sights(sessions))
+        metrics.export(
+            collectors.Fleet(self._fleet),
+            collectors.Conditions(self._conditions, self._clock.wall),
+            collectors.Deletions(self._deletions, self._clock.wall),
+            collectors.Budgets(lambda: [(label, session.client.budget_left) for label, session in sessions]),
+        )
+
+    def _objects(self) -> Iterator[tuple[str, CachedObject[Any, Any]]]:
+        reconcilers = self._reconcilers.items() if self._leading() else ()
+        return ((kind, stored) for kind, reconciler in reconcilers for stored in reconciler.store)
+
+    def _census(self) -> Iterator[tuple[str, str, str]]:
+        for kind, stored in self._objects():
+            ready = find(stored.status.conditions, ConditionType.READY)
+            yield (kind, ready.status, ready.reason) if ready is not None else (kind, "Unknown", "Pending")
+
+    def _conditions(self) -> Iterator[tuple[str, Condition]]:
+        return ((kind, condition) for kind, stored in self._objects() for condition in stored.status.conditions)
+
+    def _deletions(self) -> Iterator[tuple[str, tuple[str, str], datetime]]:
+        for kind, stored in self._objects():
+            if stored.meta.deleted_at is not None and stored.meta.has_finalizer:  # else it waits for somebody else's finalizer
+                yield kind, _said(stored.status.conditions), stored.meta.deleted_at
+
+    def _fleet(self) -> Iterator[tuple[str, GpuVMStatus]]:
+        return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
+
+    def _withheld(self) -> dict[tuple[str, str], float]:
+        counts = Counter((kind, action) for kind, loop in self._controllers.items() for action in loop.withheld.values())
+        return {labels: float(count) for labels, count in counts.items()}
+
+
+def _said(conditions: Iterable[Condition]) -> tuple[str, str]:
+    """Whether somebody is at work or a person must act, and the reason."""
+    standing = {condition.type: condition.reason for condition in conditions}
+    for kind in (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.READY):
+        if kind in standing:
+            return kind, standing[kind]
+    return ConditionType.READY, Reason.PENDING
+
+
+def _sights(sessions: AccountSessions) -> dict[tuple[str, str, str], ListingStatus]:
+    return {
+        (label, kind, cluster): listing_status
+        for label, session in sessions
+        for kind, inventory in session.inventories.items()
+        for cluster, listing_status in inventory.listing_statuses().items()
+    }

@@ -1,0 +1,105 @@
+"""What people ask of the cloud beside their objects: boot logs, offers, everything that there is. Read-only.
+
+One room for the operator's console and for the plugin that holds a credential itself: the same questions, the same answers.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from gpucloud.cloud.client import CloudClient
+from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.engine.cloud.catalogue import prices
+from gpucloud.reconcile.naming import same_cluster
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Offers(_Answer):
+    """What can be bought: configurations, and what of them can be had where; and what could not be asked."""
+
+    configurations: tuple[ConfigurationRecord, ...] = ()
+    availability: tuple[AvailabilityRecord, ...] = ()
+    failures: tuple[str, ...] = ()
+
+
+class ClusterRecords(_Answer):
+    """All that a credential sees in one cluster."""
+
+    cluster: str
+    vms: tuple[VmRecord, ...] = ()
+    snapshots: tuple[SnapshotRecord, ...] = ()
+    vpcs: tuple[VpcRecord, ...] = ()
+
+
+class Records(_Answer):
+    """All that a credential sees, and what could not be listed: of that nothing is known."""
+
+    clusters: tuple[ClusterRecords, ...] = ()
+    prices: dict[str, str] = {}  # dollars an hour by configuration, as far as they are known
+    failures: tuple[str, ...] = ()
+
+
+async def offers(client: CloudClient, cluster: str = "") -> Offers:
+    """Configurations, and availability in one cluster or in all that the credential knows.
+
+    Raises:
+        CloudError: the configurations, or the clusters, cannot be listed.
+    """
+    configurations = (await client.get_configurations()).items
+    failures: list[str] = []
+    found: list[AvailabilityRecord] = []
+    for place in (cluster,) if cluster else sorted(await client.get_all_clusters()):
+        try:
+            listed = await client.get_availability(cluster=place, report_nodes=True)
+        except CloudError as error:
+            failures.append(f"the availability in cluster {place!r} cannot be read: {error.message}")
+            continue
+        found += [item if item.cluster else item.model_copy(update={"cluster": place}) for item in listed.items]
+    return Offers(configurations=configurations, availability=tuple(found), failures=tuple(failures))
+
+
+async def records(client: CloudClient) -> Records:
+    """VMs, snapshots and VPCs in every cluster that the credential knows.
+
+    Raises:
+        CloudError: the clusters cannot be listed.
+    """
+    failures: list[str] = []
+    clusters = []
+    for cluster in sorted(await client.get_all_clusters()):
+        lists: dict[str, Callable[..., Awaitable[Listing[Any]]]] = {
+            "vms": client.get_servers,
+            "snapshots": client.get_snapshots,
+            "vpcs": client.get_vpcs,
+        }
+        seen = {what: await _listed(what, ask, cluster, failures) for what, ask in lists.items()}
+        clusters.append(ClusterRecords(cluster=cluster, **seen))
+    return Records(clusters=tuple(clusters), prices=await _prices(client), failures=tuple(failures))
+
+
+async def _prices(client: CloudClient) -> dict[str, str]:
+    """What configurations cost; that nobody says it spoils nothing."""
+    try:
+        return prices((await client.get_configurations()).items)
+    except CloudError:
+        return {}
+
+
+async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluster: str, failures: list[str]) -> tuple[Any, ...]:
+    try:
+        listing = await ask(cluster=cluster)
+    except CloudError as error:
+        failures.append(f"the {what} in cluster {cluster!r} cannot be listed: {error.message}")
+        return ()
+    if not listing.complete:
+        why = listing.flaw or "some records cannot be told apart"
+        failures.append(f"the list of the {what} in cluster {cluster!r} is incomplete: {why}")
+    found = tuple(item for item in listing.items if same_cluster(getattr(item, "cluster", None) or cluster, cluster))
+    if len(found) < len(listing.items):
+        failures.append(f"the list of the {what} in cluster {cluster!r} holds records of another, so some may be missing")
+    return found

@@ -1,0 +1,1 @@
+"""What everything else stands on: clock, chance, supervised tasks, the work queue."""

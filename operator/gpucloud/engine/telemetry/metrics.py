@@ -1,0 +1,244 @@
+"""Metrics, under the names that people's dashboards know (controller-runtime's), and a few of our own.
+
+One registry an operator, so that several can live in one test process.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from gpucloud.engine.runtime.supervisor import TASKS
+from gpucloud.engine.telemetry import collectors
+from gpucloud.engine.telemetry.collectors import LISTED
+from gpucloud.kinds.definitions import DEFINITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import timedelta
+
+    from prometheus_client.registry import Collector
+
+    from gpucloud.cloud.options import CallReport
+    from gpucloud.engine.telemetry.collectors import ListingStatus
+    from gpucloud.kinds.meta import Condition
+
+MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of what people wait for
+LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # buckets, in seconds, of the event loop's lag
+MOST_CLUSTERS = 100  # a cluster's name is free text in a spec, and each value of a label is a series for ever
+OTHER_CLUSTERS = "(other)"
+QUEUE = "gpucloud"  # its name
+
+
+class Passed(StrEnum):
+    """How a pass ended, in controller-runtime's words, and one more: it succeeded, and there was nothing to write or call."""
+
+    SUCCESS = "success"
+    UNCHANGED = "unchanged"
+    REQUEUE = "requeue"
+    ERROR = "error"
+
+
+class Wrote(StrEnum):
+    """How a write to status ended."""
+
+    WRITTEN = "written"
+    CONFLICT = "conflict"
+    ERROR = "error"
+
+
+class Metrics:
+    """Everything that is counted; also the meter of the queue."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self._clusters: set[str] = set()
+        self.reconciles = Counter(
+            "controller_runtime_reconcile", "Passes over one object.", ["controller", "result"], registry=registry
+        )
+        self.reconcile_errors = Counter(
+            "controller_runtime_reconcile_errors", "Passes that ended with an exception.", ["controller"], registry=registry
+        )
+        self.reconcile_seconds = Histogram(
+            "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
+        )
+        self._depth = Gauge("workqueue_depth", "Keys that wait for a worker.", ["name"], registry=registry).labels(QUEUE)
+        self._adds = Counter("workqueue_adds", "Keys queued.", ["name"], registry=registry).labels(QUEUE)
+        self._waited = Histogram(
+            "workqueue_queue_duration_seconds", "How long a key waited.", ["name"], registry=registry
+        ).labels(QUEUE)
+        self._worked = Histogram(
+            "workqueue_work_duration_seconds", "How long a key was worked on.", ["name"], registry=registry
+        ).labels(QUEUE)
+        self.retries = Counter(
+            "workqueue_retries", "Keys queued again after an exception.", ["name"], registry=registry
+        ).labels(QUEUE)
+        self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
+        self._call_seconds = Histogram(
+            "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
+        )
+        self._listed = Counter(
+            "gpucloud_cloud_listings",
+            "Listings by account, kind of record, cluster and outcome.",
+            [*LISTED, "outcome"],
+            registry=registry,
+        )
+        self.status_writes = Counter("gpucloud_status_writes", "Status writes.", ["kind", "result"], registry=registry)
+        self.undone_writes = Counter(
+            "gpucloud_status_writes_undone",
+            "Status writes that did not bring, or did not keep, what was written.",
+            ["kind"],
+            registry=registry,
+        )
+        self._of_kind: dict[str, Histogram] = {}  # by name, made when first needed
+        self.time_to_ready = Histogram(
+            "gpucloud_time_to_ready_seconds",
+            "From the creation of an object to its first Ready.",
+            ["kind"],
+            buckets=MINUTES,
+            registry=registry,
+        )
+        self._task_failures = Counter(
+            "gpucloud_task_failures", "Background tasks that died; each was restarted.", ["task"], registry=registry
+        )
+        self.loop_lag = Histogram(
+            "gpucloud_event_loop_lag_seconds",
+            "How much later than due the event loop runs a task.",
+            buckets=LAGS,
+            registry=registry,
+        )
+        self._begin_all()
+
+    def _begin_all(self) -> None:
+        for item in DEFINITIONS:
+            self._begin(item.kind)
+        for task in TASKS:
+            self._task_failures.labels(task)
+
+    def _begin(self, kind: str) -> None:
+        """Stand at 0 before anything has happened: of a series that comes with its first event, ``rate()`` never sees that."""
+        self.time_to_ready.labels(kind)
+        self._termination(kind)
+        self.reconcile_errors.labels(kind)
+        self.undone_writes.labels(kind)
+        for result in Passed:
+            self.reconciles.labels(kind, result)
+        for outcome in Wrote:
+            self.status_writes.labels(kind, outcome)
+
+    def export(self, *collectors: Collector) -> None:
+        """Have these counted at each scrape."""
+        for collector in collectors:
+            self.registry.register(collector)
+
+    def export_objects(self, counts: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
+        """Export the number of objects by kind, Ready status and reason, counted when somebody scrapes."""
+        self.registry.register(collectors.Objects(counts))
+
+    def export_sights(self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]]) -> None:
+        """Export what is seen of the cloud, by account, kind of record and cluster."""
+        self.registry.register(collectors.ListingStatuses(listing_statuses, self.cluster))
+
+    def export_held(self, held: Callable[[], Mapping[tuple[str], float]]) -> None:
+        """Export the number of deletions that the brake holds, by namespace."""
+        self.registry.register(
+            collectors.Counts("gpucloud_deletions_held", "GpuVMs whose deletion the brake holds.", ("namespace",), held)
+        )
+
+    def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
+        """Export what --observe-only keeps back, by kind and action."""
+        words = "Actions that --observe-only keeps back now."
+        self.registry.register(collectors.Counts("gpucloud_withheld_actions", words, ("kind", "action"), withheld))
+
+    def export_watch_age(self, ages: Callable[[], Mapping[tuple[str], float]]) -> None:
+        """Export how long ago the watch of each kind was last found in step with the apiserver."""
+        words = "Since a list of this kind showed nothing that the watch had not brought."
+        self.export(collectors.Counts("gpucloud_watch_age_seconds", words, ("kind",), ages))
+
+    def export_leadership(self, name: str, is_leader: Callable[[], bool]) -> None:
+        """Export whether this process holds the Lease of that name, as client-go does."""
+        words = "1 while this process holds the Lease, 0 while it stands by."
+        self.export(collectors.Counts("leader_election_master_status", words, ("name",), lambda: {(name,): float(is_leader())}))
+
+    def export_orphans(
+        self,
+        counts: Callable[[], Iterable[tuple[tuple[str, str, str], int, float]]],
+        refusals: Callable[[], Iterable[tuple[str, bool]]],
+    ) -> None:
+        """Export orphans and the age of the look that found them, and which accounts refuse to collect any."""
+        self.registry.register(collectors.Orphans(counts, refusals))
+
+    def changed(self, kind: str, before: Sequence[Condition], after: Sequence[Condition]) -> None:
+        """Conditions of one object were written: how long those that differ had stood."""
+        for condition in after:
+            was = next((one for one in before if one.type == condition.type), None)
+            if was is None or was.status == condition.status:
+                continue
+            name = f"operator_{kind.lower()}_status_condition_transition_seconds"
+            seconds = self._histogram(name, "How long a condition stood before it took this status.", ["type", "status"])
+            stood = (condition.last_transition_time - was.last_transition_time).total_seconds()
+            seconds.labels(condition.type, condition.status).observe(max(0.0, stood))
+
+    def ended(self, kind: str, took: timedelta) -> None:
+        """An object was released, so long after its deletion was asked for."""
+        self._termination(kind).observe(took.total_seconds())
+
+    def _termination(self, kind: str) -> Histogram:
+        name = f"operator_{kind.lower()}_termination_duration_seconds"
+        return self._histogram(name, "From the deletion of an object to the release of its finalizer.", [])
+
+    def _histogram(self, name: str, words: str, labels: list[str]) -> Histogram:
+        if name not in self._of_kind:
+            self._of_kind[name] = Histogram(name, words, labels, buckets=MINUTES, registry=self.registry)
+        return self._of_kind[name]
+
+    def called(self, report: CallReport) -> None:
+        """One request to the cloud; the client calls this."""
+        code = str(report.status) if report.status is not None else str(report.kind or "none")
+        self._calls.labels(report.operation, code).inc()
+        self._call_seconds.labels(report.operation).observe(report.seconds)
+
+    def added(self, depth: int) -> None:
+        """A key was queued."""
+        self._adds.inc()
+        self._depth.set(depth)
+
+    def taken(self, depth: int, waited: float) -> None:
+        """A key was handed to a worker."""
+        self._depth.set(depth)
+        self._waited.observe(waited)
+
+    def finished(self, worked: float) -> None:
+        """A worker is done with a key."""
+        self._worked.observe(worked)
+
+    def task_failed(self, name: str) -> None:
+        """A background task died."""
+        self._task_failures.labels(name).inc()
+
+    def listings(self, account: str, kind: str) -> ListingMetrics:
+        """The meter of one inventory: what one account lists of one kind of record."""
+        return ListingMetrics(self._listed, (account, kind), self.cluster)
+
+    def cluster(self, name: str) -> str:
+        """The value of the label for this cluster: the first hundred have names of their own."""
+        if len(self._clusters) < MOST_CLUSTERS:
+            self._clusters.add(name)
+        return name if name in self._clusters else OTHER_CLUSTERS
+
+
+class ListingMetrics:
+    """What one inventory tells about its listings."""
+
+    def __init__(self, listed: Counter, labels: tuple[str, str], label: Callable[[str], str]) -> None:
+        self._listed, self._labels, self._label = listed, labels, label
+
+    def listed(self, cluster: str, *, plausible: bool) -> None:
+        """A listing came."""
+        self._listed.labels(*self._labels, self._label(cluster), "plausible" if plausible else "implausible").inc()
+
+    def failed(self, cluster: str, kind: str) -> None:
+        """A listing failed."""
+        self._listed.labels(*self._labels, self._label(cluster), kind).inc()

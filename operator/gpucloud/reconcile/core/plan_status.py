@@ -1,0 +1,117 @@
+"""From a verdict to the whole status: every write carries everything, so no half-truth can stand."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gpucloud.kinds.common import CloudStatus, Order, OrderState
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
+from gpucloud.reconcile.plan import Plan
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.reconcile.core.facts import CloudFacts
+
+S = TypeVar("S", bound=CloudStatus)
+
+NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # so there is nothing to show
+
+# Waits that no deadline counts: somebody else must make room, or a person must act, before any progress can be expected.
+UNCOUNTED = frozenset(
+    {
+        Reason.WAITING_FOR_CAPACITY,
+        Reason.SSH_KEYS_NOT_FOUND,
+        Reason.NAMESPACE_TERMINATING,
+        Reason.DEPENDENCY_NOT_READY,
+        Reason.ACCOUNT_NOT_READY,
+        Reason.OBSERVE_ONLY,
+        Reason.LIMIT_REACHED,
+    }
+)
+
+
+def plan_status(
+    f: CloudFacts[Any, S, Any],
+    verdict: Verdict,
+    *,
+    look_after: float | None = None,
+    wake_at: float | None = None,
+    paused: str | None = None,
+    **changes: Any,
+) -> Plan[S]:
+    """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
+
+    An order that was recorded and not sent is withdrawn, unless ``changes`` hold its record: it would hold its Secret, its
+    place and whoever waits for it for as long as this verdict stands. A verdict that has been in progress for longer than the
+    owner allows turns Stalled here; the object is still watched.
+    ``paused`` adds the condition Paused with that message.
+    """
+    deadline = _deadline(f, verdict)
+    if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
+        verdict = stalled(
+            Reason.PROGRESS_DEADLINE_EXCEEDED,
+            f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
+            f"Last: {verdict.message}",
+        )
+    reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
+    fields: dict[str, Any] = {
+        **_seen(f),
+        "order": orders.withdrawn(f.standing) or recorded(f),
+        "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
+        **changes,
+        "observed_generation": f.meta.generation,
+        "progress_deadline_at": deadline,
+        "conditions": build(
+            verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=f.beside(verdict)
+        ),
+    }
+    status = f.status.model_copy(update=fields)
+    return Plan(
+        status=status,
+        look_after=look_after,
+        wake_at=_earliest(wake_at, _until(f, deadline)),
+        pending=verdict.progress is Progress.WORKING,
+    )
+
+
+def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
+    """The order as this process knows it; that nothing was ever ordered is recorded too, so that the object may go unseen."""
+    if f.state is OrderState.NOT_ORDERED and f.others_record is not None:
+        return f.others_record  # it tells people, and a new process, that something may be theirs
+    if f.order is None and f.memory.seen_new:
+        return Order(state=OrderState.NOT_ORDERED)
+    return f.order
+
+
+def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
+    """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
+    if not f.is_present:
+        return dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
+    seen = f.observed()
+    seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
+    return {"account": f.account.name, **seen}
+
+
+def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
+    """When this work will be called Stalled: carried over while the same generation is being worked on."""
+    if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
+        return None
+    if f.status.progress_deadline_at is not None and f.status.observed_generation == f.meta.generation:
+        return f.status.progress_deadline_at
+    if verdict.progress is Progress.STALLED:
+        return None
+    return f.now.wall + timedelta(seconds=f.spec.progress_deadline_seconds)
+
+
+def _until(f: CloudFacts[Any, S, Any], deadline: datetime | None) -> float | None:
+    if deadline is None or deadline <= f.now.wall:
+        return None
+    return f.now.mono + (deadline - f.now.wall).total_seconds()
+
+
+def _earliest(*times: float | None) -> float | None:
+    return min((time for time in times if time is not None), default=None)

@@ -1,0 +1,176 @@
+"""What is counted at a scrape and as it happens, and that the reference names all of it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gpucloud.cloud.limits import TokenBucket
+from gpucloud.engine.telemetry import collectors
+from gpucloud.engine.telemetry.collectors import ListingStatus
+from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, Passed, Wrote
+from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from support.fedmetrics import NOON, a_condition, a_status, everything
+
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
+
+
+def value(metrics, name, **labels):
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
+    metrics = Metrics()
+    fleet = [("a", a_status()), ("a", a_status(gpus=1, price="2.05")), ("a", a_status("OFFLINE")), ("b", a_status(price=None))]
+    metrics.export(collectors.Fleet(lambda: fleet))
+    assert value(metrics, "gpucloud_vms", namespace="a", state="ONLINE") == 2
+    assert value(metrics, "gpucloud_gpus", namespace="a", state="ONLINE") == 9
+    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="ONLINE") == 22.55
+    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="OFFLINE") == 0, "its disk is billed"
+    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="b", state="ONLINE") == 0, "a price nobody knows"
+
+
+@pytest.mark.parametrize(
+    ("status", "wanted", "why"),
+    [
+        (a_status("REBALANCING"), {"(other)"}, "a word that no document lists would be a series of its own"),
+        (a_status(None), {"(other)"}, "a record without a word is a VM all the same"),
+        (GpuVMStatus(price_per_hour="20.50"), set(), "what was never seen costs nothing"),
+        (a_status(price="a forged price"), {"ONLINE"}, "statuses can be edited"),
+        (a_status(gpus=None), {"ONLINE"}, "every field of an answer may be missing"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_odd_statuses(status, wanted, why):
+    (vms, *_) = collectors.Fleet(lambda: [("a", status)]).collect()
+    assert {sample.labels["state"] for sample in vms.samples} == wanted, why
+
+
+def test_conditions_are_counted_by_kind():
+    metrics = Metrics()
+    standing = [("GpuVM", a_condition()), ("GpuVM", a_condition()), ("GpuVpc", a_condition("Stalled", reason="Conflict"))]
+    metrics.export(collectors.Conditions(lambda: standing, lambda: NOON))
+    assert value(metrics, "operator_gpuvm_status_condition_count", type="Ready", status="True", reason="Running") == 2
+    assert value(metrics, "operator_gpuvpc_status_condition_count", type="Stalled", status="True", reason="Conflict") == 1
+
+
+@pytest.mark.parametrize(
+    ("stood", "told", "why"),
+    [
+        ([], None, "a series goes with the last object"),
+        ([90], 90, "since its status flipped"),
+        ([90, 86400, 7], 86400, "of those alike the oldest"),
+        ([0], 0, "now"),
+        ([-30], 0, "a clock that goes ahead of ours"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_how_long_conditions_and_deletions_have_lasted(stood, told, why):
+    metrics = Metrics()
+    since = [NOON - timedelta(seconds=age) for age in stood]
+    waits = [("GpuVM", a_condition("Reconciling", reason="SSHKeysNotFound", at=moment)) for moment in since]
+    going = [("GpuVpc", ("Reconciling", "DeletionBlocked"), moment) for moment in since]
+    # Beside them, what is older and something else.
+    old = NOON - timedelta(days=9)
+    waits += [("GpuVM", a_condition(at=old)), ("GpuSnapshot", a_condition("Reconciling", reason="SSHKeysNotFound", at=old))]
+    going += [("GpuVpc", ("Stalled", "DeletionBlocked"), old), ("GpuVM", ("Reconciling", "DeletionBlocked"), old)]
+    metrics.export(collectors.Conditions(lambda: waits, lambda: NOON), collectors.Deletions(lambda: going, lambda: NOON))
+    labels = {"type": "Reconciling", "status": "True", "reason": "SSHKeysNotFound"}
+    assert value(metrics, "operator_gpuvm_status_condition_current_status_seconds", **labels) == told, why
+    labels = {"type": "Reconciling", "reason": "DeletionBlocked"}
+    assert value(metrics, "operator_gpuvpc_termination_current_time_seconds", **labels) == told, why
+
+
+def test_how_long_a_condition_stood_is_told_when_it_flips():
+    metrics = Metrics()
+    later = NOON + timedelta(seconds=90)
+    before = [a_condition(status="False", reason="Creating"), a_condition("Reconciling", reason="Creating")]
+    metrics.changed("GpuVM", before, [a_condition(at=later)])
+    metrics.changed("GpuVM", [a_condition(at=later)], [a_condition(reason="PoweredOff", at=later)])
+    name = "operator_gpuvm_status_condition_transition_seconds"
+    assert value(metrics, f"{name}_sum", type="Ready", status="True") == 90
+    assert value(metrics, f"{name}_count", type="Ready", status="True") == 1, "another reason is no flip"
+
+
+def test_how_long_deletions_take():
+    metrics = Metrics()
+    metrics.ended("GpuVM", timedelta(seconds=12))
+    metrics.ended("GpuVM", timedelta(seconds=3))
+    assert value(metrics, "operator_gpuvm_termination_duration_seconds_sum") == 15
+
+
+@pytest.mark.looptime
+async def test_what_is_left_of_a_budget():
+    bucket = TokenBucket(qps=2.0, burst=5)
+    metrics = Metrics()
+    metrics.export(collectors.Budgets(lambda: [("team/default", bucket.left)]))
+    left = lambda: value(metrics, "gpucloud_cloud_budget_requests", account="team/default")  # noqa: E731
+    assert left() == 5
+    for _ in range(4):
+        await bucket.acquire(1e9)
+    assert left() == pytest.approx(1)
+    bucket.pause(10)
+    assert left() == 0, "the cloud asked for a pause"
+
+
+def test_what_is_seen_of_the_cloud_is_told_and_goes_when_nobody_needs_it():
+    metrics, seen = (
+        Metrics(),
+        {
+            ("team/a", "vms", "Msc1"): ListingStatus(7.0, 5, doubted=True),
+            ("team/a", "vms", "Hou1"): ListingStatus(9.0, None, False),
+        },
+    )
+    metrics.export_sights(lambda: seen)
+    names = ("gpucloud_cloud_listing_age_seconds", "gpucloud_cloud_objects", "gpucloud_cloud_listing_implausible")
+    told = lambda cluster: [value(metrics, name, account="team/a", kind="vms", cluster=cluster) for name in names]  # noqa: E731
+    assert told("Msc1") == [7, 5, 1]
+    assert told("Hou1") == [9, None, None], "never seen: how much there is nobody knows"
+    seen.clear()
+    assert told("Msc1") == [None, None, None]
+
+
+def test_clusters_that_share_a_label_are_told_of_together():
+    metrics = Metrics()
+    for number in range(MOST_CLUSTERS):
+        metrics.cluster(f"c{number}")
+    listing_statuses = {
+        "x": ListingStatus(7.0, 5, doubted=True),
+        "y": ListingStatus(9.0, 2, doubted=False),
+        "z": ListingStatus(1.0, None, doubted=False),
+    }
+    metrics.export_sights(
+        lambda: {("team/a", "vms", cluster): listing_status for cluster, listing_status in listing_statuses.items()}
+    )
+    labels = {"account": "team/a", "kind": "vms", "cluster": OTHER_CLUSTERS}
+    assert value(metrics, "gpucloud_cloud_listing_age_seconds", **labels) == 9, "the oldest"
+    assert value(metrics, "gpucloud_cloud_objects", **labels) == 7, "all"
+    assert value(metrics, "gpucloud_cloud_listing_implausible", **labels) == 1, "any doubt"
+
+
+@pytest.mark.parametrize("kind", [item.kind for item in DEFINITIONS])
+def test_what_is_counted_by_kind_stands_at_0_from_the_start(kind):
+    """``rate()`` sees no growth in a series that comes with its first event."""
+    metrics = Metrics()
+    assert value(metrics, "gpucloud_time_to_ready_seconds_count", kind=kind) == 0
+    assert value(metrics, "gpucloud_time_to_ready_seconds_bucket", kind=kind, le="60.0") == 0
+    assert value(metrics, f"operator_{kind.lower()}_termination_duration_seconds_count") == 0
+    assert value(metrics, "controller_runtime_reconcile_errors_total", controller=kind) == 0
+    for result in Passed:
+        assert value(metrics, "controller_runtime_reconcile_total", controller=kind, result=result) == 0
+    for result in Wrote:
+        assert value(metrics, "gpucloud_status_writes_total", kind=kind, result=result) == 0
+    assert metrics.registry.get_sample_value("workqueue_retries_total", {"name": "gpucloud"}) == 0
+
+
+def test_the_reference_names_every_metric_and_no_other():
+    families = {family.name: family.type for family in everything(["Msc1"]).registry.collect()}
+    exported = {name + ("_total" if kind == "counter" else "") for name, kind in families.items()}
+    kinds = "|".join(item.kind.lower() for item in DEFINITIONS)
+    exported = {re.sub(rf"^operator_({kinds})_", "operator_<kind>_", name) for name in exported}
+    told = set(re.findall(r"^\| `([a-z_<>]+)", REFERENCE.read_text(), re.MULTILINE))
+    assert told == exported

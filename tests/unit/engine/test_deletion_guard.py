@@ -1,0 +1,370 @@
+"""Who is counted as leaving, who passes, and what lets go: the brake's memory, among the rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import VmRecord
+from gpucloud.engine.kinds.deletion_guard import RELEASE_SECONDS
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.deletion_guard import Rule
+from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.reconcile.plan import Plan
+from support.builders import TAG, an_order
+from support.fakes import DOWN
+
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
+THREE = Rule(vms=3)
+
+
+def ours(name):
+    return external_name(name, f"u-{name}", TAG)
+
+
+def bought(name, price="2.05", reason="Running"):
+    condition = {
+        "type": "Ready",
+        "status": "True",
+        "reason": reason,
+        "message": "M.",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    order = an_order(ours(name)).model_dump(mode="json", by_alias=True)
+    found = {"order": order, "vmId": ours(name), "conditions": [condition], "observedGeneration": 1}
+    return found | ({"pricePerHour": price} if price else {})
+
+
+def held(name, reason="DeletionHeld"):
+    """The status of one that was held, whatever it says of itself by now."""
+    return bought(name, reason=reason) | {"deletionHeldAt": "2026-01-01T00:00:00Z"}
+
+
+class Rig:
+    """GpuVMs that leave, over rooms with this rule."""
+
+    def __init__(self, reconcilers):
+        self.reconcilers, self.brake, self.reconciler = reconcilers, reconcilers.brake, reconcilers.vms
+
+    def leave(self, name, at=0, namespace="team", annotations=None, policy="Delete", **more):
+        """The watch reports it as being deleted."""
+        meta = {
+            "namespace": namespace,
+            "deletionTimestamp": (T0 + timedelta(seconds=at)).isoformat(),
+            "annotations": annotations or {},
+        }
+        status = more.pop("status", bought(name))
+        meta |= more.pop("meta", {})
+        return self.reconcilers.put("GpuVM", name, meta=meta, spec={"deletion": {"policy": policy}} | more, status=status)
+
+    async def facts(self, name):
+        return await self.reconcilers.facts("GpuVM", name)
+
+    async def message(self, name):
+        return self.reconciler.decide(await self.facts(name)).status.conditions[0].message
+
+    async def destroy(self, name):
+        """A pass that wants to destroy; answers whether the call was sent."""
+        return await self.reconciler.act(await self.facts(name), Plan(action=Verb.DESTROY)) is not None
+
+    @property
+    def destroyed(self):
+        return [where["id"] for call, where in self.reconcilers.session.client.calls if call == "destroy_server"]
+
+    def held(self):
+        return {stored.meta.name for stored in self.reconciler.store if self.brake.hold(stored.meta.uid) is not None}
+
+
+@pytest.fixture
+def make(make_rooms):
+    return lambda rule=THREE, **more: Rig(make_rooms(rule=rule, **more))
+
+
+async def test_off_counts_nothing(make):
+    it = make(Rule())
+    for number in range(100):
+        it.leave(f"vm-{number}")
+        assert await it.destroy(f"vm-{number}")
+    assert it.brake.counts() == {}
+    assert it.reconcilers.kube.reads == []
+
+
+async def test_the_first_may_go_and_the_rest_is_held(make):
+    it = make()
+    sent = []
+    for number in range(8):
+        it.leave(f"vm-{number}")
+        sent.append(await it.destroy(f"vm-{number}"))
+    assert sent == [True] * 3 + [False] * 5
+    assert it.brake.counts() == {("team",): 5.0}
+    assert len(it.destroyed) == 3
+
+
+async def test_known_together_none_goes(make):
+    it = make()
+    for number in range(8):
+        it.leave(f"vm-{number}", namespace="ab"[number % 2])
+    assert not any([await it.destroy(f"vm-{number}") for number in range(8)])
+    assert it.destroyed == []
+    assert it.brake.counts() == {("a",): 4.0, ("b",): 4.0}, "accidents cross namespaces"
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("seed", range(20))
+async def test_a_hundred_passes_at_once_let_pass_no_more_than_the_rule(make, seed):
+    """However passes and events are interleaved: what was decided is judged again in the breath in which it is sent."""
+    it, dice = make(), random.Random(seed)
+    for number in range(100):
+        it.reconcilers.put("GpuVM", f"vm-{number}", status=bought(f"vm-{number}"))
+
+    async def one(number):
+        await asyncio.sleep(dice.random())
+        it.leave(f"vm-{number}", at=dice.randint(0, 500))
+        facts = await it.facts(f"vm-{number}")
+        plan = it.reconciler.decide(facts)
+        await asyncio.sleep(dice.random() / 10)  # a slow worker
+        if plan.action is Verb.DESTROY or dice.random() < 0.5:
+            await it.reconciler.act(facts, Plan(action=Verb.DESTROY))
+
+    await asyncio.gather(*[one(number) for number in range(100)])
+    assert len(it.destroyed) <= 3
+    assert len(it.held()) == 100 - len(it.destroyed)
+
+
+async def test_a_call_that_was_taken_back_has_not_passed(make):
+    """Its owner paused it while the call waited; alone it might have gone, in the crowd that came since it is held."""
+    it = make()
+    it.leave("vm-0")
+    it.reconcilers.session.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
+    assert not await it.destroy("vm-0")
+    for number in range(1, 8):
+        it.leave(f"vm-{number}")
+    assert not await it.destroy("vm-0")
+    assert "vm-0" in it.held()
+
+
+async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make):
+    it = make()
+    for number in range(3):
+        it.leave(f"vm-{number}")
+        await it.destroy(f"vm-{number}")
+        it.reconcilers.drop("GpuVM", f"vm-{number}")
+    it.leave("late", at=599)
+    assert not await it.destroy("late"), "the fourth within ten minutes, though the others are gone"
+    it.reconcilers.clock.now += 2 * 600 + 1
+    it.leave("later", at=1199)
+    assert await it.destroy("later")
+    assert it.held() == {"late"}, "held until released"
+
+
+async def test_what_goes_otherwise_counts_no_more(make):
+    it = make()
+    for number in range(4):
+        it.leave(f"vm-{number}")
+    it.reconcilers.drop("GpuVM", "vm-0")  # by force, or as one that is retained
+    assert len(it.held()) == 0
+
+
+@pytest.mark.parametrize(
+    ("why", "more"),
+    [
+        ("it is retained", {"policy": "Retain"}),
+        ("nothing was bought for it", {"status": {}}),
+        ("our finalizer is off: nothing of it is ours to do", {"meta": {"finalizers": []}}),
+        ("its spec cannot be read", {"powerState": "Sleeping"}),
+    ],
+)
+async def test_who_does_not_count(make, why, more):
+    it = make()
+    for number in range(8):
+        it.leave(f"vm-{number}", **more)
+    it.leave("one")
+    assert await it.destroy("one"), why
+    assert it.held() == set()
+
+
+async def test_a_second_claimant_does_not_count(make):
+    it = make()
+    for number in range(8):
+        it.reconcilers.put("GpuVM", f"first-{number}", spec={"vmName": f"shared-{number}"}, status=bought("x"))
+        it.leave(f"second-{number}", vmName=f"shared-{number}", meta={"creationTimestamp": "2026-02-01T00:00:00Z"})
+    assert it.held() == set()
+
+
+async def test_a_vm_whose_status_was_lost_counts_when_it_is_seen(make):
+    it = make()
+    for number in range(4):
+        name = f"vm-{number}"
+        it.reconcilers.session.vms.seen[Identity("Msc1", "acme", ours(name))] = Present(VmRecord(id=ours(name)), 1000.0)
+        it.leave(name, status={})
+    for number in range(4):
+        it.reconciler.decide(await it.facts(f"vm-{number}"))
+    assert len(it.held()) == 4
+
+
+@pytest.mark.parametrize("reason", ["DeletionHeld", "DeletionBlocked", "ObserveOnly", "InvalidSpec"])
+async def test_that_it_was_held_outlives_a_restart_whatever_its_condition_says(make, reason):
+    it = make()
+    it.leave("one", status=held("one", reason))
+    assert not await it.destroy("one")
+    assert "nobody has released it" in (await it.message("one"))
+    off = make(Rule())
+    off.leave("one", status=held("one", reason))
+    assert await off.destroy("one"), "without a brake nothing is held"
+
+
+async def test_what_is_held_stays_so_over_an_outage_and_a_restart_in_it(make):
+    """The cloud cannot be seen for a while, and the status says so; the process that comes next must still know."""
+    here, seen = Identity("Msc1", "acme", ours("vm-3")), Present(VmRecord(id=ours("vm-3"), status="ONLINE"), 1000.0)
+    before, after = make(), make()
+    for number in range(3):
+        before.leave(f"vm-{number}")
+        assert await before.destroy(f"vm-{number}")
+    before.leave("vm-3")
+    for found, reason in ((seen, "DeletionHeld"), (Unknown(900.0, UnknownReason.UNREACHABLE, "down"), "DeletionBlocked")):
+        before.reconcilers.session.vms.seen[here] = found
+        status = before.reconciler.decide(await before.facts("vm-3")).status
+        assert status.conditions[0].reason == reason
+        document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
+        before.leave("vm-3", status=document)
+    after.reconcilers.session.vms.seen[here] = seen
+    after.leave("vm-3", status=document)
+    assert not await after.destroy("vm-3")
+
+
+@pytest.mark.parametrize("before", ["Running", "Deleting"])
+async def test_no_more_is_promised_than_is_known(make, before):
+    """A process before this one, or another replica, may have sent the call: only what is done now can be told."""
+    it = make()
+    it.leave("vm-0", status=bought("vm-0", reason=before))
+    for number in range(1, 4):
+        it.leave(f"vm-{number}")
+    assert (await it.message("vm-0")).startswith("No call to destroy it is sent now: 4 VMs of ")
+
+
+async def test_once_held_it_stays_so_while_other_waits_come_and_go(make):
+    it = make()
+    for number in range(4):
+        it.leave(f"vm-{number}")
+    assert len(it.held()) == 4
+    for number in range(1, 4):
+        it.leave(f"vm-{number}", policy="Retain")
+    it.leave("vm-0", status=bought("vm-0", reason="DeletionBlocked"))
+    assert it.held() == {"vm-0"}
+
+
+# --- release
+
+
+async def crowded(make, **more):
+    it = make(**more)
+    for number in range(4):
+        it.leave(f"vm-{number}", namespace="ab"[number % 2])
+    assert it.held() == {"vm-0", "vm-1", "vm-2", "vm-3"}
+    return it
+
+
+async def test_one_annotation_on_a_namespace_releases_what_entered_deletion_before(make):
+    it = await crowded(make)
+    it.leave("vm-4", at=30, namespace="a", status=held("vm-4"))
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert [await it.destroy(f"vm-{number}") for number in range(5)] == [True, False, True, False, False]
+    assert it.brake.counts() == {("a",): 1.0, ("b",): 2.0}
+    assert "is older than this deletion" in await it.message("vm-4")
+
+
+async def test_after_a_restart_every_release_is_read_before_anything_is_held(make):
+    it = make()
+    for number in range(8):
+        it.leave(f"vm-{number}", namespace="a", status=bought(f"vm-{number}", reason="Deleting"))
+    it.leave("other", namespace="b")
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert await it.destroy("other")
+
+
+async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make):
+    it = make()
+    for number in range(4):
+        it.leave(f"vm-{number}")
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    for number in range(4):
+        assert await it.destroy(f"vm-{number}")
+    it.leave("new", at=20)
+    assert await it.destroy("new"), "the four were meant"
+
+
+@pytest.mark.parametrize(
+    ("value", "released", "says"),
+    [
+        ("2026-01-01T00:00:00Z", True, ""),
+        ("yes", False, "'yes', which is no time"),
+        ("2031-01-01T00:00:00Z", False, "lies ahead"),
+    ],
+)
+async def test_one_vms_own_annotation_releases_it_alone(make, value, released, says):
+    it = await crowded(make)
+    it.leave("vm-0", namespace="a", annotations={Annotation.BRAKE_RELEASED_AT: value})
+    plan = it.reconciler.decide(await it.facts("vm-0"))
+    assert (plan.action is Verb.DESTROY) is released
+    assert says in plan.status.conditions[0].message
+    assert it.held() >= ({"vm-1", "vm-2", "vm-3"} | (set() if released else {"vm-0"}))
+
+
+async def test_a_namespace_that_cannot_be_read_stays_held_and_costs_no_pass(make, logs):
+    it = await crowded(make)
+    it.reconcilers.kube.namespaces["a"] = DOWN
+    assert not await it.destroy("vm-0")
+    assert any(line["event"].startswith("the namespace cannot be read") for line in logs)
+
+
+@pytest.mark.looptime
+async def test_a_release_wakes_those_that_wait_for_it_and_nobody_else(make):
+    it = await crowded(make)
+    watch = asyncio.create_task(it.brake.watch())
+    await asyncio.sleep(RELEASE_SECONDS + 1)
+    assert len(it.reconcilers.woken) >= 4, "once, since more have come than the first of them was told"
+    it.reconcilers.quiet()
+    await asyncio.sleep(3 * RELEASE_SECONDS)
+    it.reconcilers.clock.now += 100
+    assert it.reconcilers.woken == []
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    await asyncio.sleep(RELEASE_SECONDS)
+    watch.cancel()
+    assert sorted(it.reconcilers.woken) == ["u-vm-0", "u-vm-2"]
+    assert await it.destroy("vm-0")
+
+
+@pytest.mark.looptime
+async def test_while_nothing_is_held_no_namespace_is_read(make):
+    it = make()
+    it.leave("one")
+    watch = asyncio.create_task(it.brake.watch())
+    assert await it.destroy("one")
+    await asyncio.sleep(10 * RELEASE_SECONDS)
+    watch.cancel()
+    assert it.reconcilers.kube.reads == []
+
+
+async def test_a_trip_is_logged_once(make, logs):
+    it = await crowded(make)
+    for number in range(4):
+        await it.destroy(f"vm-{number}")
+    told = [line for line in logs if line["event"] == "the brake holds deletions"]
+    assert [(line["crossed"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
+
+
+async def test_a_price_comes_from_the_status_else_from_the_catalogue(make):
+    it = make(Rule(price=Decimal(5)))
+    it.leave("dear", status=bought("dear", price="3"))
+    it.leave("listed", status=bought("listed", price=None))  # 2.05
+    assert it.held() == {"dear", "listed"}
+    other = make(Rule(price=Decimal(5)))
+    for number in range(9):
+        other.leave(f"vm-{number}", status=bought(f"vm-{number}", price=None), configuration="unheard-of")
+    assert other.held() == set()

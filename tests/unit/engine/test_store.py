@@ -1,0 +1,113 @@
+"""What is kept of an object, and which views of it are newer."""
+
+import pytest
+
+from gpucloud.engine.cache.store import Store
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from support.fakes import UID, a_body
+
+
+@pytest.fixture
+def store():
+    return Store(GpuVMSpec, GpuVMStatus)
+
+
+def test_the_first_view_is_a_change(store):
+    assert store.put(a_body())
+    assert store.get(UID).spec.cluster == "Msc1"
+    assert len(store) == 1
+
+
+@pytest.mark.parametrize("version", [1, 4, 5])
+def test_an_older_or_equal_view_is_ignored(store, version):
+    store.put(a_body(version=5))
+    assert not store.put(a_body(version=version, meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}))
+    assert not store.get(UID).meta.deleting
+
+
+def test_versions_are_numbers_not_texts(store):
+    store.put(a_body(version=9))
+    assert store.put(a_body(version=10, spec={"powerState": "Stopped"}))
+    assert store.get(UID).version == 10
+
+
+@pytest.mark.parametrize(
+    ("change", "matters"),
+    [
+        ({"spec": {"powerState": "Stopped"}}, True),
+        ({"status": {"vmId": "edited"}}, True),  # edited by somebody: to be put right
+        ({"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}, True),
+        ({"meta": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}}}, False),
+        ({"meta": {"labels": {"team": "a"}}}, False),
+        ({"meta": {"managedFields": [{"manager": "x"}]}}, False),
+        ({"meta": {"generation": 2}}, True),
+        ({"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, True),
+        ({"meta": {"finalizers": []}}, True),
+        ({"meta": {"finalizers": ["gpucloud.dev/finalizer", "other.example/finalizer"]}}, False),
+    ],
+)
+def test_what_a_decision_depends_on_is_a_change(store, change, matters):
+    store.put(a_body())
+    assert store.put(a_body(version=2, **change)) is matters
+    assert store.get(UID).version == 2, "the version is taken in any case: writes need it"
+
+
+def test_a_late_view_of_one_that_is_gone_takes_no_name_from_the_living(store):
+    store.put(a_body(uid="old", version=1))
+    store.put(a_body(uid="new", version=5))
+    store.put(a_body(uid="old", version=2))
+    assert store.named("team", "train").meta.uid == "new"
+    store.drop("old")
+    assert store.named("team", "train").meta.uid == "new"
+
+
+def test_the_finalizers_of_others_are_kept_for_the_write(store):
+    store.put(a_body(meta={"finalizers": ["gpucloud.dev/finalizer", "other.example/finalizer"]}))
+    assert store.get(UID).raw_meta["finalizers"] == ["gpucloud.dev/finalizer", "other.example/finalizer"]
+    assert store.get(UID).meta.has_finalizer
+
+
+@pytest.mark.parametrize(
+    "meta", [{"finalizers": []}, {"finalizers": ["other.example/finalizer"]}, {"finalizers": ["gpucloud.dev/kopf"]}]
+)
+def test_guarded_means_our_finalizer(store, meta):
+    store.put(a_body(meta=meta))
+    assert not store.get(UID).meta.has_finalizer
+
+
+def test_a_spec_that_cannot_be_read_says_where(store):
+    store.put(a_body(spec={"powerState": "Sleeping"}))
+    stored = store.get(UID)
+    assert stored.spec is None
+    assert "spec.powerState" in stored.flaw
+
+
+def test_the_flaw_does_not_repeat_what_was_written(store):
+    store.put(a_body(spec={"sshKeys": ["canary" * 2000]}))
+    assert store.get(UID).spec is None
+    assert "canary" not in store.get(UID).flaw
+
+
+@pytest.mark.parametrize("status", [{"conditions": "rubbish"}, {"observedGeneration": "x"}, None])
+def test_a_status_edited_beyond_recognition_is_as_none(store, status):
+    store.put(a_body(status=status))
+    assert store.get(UID).status == GpuVMStatus()
+
+
+def test_heavy_metadata_is_not_kept(store):
+    store.put(
+        a_body(meta={"managedFields": [{}], "labels": {}, "annotations": {"x": "y" * 10000, "gpucloud.dev/paused": "true"}})
+    )
+    stored = store.get(UID)
+    assert not {"managedFields", "labels", "annotations"} & set(stored.raw_meta)
+    assert dict(stored.meta.annotations) == {"gpucloud.dev/paused": "true"}
+
+
+def test_known_and_dropped(store):
+    store.put(a_body())
+    assert store.has_all({UID})
+    assert not store.has_all({UID, "another"})
+    store.drop(UID)
+    store.drop(UID)
+    assert store.get(UID) is None
+    assert list(store) == []
