@@ -9,7 +9,7 @@ from __future__ import annotations
 
 Change = tuple[str, str, str]  # file of the package, the text that stands there, the text that takes its place
 
-ORDER, TRANSITIONS = "reconcile/order.py", "reconcile/transitions.py"
+ORDER, PLACEMENT, TRANSITIONS = (f"reconcile/{name}.py" for name in ("order", "placement", "transitions"))
 CREATE, DELETE, STEPS, FACTS = (f"reconcile/core/{name}.py" for name in ("create", "delete", "steps", "facts"))
 CONTROLLER, PACING = "engine/controller/controller.py", "engine/controller/pacing.py"
 INVENTORY, KUBE = "engine/cloud/inventory.py", "engine/kube/client.py"
@@ -20,9 +20,9 @@ RECONCILER, RESYNC = "engine/kinds/cloud_reconciler.py", "engine/manager/resync.
 MET: dict[str, tuple[Change, ...]] = {
     "a lost chosen name stays ours": (
         (
-            ORDER,
-            "        OrderState.DESTROYING,\n    }\n)\nOUTSTANDING",
-            "        OrderState.DESTROYING,\n        OrderState.LOST,\n    }\n)\nOUTSTANDING",
+            TRANSITIONS,
+            "        OrderState.DESTROYING,\n    }\n)\n",
+            "        OrderState.DESTROYING,\n        OrderState.LOST,\n    }\n)\n",
         ),
     ),
     "what came back after a doubted listing is taken for the same": (
@@ -46,7 +46,7 @@ MET: dict[str, tuple[Change, ...]] = {
     "the words 'not found' make a 5xx a certain refusal": (
         ("cloud/errors.py", "    if safe:\n", "    if safe or kind is ErrorKind.NOT_FOUND:\n"),
     ),
-    "what the acceptance names is not read": ((ORDER, "    return Placed(*(text and", "    return Placed(*(None and"),),
+    "what the acceptance names is not read": ((PLACEMENT, "    return Placed(*(text and", "    return Placed(*(None and"),),
     "an accepted order is repeated without end": (
         (CREATE, "    if f.order.reorders < MOST_REORDERS and", "    if f.order.reorders >= 0 or"),
     ),
@@ -95,7 +95,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ("reconcile/gpuvm/facts.py", "        if self.status.order is None:", "        if not self.status:"),
     ),
     "a spec that names another place overwrites the record": (
-        (ORDER, "    return elsewhere or bool(order.vpc", "    return False and bool(order.vpc"),
+        (PLACEMENT, "    return elsewhere or bool(order.vpc", "    return False and bool(order.vpc"),
     ),
     "objects that wait for each other quote each other": (
         (DEPENDENCIES, 'return f"({ready.reason})" if ready.reason in WAITS else', "return"),
@@ -137,7 +137,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ("engine/manager/manager.py", "        return self.election.is_leader()\n", "        return True\n"),
     ),
     "an order is sent before the finalizer is visible": (
-        (STEPS, "    if f.meta.guarded or (", "    if not f.meta.deleting or (f.meta.guarded) or ("),
+        (STEPS, "    if f.meta.has_finalizer or (", "    if not f.meta.deleting or (f.meta.has_finalizer) or ("),
     ),
     "whatever exists is adopted": (
         (FACTS, "        return Adoption.NEVER\n", "        return Adoption.IF_EXISTS\n"),
@@ -149,10 +149,10 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "the finalizer goes with the answer to the destroying call": (
         (
             DELETE,
-            "    if failed.holds(f, attempt):\n        return report(f, refused",
+            "    if failed.holds(f, attempt):\n        return plan_status(f, refused",
             (
                 '    if attempt.refusal is None:\n        return release_finalizer(f, Reason.GONE, "It was destroyed.")\n'
-                "    if failed.holds(f, attempt):\n        return report(f, refused"
+                "    if failed.holds(f, attempt):\n        return plan_status(f, refused"
             ),
         ),
     ),

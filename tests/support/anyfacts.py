@@ -18,6 +18,7 @@ from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVe
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
 from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import (
     Absent,
@@ -146,7 +147,7 @@ def a_history(r, base, order, there):
         known = orders.record(proven, ours.model_copy(update={"reorders": r.choice((0, 0, 3))}), times[1])
         if r.random() < 0.7:
             sent = attempts[subject.create] = replace(an_attempt(r, subject.create), at=times[2])
-            placed, final = orders.Placed(r.choice((None, there))), r.choice((None, 1))
+            placed, final = placement.Placed(r.choice((None, there))), r.choice((None, 1))
             known = orders.answered(known, sent.refusal, placed, times[2], chosen_name=base.chosen_name, final_for=final)
     if r.random() < 0.3:
         shown = replace(builders.present(name=there), as_of=times[3])
@@ -175,7 +176,7 @@ def settled(f, known, ids=frozenset()):
     first_seen = f.memory.first_seen
     standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
-    if orders.moved(standing.order, wanted) and orders.odd_place(standing.order) is None:
+    if placement.moved(standing.order, wanted) and placement.odd_place(standing.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
     return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 

@@ -9,7 +9,7 @@ from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Condition, ConditionType
-from gpucloud.reconcile import naming
+from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
@@ -84,7 +84,7 @@ def standing(base, before=None):
         before = orders.answered(
             orders.Standing(sent, attempt.at, recorded=attempt.at),
             attempt.refusal,
-            orders.Placed(),
+            placement.Placed(),
             attempt.at,
             chosen_name=base.chosen_name,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud import precondition
-from gpucloud.engine.controller.controller import Controller, stop, work
+from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key, WorkQueue
@@ -91,16 +91,17 @@ class Rig:
         self.queue = WorkQueue(self.clock, self.metrics)
         self.events = EventRecorder(self.kube, self.clock)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
-        self.loop = Controller(
-            self.reconciler,
+        deps = ControllerDeps(
             queue=self.queue,
             kube=self.kube,
             events=self.events,
             metrics=self.metrics,
             clock=self.clock,
             entropy=SystemEntropy(),
+            is_leader=lambda: True,
             longest_spacing=60.0,
         )
+        self.loop = Controller(self.reconciler, deps)
         self.workers = []
 
     def put(self, status=None, **more):

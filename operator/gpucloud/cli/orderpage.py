@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
-from gpucloud.reconcile.order import MAY_EXIST, URGENT
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MOST_REORDERS, TRANSITIONS
+from gpucloud.reconcile.order import URGENT
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, MOST_REORDERS, TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,31 +12,23 @@ of the record, so a restart can lengthen a wait and never shorten one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
+from gpucloud.reconcile.placement import odd_place
 from gpucloud.reconcile.text import abridged
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, TRANSITIONS, OrderEvent
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from gpucloud.reconcile.facts import Now, Observation, Refusal
     from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.placement import Placed
 
-MAY_EXIST = frozenset(
-    {
-        OrderState.INTENDED,
-        OrderState.ACCEPTED,
-        OrderState.UNCLEAR,
-        OrderState.OVERDUE,
-        OrderState.SEEN,
-        OrderState.DESTROYING,
-    }
-)
 OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
 UNREAD_ACCEPTANCE = frozenset({ErrorKind.MALFORMED, ErrorKind.TOO_LARGE})  # 2xx answers
@@ -111,44 +103,6 @@ def id_of(found: Present[Any]) -> str | None:
     """The cloud's id of what a listing shows, as a record holds it: no longer than the schema allows."""
     seen_id: str | None = getattr(found.record, "id", None)
     return seen_id and abridged(seen_id)
-
-
-def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
-    """Where an acceptance or a listing says that it is, when that is not what was asked for; None otherwise.
-
-    A VPC's record has an id that is no name, so of VPCs only the place counts.
-    """
-    if order is None:
-        return None
-    own_id = None if order.name in {order.cloud_id, order.vpc} else order.cloud_id
-    place = (own_id, order.cloud_cluster, order.cloud_vpc)
-    return None if place == (None, None, None) else place
-
-
-def placed(wanted: Identity, order: Order | None) -> Identity:
-    """Where to look for what was wanted: where the cloud says that it put it, if that is another place."""
-    place = odd_place(order)
-    if order is None or place is None or order.state not in MAY_EXIST or order.name != wanted.name:
-        return wanted
-    own_id, cluster, vpc = place
-    return replace(wanted, name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
-
-
-def moved(order: Order | None, wanted: Identity) -> bool:
-    """Whether the spec names another place or name than the one under which something may exist."""
-    if order is None or order.state not in MAY_EXIST or not order.name:
-        return False
-    elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
-    return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
-
-
-def moved_words(noun: str, order: Order, wanted: Identity) -> str:
-    """What to say when it is moved."""
-    return (
-        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
-        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "
-        f"the {noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
-    )
 
 
 def is_urgent(before: Order | None, after: Order | None) -> bool:
@@ -368,31 +322,6 @@ def answered(
     if final_for is None or moved.order is None:
         return moved
     return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
-
-
-class Placed(NamedTuple):
-    """What an acceptance names, as far as it differs from what was asked for."""
-
-    cloud_id: str | None = None
-    cluster: str | None = None
-    vpc: str | None = None
-
-    def changes(self) -> dict[str, str | None]:
-        """As fields of the record."""
-        return {"cloud_id": self.cloud_id, "cloud_cluster": self.cluster, "cloud_vpc": self.vpc}
-
-
-def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
-    """What an acceptance names. A cluster in another spelling is the same cluster."""
-    other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
-    return Placed(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
-
-
-def named(wanted: Identity, made: Placed) -> Identity:
-    """What an acceptance says that it made."""
-    return replace(
-        wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
-    )
 
 
 def destroying(standing: Standing, now: float) -> Standing:

@@ -37,6 +37,16 @@ S, E = OrderState, OrderEvent
 _NAME_FREE = (
     "a fresh listing lacks the name (two in a row for a chosen name, or after an unclear order); our finalizer is visible"
 )
+MAY_EXIST = frozenset(
+    {
+        OrderState.INTENDED,
+        OrderState.ACCEPTED,
+        OrderState.UNCLEAR,
+        OrderState.OVERDUE,
+        OrderState.SEEN,
+        OrderState.DESTROYING,
+    }
+)
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
 _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (

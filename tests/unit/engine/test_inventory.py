@@ -229,9 +229,9 @@ async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfu
     it.inventory.expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
     for number in range(4):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
-    await asyncio.sleep(2 * SLOW + 5)
+    await asyncio.sleep(SLOW + 1.5 * FAST)  # while listings are not believed, they come at the pending interval
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
-    await asyncio.sleep(SLOW)
+    await asyncio.sleep(FAST)
     assert (it.sees("vm0").returned, it.sees("vm0").doubtful) == (it.fetch.began[3], True)
 
 

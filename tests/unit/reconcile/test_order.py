@@ -10,10 +10,12 @@ import pytest
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
 from gpucloud.reconcile.facts import Absent, Present, Refusal, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import MAY_EXIST, Placed, Proofs, Standing
-from gpucloud.reconcile.transitions import TRANSITIONS, OrderEvent
+from gpucloud.reconcile.order import Proofs, Standing
+from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.transitions import MAY_EXIST, TRANSITIONS, OrderEvent
 from support.builders import a_reading, a_record, an_order
 
 S, E = OrderState, OrderEvent
@@ -171,14 +173,14 @@ def test_a_final_refusal_names_its_generation_until_it_is_shown_or_ordered_anew(
 
 
 def test_what_an_acceptance_names_is_recorded():
-    placed = orders.placed_by(HERE, "vm-9", "msc1", "other")
+    placed = placement.placed_by(HERE, "vm-9", "msc1", "other")
     accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
     assert (accepted.cloud_id, accepted.cloud_cluster, accepted.cloud_vpc) == ("vm-9", None, "other")
 
 
 def test_nothing_is_recorded_that_is_longer_than_the_schema_allows():
     """A status that holds it would be refused for ever."""
-    placed = orders.placed_by(HERE, "i" * 300, "c" * 300, "v" * 300)
+    placed = placement.placed_by(HERE, "i" * 300, "c" * 300, "v" * 300)
     accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
     assert type(accepted).model_validate(accepted.model_dump()) == accepted
 
@@ -296,7 +298,7 @@ def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_fr
     ],
 )
 def test_it_is_looked_for_where_the_cloud_says(order, where):
-    assert orders.placed(HERE, order) == where
+    assert placement.placed(HERE, order) == where
 
 
 @pytest.mark.parametrize(
@@ -315,7 +317,7 @@ def test_it_is_looked_for_where_the_cloud_says(order, where):
     ],
 )
 def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
-    assert orders.moved(order, HERE) is moved
+    assert placement.moved(order, HERE) is moved
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Placed, Proofs, Standing
+from gpucloud.reconcile.order import Proofs, Standing
+from gpucloud.reconcile.placement import Placed
 from support.builders import a_reading, a_record, an_order
 
 GRACE, SINCE = 30.0, 1000.0

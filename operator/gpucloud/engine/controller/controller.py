@@ -107,31 +107,30 @@ class Reconciler(Protocol[P, S, F]):
         """The object is gone."""
 
 
-class Controller(Generic[P, S, F]):
-    """Passes over the objects of one kind."""
+@dataclass(frozen=True, slots=True)
+class ControllerDeps:
+    """What every controller works with. ``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
 
-    def __init__(  # noqa: PLR0913 - one of each that it works with
-        self,
-        reconciler: Reconciler[P, S, F],
-        *,
-        queue: WorkQueue,
-        kube: KubeClient,
-        events: EventRecorder,
-        metrics: Metrics,
-        clock: Clock,
-        entropy: Entropy,
-        longest_spacing: float,
-    ) -> None:
-        """``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
-        self.pace = ReconcilePacer(clock, longest_spacing)
-        self._reconciler, self._entropy = reconciler, entropy
-        self._queue = queue
-        self._kube, self._events = kube, events
-        self._metrics = metrics
-        self._clock = clock
-        self.may_act: Callable[[], bool] = lambda: True  # asked right before a call is announced in the log
+    queue: WorkQueue
+    kube: KubeClient
+    events: EventRecorder
+    metrics: Metrics
+    clock: Clock
+    entropy: Entropy
+    is_leader: Callable[[], bool]  # asked right before a call is announced in the log
+    longest_spacing: float
+
+
+class Controller(Generic[P, S, F]):
+    """Reconciles the objects of one kind."""
+
+    def __init__(self, reconciler: Reconciler[P, S, F], deps: ControllerDeps) -> None:
+        self.pace = ReconcilePacer(deps.clock, deps.longest_spacing)
+        self._reconciler, self._entropy = reconciler, deps.entropy
+        self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
+        self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
         self._differs_since: dict[str, float] = {}
-        self._pacer = WritePacer(entropy.jitter)
+        self._pacer = WritePacer(deps.entropy.jitter)
         self._failures: dict[Key, int] = {}
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
@@ -332,7 +331,7 @@ class Controller(Generic[P, S, F]):
         if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
             return Did.NOTHING
-        if not self.may_act():  # the Lease is lost, and this process about to end
+        if not self._is_leader():  # the Lease is lost, and this process about to end
             return Did.NOTHING
         reason = find((plan.status or stored.status).conditions, ConditionType.READY)
         asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}

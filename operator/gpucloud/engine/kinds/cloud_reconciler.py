@@ -23,14 +23,15 @@ from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState, Origin
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile import naming, retry, unreadable
+from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Placed, Proofs
+from gpucloud.reconcile.order import Proofs
+from gpucloud.reconcile.placement import Placed
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
                 return None
             if not (verb in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
-        named = orders.named(facts.identity, placed)
+        named = placement.named(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placed()  # it was there before this order was sent, so it is not what was ordered
         self._remember(facts, verb, refusal, placed)
@@ -329,8 +330,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self.wanted(stored, spec), standing.order
-        if wanted is not None and order is not None and orders.moved(order, wanted):
-            return Unknown(now, UnknownReason.MOVED, orders.moved_words(self.subject.noun, order, wanted))
+        if wanted is not None and order is not None and placement.moved(order, wanted):
+            return Unknown(now, UnknownReason.MOVED, placement.moved_words(self.subject.noun, order, wanted))
         if seat.session is None:
             return seat.blind or Unknown(now, UnknownReason.NO_ACCOUNT)
         return observation.observe(seat.session, (self.kind, self.holds), stored, seat, here, self._tools.clock)

@@ -15,6 +15,7 @@ from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
@@ -199,7 +200,7 @@ class Listers:
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
             place, order = self.snapshot_identity(snapshot, spec), snapshot.order
-            if place is not None and orders.may_exist(order) and not orders.moved(order, place):
+            if place is not None and orders.may_exist(order) and not placement.moved(order, place):
                 yield place.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:

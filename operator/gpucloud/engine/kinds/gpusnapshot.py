@@ -15,7 +15,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.gpusnapshot.identity import name_of
-from gpucloud.reconcile.order import placed_by
+from gpucloud.reconcile.placement import placed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Placed
+    from gpucloud.reconcile.placement import Placed
     from gpucloud.reconcile.plan import Plan
 
     GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]

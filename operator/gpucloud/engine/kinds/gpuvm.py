@@ -25,7 +25,7 @@ from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
-from gpucloud.reconcile.order import placed_by
+from gpucloud.reconcile.placement import placed_by
 from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.workqueue import Key
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Placed
+    from gpucloud.reconcile.placement import Placed
     from gpucloud.reconcile.plan import Plan
     from gpucloud.reconcile.quota import Usage
     from gpucloud.reconcile.unreadable import Unreadable

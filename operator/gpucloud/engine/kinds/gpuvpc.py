@@ -16,7 +16,7 @@ from gpucloud.reconcile import adoption
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
-from gpucloud.reconcile.order import placed_by
+from gpucloud.reconcile.placement import placed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Placed, Proofs
+    from gpucloud.reconcile.order import Proofs
+    from gpucloud.reconcile.placement import Placed
     from gpucloud.reconcile.plan import Plan
 
     GpuVpc = CachedObject[GpuVpcSpec, GpuVpcStatus]

@@ -11,7 +11,8 @@ from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
 if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.order import Placed, Standing
+    from gpucloud.reconcile.order import Standing
+    from gpucloud.reconcile.placement import Placed
 
 DESTROYS = frozenset({Verb.DESTROY, Verb.DELETE_SNAPSHOT, Verb.DESTROY_VPC})
 POWER = frozenset({Verb.START, Verb.STOP})

@@ -17,7 +17,7 @@ from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.operator_account import OwnAccount
-from gpucloud.engine.controller.controller import Controller, stop, work
+from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler, ReconcilerDeps
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.dependencies import Listers
@@ -222,13 +222,22 @@ class Engine:
         self._reconcilers = {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers} | {
             self._account_reconciler.kind: self._account_reconciler
         }
-        shared: dict[str, Any] = {"queue": self.queue, "kube": self.kube, "events": self.events, "metrics": self.metrics}
-        shared |= {"clock": self._clock, "entropy": self._entropy, "longest_spacing": self._settings.poll_steady_seconds}
-        self._controllers = {kind: Controller(reconciler, **shared) for kind, reconciler in self._reconcilers.items()}
-        for loop in self._controllers.values():
-            loop.may_act = self.is_leader
+        deps = self._controller_deps()
+        self._controllers = {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
         self._roll = Resync(self.kube, self._controllers, self._settings.namespace, self.lag, self._break, self._tombstones)
         return deletion_guard
+
+    def _controller_deps(self) -> ControllerDeps:
+        return ControllerDeps(
+            queue=self.queue,
+            kube=self.kube,
+            events=self.events,
+            metrics=self.metrics,
+            clock=self._clock,
+            entropy=self._entropy,
+            is_leader=self.is_leader,
+            longest_spacing=self._settings.poll_steady_seconds,
+        )
 
     def _break(self) -> None:
         self.broken = True

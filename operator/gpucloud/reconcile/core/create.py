@@ -14,6 +14,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
@@ -91,7 +92,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud accepted the order again and again, and lists nothing: a person must ask why."""
     if f.state is not OrderState.OVERDUE or f.order is None or _asked_again(f):
         return None
-    if f.order.reorders < MOST_REORDERS and orders.odd_place(f.order) is None:
+    if f.order.reorders < MOST_REORDERS and placement.odd_place(f.order) is None:
         return None
     verdict = stalled(
         Reason.ORDER_OVERDUE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import naming
+from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Asked, CallHistory, Limits, Now, ObjectFacts, Observation, Present
 from gpucloud.reconcile.ownership import own_record
@@ -123,7 +123,7 @@ class CloudFacts(Generic[P, S, R]):
     @property
     def foreign_id(self) -> bool:
         """Whether it is looked for where an acceptance put it, under an id or in a place that neither spec nor UID proves."""
-        if not orders.may_exist(self.order) or orders.odd_place(self.order) is None:
+        if not orders.may_exist(self.order) or placement.odd_place(self.order) is None:
             return False
         return self.chosen_name or not naming.proves(self.identity.name, self.meta.uid)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.order import placed
 from gpucloud.reconcile.ownership import own_record
+from gpucloud.reconcile.placement import placed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
