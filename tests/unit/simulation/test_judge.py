@@ -342,6 +342,9 @@ def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "reason": "Rejected"}
     court.writes(item, conditions=[life.condition("Ready"), stalled])
     assert list(ending._unmet(court.judge)) == []
+    # Seeds 120084, 120408, 120454: the work goes on after the deadline, so this is no end yet.
+    court.writes(item, conditions=[life.condition("Ready"), {**stalled, "reason": "ProgressDeadlineExceeded"}])
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]
 
 
 @pytest.mark.parametrize(
