@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.core.steps import (
     blind,
     claimed,
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """The next step for this GpuVM. Total: it answers for any facts, and never raises."""
+    plan = _first(f)
+    if f.status.order is not None or plan.status is None or plan.status.order is None:
+        return plan
+    # The record is new, or it was lost and is put back: what was asked for before counts as answered. Nobody can know, and
+    # a second restart loses work.
+    asked = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
+    handled = asked or plan.status.last_handled_restart_at
+    return replace(plan, status=plan.status.model_copy(update={"last_handled_restart_at": handled}))
+
+
+def _first(f: VmFacts) -> Plan[GpuVMStatus]:
+    """The plan of the first step that answers."""
     for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost):
         plan = step(f)
         if plan is not None:

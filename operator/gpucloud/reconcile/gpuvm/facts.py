@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm.record import observed
@@ -83,7 +83,4 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
-        seen = {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
-        if self.status.order is None:  # found again without its record: what was asked for before counts as answered
-            seen["last_handled_restart_at"] = self.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
-        return seen
+        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
