@@ -106,12 +106,18 @@ def id_of(found: Present[Any]) -> str | None:
 
 
 def is_urgent(before: Order | None, after: Order | None) -> bool:
-    """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know."""
+    """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know.
+
+    That a listing showed what was outstanding is such a proof: the thing may be gone when a new process looks, and it would
+    wait for it, and take what somebody makes under a chosen name meanwhile for it.
+    """
     if before is None or after is None:
         return before is not after
     if before.id != after.id or odd_place(before) != odd_place(after):
         return True
     if before.missing_since is None and after.missing_since is not None:
+        return True
+    if after.state is OrderState.SEEN and before.state in OUTSTANDING | {OrderState.OVERDUE}:
         return True
     return before.state is not after.state and after.state in URGENT
 
