@@ -49,6 +49,11 @@ class Life:
         return f"{self.kind} {meta['namespace']}/{meta['name']}"
 
     @property
+    def namespace(self) -> str:
+        """Where it lives."""
+        return str(self.last["metadata"]["namespace"])
+
+    @property
     def spec(self) -> dict[str, Any]:
         """As it was last."""
         return self.last.get("spec") or {}

@@ -351,6 +351,13 @@ def key_of(row: Row) -> Any:
     return row.uid if isinstance(row, Vm) else (row.name, row.created)
 
 
+def place_of(row: Row) -> tuple[str, str]:
+    """The cluster, and the VPC of a VM or snapshot, within which its name is its own."""
+    if isinstance(row, Vm):
+        return row.order.cluster.casefold(), row.order.vpc
+    return row.cluster.casefold(), row.namespace if isinstance(row, Snapshot) else ""
+
+
 def _now(coroutine: Any) -> Response:
     """The result of a coroutine that waits for nothing."""
     try:

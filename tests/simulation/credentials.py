@@ -35,6 +35,14 @@ def secret_data(which: str, form: str) -> dict[str, str | None]:
     return dict.fromkeys(absent) | {name: base64.b64encode(text.encode()).decode() for name, text in texts.items()}
 
 
+def credential_in(data: dict[str, str]) -> str:
+    """Which credential a Secret holds, named as ``Callers.of`` does; empty when it holds none."""
+    texts = {name: base64.b64decode(text).decode() for name, text in data.items() if text}
+    if "apikey" in texts:
+        return _named(KEY, texts["apikey"])
+    return _named(LOGIN, texts["password"]) if "password" in texts else ""
+
+
 class Callers:
     """Whose credential a request bears, also when it is a token: those that the cloud has issued are remembered."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simulation.books import TABLES
 from simulation.cloud import name_of
+from simulation.sightings import SECRET_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for aga
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 PROMPT_SECONDS = 10.0
-SECRET_SECONDS = 35.0  # until a Secret in use is read again
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 

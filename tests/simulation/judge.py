@@ -17,7 +17,7 @@ from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
-from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.cloud import CREATES, Order, key_of, name_of, place_of
 from simulation.collecting import Collecting
 from simulation.credentials import KEYS
 from simulation.guarding import Guarding
@@ -25,6 +25,7 @@ from simulation.listings import Listings
 from simulation.logs import SimulatedLog
 from simulation.promises import Promises
 from simulation.rates import Rates
+from simulation.sightings import GoodListing, Sightings
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -46,15 +47,6 @@ LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnaps
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
-class GoodListing(NamedTuple):
-    """A listing that was handed out whole: when, of what, in which cluster (empty: all), and with whose key."""
-
-    at: float
-    operation: str
-    cluster: str
-    tenant: str
-
-
 class Violation(NamedTuple):
     """What must never be, and was."""
 
@@ -64,6 +56,13 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.oracle} at {self.at:.3f} s: {self.text}"
+
+
+class _Gone(NamedTuple):
+    """The end of something of ours."""
+
+    at: float
+    namespace: str  # of its object
 
 
 class Judge:
@@ -78,7 +77,7 @@ class Judge:
         self.sometimes: Counter[str] = Counter()
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
-        self._good: list[GoodListing] = []
+        self._sightings = Sightings()
         self._shown_to = Listings()
         self._last_good: dict[str, float] = {}
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
@@ -170,6 +169,7 @@ class Judge:
 
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
+        self._sightings.secret(meta["namespace"], (commit.after or {}).get("data") or {}, self._world.loop.time())
         if commit.after is None or "deletionTimestamp" not in meta:
             self._secrets.pop(meta["namespace"], None)
         else:
@@ -271,7 +271,9 @@ class Judge:
             self._shown_to.answered(now, whose, operation, (request, response), fault)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
-                self._good.append(GoodListing(now, operation, asked.casefold(), self._world.cloud.callers.tenant(request)))
+                who = self._world.cloud.callers
+                listing = GoodListing(now, operation, asked.casefold(), who.tenant(request), who.of(request))
+                self._sightings.listings.append(listing)
                 self._last_good[operation] = now
             self._promises.listed(operation, self._last_good.get(operation, 0.0))
 
@@ -299,13 +301,14 @@ class Judge:
         """At most one live thing for each object.
 
         Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
-        so that it had no name to refuse.
+        or its owner another place, so that the cloud had no name to refuse.
         """
         if maker not in self.books.lives:
             return
-        there = [name_of(one) for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
-        renamed = any(name in self._world.cloud_names for name in there)
-        if len(there) > 1 and not (renamed and self.beyond_telling(self.books.lives[maker])):
+        rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
+        there = [name_of(one) for one in rows]
+        unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
+        if len(there) > 1 and not (unlike and self.beyond_telling(self.books.lives[maker])):
             self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
@@ -361,13 +364,14 @@ class Judge:
     def ambiguous(self, kind: str, row: Any) -> bool:
         """Whether nobody could tell that this thing of a CHOSEN name is a stranger's.
 
-        Excused: it was made before two good listings, begun after ours went, could have shown that ours is gone; or while
+        Excused: it was made before two good listings by the account of our object, begun after ours went, could have shown that
+        ours is gone (what another namespace's account shows is nothing to go by, docs/adr/0004); or while
         an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
         showed it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
-        name, made, shown = name_of(row), self._time_of(row), self._shown
+        name, made, shown, between = name_of(row), self._time_of(row), self._shown, self._sightings.between
         orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
         for order in orders:
             life = self.books.lives.get(order.uid)
@@ -378,41 +382,37 @@ class Judge:
             if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
                 waits = self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
                 until = (order.known or made) + waits
-                gone = self._gone_at(kind, name, made)
-                if gone is not None and not self._listings_between(row, shown(order.known), shown(gone)):
+                gone, here = self._gone(kind, name, made), life.namespace
+                if gone is not None and not between(row, here, shown(order.known), shown(gone.at)):
                     return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
-                if self._gone_at(kind, name, made) is None and self._listings_between(row, until, shown(made)) < 2:
+                if gone is None and between(row, here, until, shown(made)) < 2:
                     return True
-        gone = self._gone_at(kind, name, made)
-        return gone is not None and self._listings_between(row, shown(gone), shown(made)) < 2
+        gone = self._gone(kind, name, made)
+        return gone is not None and between(row, gone.namespace, shown(gone.at), shown(made)) < 2
 
     def _looked(self, kind: str, ordered: float) -> float:
         """When the listing was made by which the name was free at this order: none that is older is acted upon."""
-        times = (it.at for it in self._good if it.operation == LISTINGS[kind] and ordered - FRESH_SECONDS <= it.at <= ordered)
+        times = (
+            it.at
+            for it in self._sightings.listings
+            if it.operation == LISTINGS[kind] and ordered - FRESH_SECONDS <= it.at <= ordered
+        )
         return max(times, default=ordered)
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
 
-    def _gone_at(self, kind: str, name: str, before: float) -> float | None:
-        """When ours of that name had gone, if it had been there."""
-        table = getattr(self._world.cloud.world, TABLES[kind]).table
-        times = [
-            change.at - self._world.cloud.epoch
-            for change in table.changes
+    def _gone(self, kind: str, name: str, before: float) -> _Gone | None:
+        """When the last of ours of that name had gone, if one had been there, and the namespace of its object."""
+        cloud, lives = self._world.cloud, self.books.lives
+        ends = [
+            _Gone(change.at - cloud.epoch, lives[maker].namespace)
+            for change in getattr(cloud.world, TABLES[kind]).table.changes
             if change.after is None
             and name_of(change.before) == name
-            and self._world.cloud.makers.get((TABLES[kind], key_of(change.before))) in self.books.lives
+            and (maker := cloud.makers.get((TABLES[kind], key_of(change.before)), "")) in lives
         ]
-        return max((at for at in times if at <= before), default=None)
-
-    def _listings_between(self, row: Row, since: float, until: float) -> int:
-        """How many good listings of its cluster, by its own tenant's key, were handed out then."""
-        operation = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}[type(row)]
-        what = row.order if isinstance(row, Vm) else row
-        places = {what.cluster.casefold(), ""}
-        asked = [one for one in self._good if (one.operation, one.tenant) == (operation, what.tenant) and one.cluster in places]
-        return sum(since < one.at <= until for one in asked)
+        return max((end for end in ends if end.at <= before), default=None)
 
     def _shown(self, at: float) -> float:
         """When listings show what was so at a time: a lag later, while they lag."""

@@ -8,7 +8,7 @@ from gpucloud.sim.messages import Request, Response
 from gpucloud.sim.world.vms import VmOrder
 from gpucloud.sim.world.world import ImageChoice
 from simulation import ending
-from simulation.credentials import KEYS
+from simulation.credentials import KEYS, secret_data
 from simulation.logs import SimulatedLog
 from simulation.people import MERGE, path_of
 from support.court import SIGNED, SPEC, Court
@@ -133,6 +133,41 @@ def test_a_listing_of_another_tenant_or_cluster_shows_nobody_that_ours_is_gone(c
     court.world.actors.owner.delete(item)
     court.destroys("prod")
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(("form", "again", "found"), [("key", 0, ["foreign"]), ("login", 0, []), ("login", 40, ["foreign"])])
+def test_what_another_namespaces_account_is_shown_tells_nobody_that_ours_is_gone(court, form, again, found):
+    """Seed 50003: its own account had another tenant's key, and then a wrong one, while ours went and a stranger's came."""
+    admin, was = court.world.actors.admin, secret_data("good", "key")
+    for namespace in ("team", "other"):
+        admin.put_secret(namespace, "key", was)
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    admin.put_secret("team", "key", secret_data("good", form))
+    if again:
+        admin.put_secret("team", "key", was)
+        court.passes(again)
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lag", "cluster", "found"), [(1.1, "Hou1", []), (1.1, "Msc1", ["twice"]), (0.5, "Hou1", ["twice"])])
+def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_another_place(court, lag, cluster, found):
+    """Seed 50988: nothing showed what an order without a clear answer had made, and its owner named another cluster."""
+    item = court.bought(thing="a-x")
+    court.world.cloud.orders[-1].answer = "unclear"
+    court.world.cloud.lag = lag * court.world.grace
+    court.records(item, "a-x" if cluster == "Hou1" else "a-y")
+    court.sends(
+        "CreateServer", name="a-x" if cluster == "Hou1" else "a-y", ssh_keys=SPEC["sshKeys"], **SPEC | {"cluster": cluster}
+    )
+    assert [one for one in court.oracles if one != "record"] == found
 
 
 @pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])

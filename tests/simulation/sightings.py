@@ -1,0 +1,72 @@
+"""The good listings of a history, and whom each could tell something: those whose account had the credential in use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpucloud.sim.world.snapshots import Snapshot
+from gpucloud.sim.world.vms import Vm
+from gpucloud.sim.world.vpcs import Vpc
+from simulation.cloud import place_of
+from simulation.credentials import credential_in
+
+if TYPE_CHECKING:
+    from simulation.cloud import Row
+
+SECRET_SECONDS = 35.0  # until a Secret in use is read again
+_LISTINGS = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}
+
+
+class GoodListing(NamedTuple):
+    """A listing that was handed out whole: when, of what, in which cluster (empty: all), and with whose credential."""
+
+    at: float
+    operation: str
+    cluster: str
+    tenant: str
+    credential: str
+
+
+class _Held(NamedTuple):
+    """From when on a Secret held a credential; empty: none, or one that nobody has."""
+
+    at: float
+    credential: str
+
+
+class Sightings:
+    """Listings, and what the Secret of each namespace held."""
+
+    def __init__(self) -> None:
+        self.listings: list[GoodListing] = []
+        self._held: dict[str, list[_Held]] = {}
+
+    def secret(self, namespace: str, data: dict[str, Any], now: float) -> None:
+        """A Secret was written; it is gone when it holds nothing."""
+        held, credential = self._held.setdefault(namespace, []), credential_in(data)
+        if not held or held[-1].credential != credential:
+            held.append(_Held(now, credential))
+
+    def between(self, row: Row, namespace: str, since: float, until: float) -> int:
+        """How many good listings of a row's cluster and tenant, which could tell this namespace something, came then."""
+        tenant, places = (row.order if isinstance(row, Vm) else row).tenant, {place_of(row)[0], ""}
+        asked = (one for one in self.listings if (one.operation, one.tenant) == (_LISTINGS[type(row)], tenant))
+        return sum(since < one.at <= until and one.cluster in places and self._tells(one, namespace) for one in asked)
+
+    def _tells(self, listing: GoodListing, namespace: str) -> bool:
+        """Whether it was made for this namespace. What one namespace's account shows is nothing to the objects of another.
+
+        Accounts with the same credential share their listings, as soon as the operator has read the Secret.
+        """
+        if namespace not in self._held:
+            return True  # the operator's own account
+        if not self._holds(namespace, listing):
+            return False
+        held = [one for one in self._held[namespace] if one.at <= listing.at]
+        if len(held) == 1 or listing.at - held[-1].at >= SECRET_SECONDS:
+            return True
+        return not any(self._holds(other, listing) for other in self._held if other != namespace)
+
+    def _holds(self, namespace: str, listing: GoodListing) -> bool:
+        held = [one.credential for one in self._held[namespace] if one.at <= listing.at]
+        return held[-1:] == [listing.credential]
