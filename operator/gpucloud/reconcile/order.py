@@ -109,8 +109,8 @@ def id_of(found: Present[Any]) -> str | None:
 def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know.
 
-    That a listing showed an outstanding order under a chosen name must be known: the thing may be gone when a new process looks,
-    and it would take what somebody makes under the name meanwhile for it. A name with the UID's fingerprint proves itself.
+    That a listing showed an outstanding order under a chosen name must be known: the thing may be gone when a new process
+    looks, and it would take what somebody makes under the name meanwhile for it. A marked name proves itself.
     """
     if before is None or after is None:
         return before is not after
