@@ -55,7 +55,7 @@ class DeletionGuard:
         self._texts: dict[str, str | None] = {}  # by namespace, as the annotation stands
         self._gone: dict[str, float] = {}  # of those that have passed and whose object is gone, since when
         self._held: dict[str, str] = {}  # UID to namespace
-        self._line: list[Departure] | None = None  # those not released, by time; None: to be made anew
+        self._unreleased_cache: list[Departure] | None = None  # those not released, by time; None: to be made anew
         self._newcomers = False  # somebody has come since those held were told how many they are
 
     @property
@@ -98,25 +98,25 @@ class DeletionGuard:
             self._gone.setdefault(uid, self._clock.mono())
         else:
             del self._departures[uid]
-            self._line = None
+            self._unreleased_cache = None
         self._prune()
 
-    def hold(self, uid: str) -> Hold | None:
+    def check(self, uid: str) -> Hold | None:
         """Why this VM must not be destroyed now; None lets it pass. Once held it stays so until it is released."""
-        departure, found = self._departures.get(uid), self._judged(uid)
+        departure, found = self._departures.get(uid), self._evaluate(uid)
         if departure is None or found is None:
-            self._let_go(uid)
+            self._stop_holding(uid)
             return None
         if not self._held:
             log.warning("the brake holds deletions", crossed=found.crossed or "before", vms=found.vms, price=str(found.price))
         self._held[uid] = departure.namespace
         return replace(found, trouble=self._trouble(departure))
 
-    def _judged(self, uid: str) -> Hold | None:
+    def _evaluate(self, uid: str) -> Hold | None:
         departure = self._departures.get(uid)
         if departure is None:
             return None
-        return deletion_guard.hold(replace(departure, held=departure.held or uid in self._held), self._in_line(), self.rule)
+        return deletion_guard.hold(replace(departure, held=departure.held or uid in self._held), self._unreleased(), self.rule)
 
     def admit(self, uid: str) -> bool:
         """The destroying call is about to be sent; answers whether it is the first of this object's."""
@@ -132,11 +132,11 @@ class DeletionGuard:
         if departure is not None and departure.passed:
             self._set(replace(departure, passed=False))
 
-    async def look(self, uid: str) -> None:
+    async def refresh_releases(self, uid: str) -> None:
         """If this one would be held, see first what has been released: its namespace, and any that was never looked at."""
-        if not self.on or self._judged(uid) is None:
+        if not self.on or self._evaluate(uid) is None:
             return
-        unread = {item.namespace for item in self._in_line()} - self._texts.keys()
+        unread = {item.namespace for item in self._unreleased()} - self._texts.keys()
         for namespace in sorted({self._departures[uid].namespace, *unread}):
             await self._read(namespace)
 
@@ -179,16 +179,16 @@ class DeletionGuard:
     def _set(self, departure: Departure) -> None:
         if self._departures.get(departure.uid) != departure:
             self._departures[departure.uid] = departure
-            self._line = None
+            self._unreleased_cache = None
 
-    def _in_line(self) -> list[Departure]:
+    def _unreleased(self) -> list[Departure]:
         self._prune()
-        if self._line is None:
+        if self._unreleased_cache is None:
             waiting = [item for item in self._departures.values() if not item.released]
-            self._line = sorted(waiting, key=lambda item: item.entered)
-        return self._line
+            self._unreleased_cache = sorted(waiting, key=lambda item: item.entered)
+        return self._unreleased_cache
 
-    def _let_go(self, uid: str) -> None:
+    def _stop_holding(self, uid: str) -> None:
         if self._held.pop(uid, None) is not None and not self._held:
             log.info("the brake holds nothing any more")
 
@@ -200,4 +200,4 @@ class DeletionGuard:
                 return
             del self._gone[uid]
             del self._departures[uid]
-            self._line = None
+            self._unreleased_cache = None

@@ -105,40 +105,40 @@ class Listers:
         here = self.snapshot_identity(snapshot, snapshot.spec)
         return None if here is None else here.name
 
-    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
         """What must be ready before this VM is bought."""
-        yield from _account_serves(seat)
+        yield from _account_serves(account)
         namespace = vm.meta.namespace
         if spec.vpc_ref is not None:
             vpc = self.vpcs.named(namespace, spec.vpc_ref.name)
-            place = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
+            cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
             name = f"GpuVpc {spec.vpc_ref.name!r}"
-            yield _moved(vm, vpc) or self._abroad(vm, vpc, name) or _need(name, vpc, place, spec.cluster, seat)
+            yield _moved(vm, vpc) or self._other_endpoint(vm, vpc, name) or _need(name, vpc, cluster, spec.cluster, account)
         else:
             yield from self._leaving_vpc(vm, spec)
         if spec.image is not None and spec.image.snapshot_ref is not None:
             snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
-            called = f"GpuSnapshot {name!r}"
-            yield self._abroad(vm, snapshot, called) or _need(called, snapshot, _cluster(snapshot), spec.cluster, seat)
-        yield from sharing.snapshot_by_name(self, vm, spec, seat)
+            ref = f"GpuSnapshot {name!r}"
+            yield self._other_endpoint(vm, snapshot, ref) or _need(ref, snapshot, _cluster(snapshot), spec.cluster, account)
+        yield from sharing.snapshot_by_name(self, vm, spec, account)
 
-    def needs_of_vpc(self, seat: ResolvedAccount) -> Iterator[Dependency]:
+    def needs_of_vpc(self, account: ResolvedAccount) -> Iterator[Dependency]:
         """What must be there before a VPC is created."""
-        return _account_serves(seat)
+        return _account_serves(account)
 
-    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, account: ResolvedAccount) -> Iterator[Dependency]:
         """What must be there before this snapshot is taken."""
-        yield from _account_serves(seat)
+        yield from _account_serves(account)
         if spec.vm is not None:
-            yield from sharing.vm_by_name(self, snapshot, spec.vm, seat)
+            yield from sharing.vm_by_name(self, snapshot, spec.vm, account)
         if spec.vm_ref is None:
             return
         vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
-        abroad = self._abroad(snapshot, vm, name)
+        elsewhere = self._other_endpoint(snapshot, vm, name)
         if vm is None:
             yield Dependency(name, Readiness.MISSING)
-        elif abroad is not None:
-            yield abroad
+        elif elsewhere is not None:
+            yield elsewhere
         elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
             words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
             yield Dependency(name, Readiness.ELSEWHERE, words)
@@ -153,11 +153,11 @@ class Listers:
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
-            if refers or (_ordered_in(vm, spec) and self._together(vm, vpc)):
-                yield _called(gpuvm.KIND, vm, vpc)
+            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):
+                yield _display_name(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots:
-            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._together(snapshot, vpc):
-                yield _called(gpusnapshot.KIND, snapshot, vpc)
+            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._may_share_tenant(snapshot, vpc):
+                yield _display_name(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
         """Snapshots of this VM that are being taken right now, by whichever of the two ways they name it."""
@@ -168,8 +168,8 @@ class Listers:
                 continue
             refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
             names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
-            if refers or (names and self._together(snapshot, vm)):
-                yield _called(gpusnapshot.KIND, snapshot, vm)
+            if refers or (names and self._may_share_tenant(snapshot, vm)):
+                yield _display_name(gpusnapshot.KIND, snapshot, vm)
 
     def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
         """VMs that are being made from this snapshot right now."""
@@ -178,14 +178,14 @@ class Listers:
             if image is None or not _is_being_made(vm):
                 continue
             refers = image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
-            if refers or (image.snapshot is not None and self._names(vm, image.snapshot, snapshot)):
-                yield _called(gpuvm.KIND, vm, snapshot)
+            if refers or (image.snapshot is not None and self._names_snapshot(vm, image.snapshot, snapshot)):
+                yield _display_name(gpuvm.KIND, vm, snapshot)
 
-    def _names(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
+    def _names_snapshot(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
         """Whether a VM's disk is made from this snapshot, which its spec calls by the name that it has in the cloud."""
         here = None if snapshot.spec is None else self.snapshot_identity(snapshot, snapshot.spec)
         in_cluster = here is not None and vm.spec is not None and here.cluster.casefold() == vm.spec.cluster.casefold()
-        return in_cluster and here is not None and here.name == name and self._together(vm, snapshot)
+        return in_cluster and here is not None and here.name == name and self._may_share_tenant(vm, snapshot)
 
     def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
         """Names of the VM's snapshots that may be deleted with it: each has a GpuSnapshot of its namespace that lets it go."""
@@ -199,9 +199,9 @@ class Listers:
                 continue
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
-            place, order = self.snapshot_identity(snapshot, spec), snapshot.order
-            if place is not None and orders.may_exist(order) and not placement.moved(order, place):
-                yield place.name
+            identity, order = self.snapshot_identity(snapshot, spec), snapshot.order
+            if identity is not None and orders.may_exist(order) and not placement.moved(order, identity):
+                yield identity.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
         """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it.
@@ -215,10 +215,12 @@ class Listers:
             if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
                 continue
             here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
-            if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
+            if here and _destroys(wanted, vpc.status) and self._may_share_tenant(vm, vpc):
                 yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
 
-    def _abroad(self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str) -> Dependency | None:
+    def _other_endpoint(
+        self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str
+    ) -> Dependency | None:
         """Behind another endpoint it is in another cloud."""
         endpoints = (self.endpoint_of(dependent), None if needed is None else self.endpoint_of(needed))
         if None in endpoints or endpoints[0] == endpoints[1]:
@@ -226,7 +228,7 @@ class Listers:
         words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
         return Dependency(name, Readiness.ELSEWHERE, words)
 
-    def _together(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
+    def _may_share_tenant(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
         """Whether two objects may live in the same tenant's part of the same cloud; what is not known counts as the same."""
         endpoints, tenants = (self.endpoint_of(one), self.endpoint_of(other)), (one.status.tenancy, other.status.tenancy)
         return all(None in pair or pair[0] == pair[1] for pair in (endpoints, tenants))
@@ -250,20 +252,20 @@ def targets_of(stored: CachedObject[Any, Any]) -> Iterator[Target]:
         yield Target(gpusnapshot.KIND, namespace, image.snapshot_ref.name)
 
 
-def _account_serves(seat: ResolvedAccount) -> Iterator[Dependency]:
+def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
     """Nothing new is begun with an account that goes, whose Secret goes, or whose credential has become another tenant's."""
-    name = f"GpuCloudAccount {seat.facts.name!r}"
-    if seat.leaving:
+    name = f"GpuCloudAccount {account.facts.name!r}"
+    if account.leaving:
         yield Dependency(name, Readiness.LEAVING, account=True)
-    if seat.bar is not None:
-        yield seat.bar
-    if seat.tenant is not None and seat.facts.tenants and seat.tenant not in seat.facts.tenants:
-        words = f"Its credential is not of tenant {seat.tenant!r} any more, to which it belonged; its conditions say more."
+    if account.bar is not None:
+        yield account.bar
+    if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
+        words = f"Its credential is not of tenant {account.tenant!r} any more, to which it belonged; its conditions say more."
         yield Dependency(name, Readiness.PENDING, words, account=True)
 
 
 def _need(
-    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, seat: ResolvedAccount
+    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
 ) -> Dependency:
     if needed is None:
         return Dependency(name, Readiness.MISSING)
@@ -271,8 +273,10 @@ def _need(
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
         return Dependency(name, Readiness.ELSEWHERE, words)
     theirs = needed.status.tenancy
-    if theirs is not None and seat.facts.tenants and theirs not in seat.facts.tenants:
-        words = f"It belongs to tenant {theirs!r}, and the account {seat.facts.name!r} does not: use an account of that tenant."
+    if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
+        words = (
+            f"It belongs to tenant {theirs!r}, and the account {account.facts.name!r} does not: use an account of that tenant."
+        )
         return Dependency(name, Readiness.ELSEWHERE, words)
     if needed.meta.deleting:
         return Dependency(name, Readiness.LEAVING)
@@ -341,7 +345,7 @@ def _is_being_made(vm: Vm) -> bool:
     return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
 
 
-def _called(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
+def _display_name(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
     """An object for a message: its namespace is told only to readers in another one."""
     if stored.meta.namespace == beside.meta.namespace:
         return f"{kind} {stored.meta.name!r}"

@@ -56,7 +56,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     kind = KIND
     plural = PLURAL
-    holds = "vms"
+    inventory_name = "vms"
     subject = SUBJECT
     done: ClassVar = {
         Verb.CREATE: (Reason.CREATED, "Requested creation of VM {name}."),
@@ -74,19 +74,19 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     }
 
     def __init__(
-        self, tools: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, purchases: QuotaUsage
+        self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage
     ) -> None:
-        super().__init__(tools, store)
+        super().__init__(deps, store)
         self._deletion_guard = deletion_guard
-        self._quota_usage = purchases
+        self._quota_usage = quota_usage
 
     def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """Where to look for the VM."""
-        return self._tools.objects.vm_identity(stored, spec)
+        return self._deps.objects.vm_identity(stored, spec)
 
     def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """What the spec asks for."""
-        return self._tools.objects.wanted_vm(stored, spec)
+        return self._deps.objects.wanted_vm(stored, spec)
 
     def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
         """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
@@ -107,38 +107,38 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}
 
-    def facts(self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
+    def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """The VM's facts; what only a purchase needs comes later."""
-        objects = self._tools.objects
+        objects = self._deps.objects
         price = None
-        if not stored.meta.deleting and seat.session is not None:
-            price = seat.session.catalogue.price_per_hour(spec.configuration)
+        if not stored.meta.deleting and account.session is not None:
+            price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
             price_per_hour=price,
             image_snapshot=objects.snapshot_for(stored, spec),
-            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, seat)),
+            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, account)),
             dependents=tuple(objects.dependents_of_vm(stored)) if stored.meta.deleting else (),
-            snapshots=self._snapshots(stored, spec, seat, common["identity"]),
+            snapshots=self._snapshots(stored, spec, account, common["identity"]),
         )
 
-    async def complete(self, facts: VmFacts, stored: GpuVM, seat: ResolvedAccount) -> VmFacts:
+    async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
         """Keys to install, whether the namespace stays, and VMs that may be this one under another name."""
         meta = stored.meta
-        keys = await ssh_keys.resolve(self._tools.kube, meta.namespace, facts.spec)
-        terminating = await self._tools.namespaces.terminating(meta.namespace)
+        keys = await ssh_keys.resolve(self._deps.kube, meta.namespace, facts.spec)
+        terminating = await self._deps.namespaces.terminating(meta.namespace)
         return replace(
             facts,
-            now=reading(self._tools.clock),
+            now=reading(self._deps.clock),
             keys=keys,
             namespace_terminating=terminating,
-            lookalikes=self._lookalikes(facts, seat),
+            lookalikes=self._lookalikes(facts, account),
         )
 
     def on_update(self, stored: GpuVM) -> None:
         """A new view: who is leaving, and what may be bought, is counted before anybody decides."""
         super().on_update(stored)
-        self._book(stored)
+        self._count_usage(stored)
         self._count_departure(stored)
 
     def forget(self, key: Key) -> None:
@@ -152,11 +152,11 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         super().recording(uid, status)
         stored = self.store.get(uid)
         if stored is not None:
-            self._book(replace(stored, status=status))
+            self._count_usage(replace(stored, status=status))
 
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
         """As for every kind; what is held may have been released meanwhile."""
-        await self._deletion_guard.look(stored.meta.uid)
+        await self._deletion_guard.refresh_releases(stored.meta.uid)
         return await super().gather(stored)
 
     def admits_deletion(self, facts: VmFacts) -> bool:
@@ -164,7 +164,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_departure(stored, facts.is_present)
-        if self._deletion_guard.hold(uid) is not None:
+        if self._deletion_guard.check(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
@@ -174,7 +174,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if facts.meta.deleting and self._deletion_guard.on and stored is not None:
             self._count_departure(stored, facts.is_present)
-            facts = replace(facts, hold=self._deletion_guard.hold(uid))
+            facts = replace(facts, hold=self._deletion_guard.check(uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
@@ -183,19 +183,19 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Send the plan's call. What destroys passes the brake in the same breath as it is counted."""
         uid, first = facts.meta.uid, False
         if plan.action in DESTROYS:
-            if self._deletion_guard.hold(uid) is not None:
+            if self._deletion_guard.check(uid) is not None:
                 return None
             first = self._deletion_guard.admit(uid)
-        along = _to_go_along(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
+        snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
-        if event is not None and along and not event.warning:
-            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, along)))}."
+        if event is not None and snapshots and not event.warning:
+            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, snapshots)))}."
             event = replace(event, note=words)
         if event is None and first:
             self._deletion_guard.roll_back(uid)
         stored = self.store.get(uid)
         if stored is not None:
-            self._book(stored)
+            self._count_usage(stored)
         return event
 
     async def send(self, session: AccountSession, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
@@ -211,24 +211,24 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.STOP:
                 await client.stop_server(id=here.name, **where)
             case Verb.DESTROY:
-                along = _to_go_along(facts)
-                with precondition.require(partial(self._may_go, facts, along)):
-                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(along) or None)
+                snapshots = _snapshots_to_delete(facts)
+                with precondition.require(partial(self._may_delete, facts, snapshots)):
+                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(snapshots) or None)
             case Verb.DELETE_SNAPSHOT:
                 await self._delete_snapshots(client, facts, targets)
         return None
 
-    def _may_go(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
+    def _may_delete(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
         """Whether these snapshots may go still: their own objects may have been retained or paused while the call waited."""
         vm = self.store.get(facts.meta.uid)
-        return vm is not None and set(snapshots) <= set(self._tools.objects.deletable_snapshots(vm, facts.identity))
+        return vm is not None and set(snapshots) <= set(self._deps.objects.deletable_snapshots(vm, facts.identity))
 
     async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
         """One after the other; a failure says which went before it."""
         here, gone = as_recorded(facts.found, facts.identity), list[str]()
         for name in names:
             try:
-                with precondition.require(partial(self._may_go, facts, (name,))):
+                with precondition.require(partial(self._may_delete, facts, (name,))):
                     await client.delete_snapshot(id=name, namespace=here.vpc, cluster=here.cluster)
             except CloudError as error:
                 if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
@@ -247,12 +247,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._deletion_guard.drop(meta.uid)
             return
         price = dollars(status.price_per_hour)
-        session = self._seat(stored, spec).session
+        session = self._account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 
-    def _book(self, stored: GpuVM) -> None:
+    def _count_usage(self, stored: GpuVM) -> None:
         """Count this object's VM if it is, or may be, bought, and is not known to be lost.
 
         One whose order was refused keeps its place: nothing holds its next order, and another's in between would be too many.
@@ -263,48 +263,48 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if spec is None or not orders.uses_quota(self.order_of(stored)):
             self._quota_usage.drop(meta.uid)
             return
-        account = self._tools.accounts.name_for(meta, spec, status)
+        account = self._deps.accounts.name_for(meta, spec, status)
         self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
-        seat = self._tools.accounts.seat(f.meta, f.spec, f.status)
-        price_of = (lambda _name: None) if seat.session is None else seat.session.catalogue.price_per_hour
+        account = self._deps.accounts.resolve(f.meta, f.spec, f.status)
+        price_of = (lambda _name: None) if account.session is None else account.session.catalogue.price_per_hour
         return self._quota_usage.usage(f.meta.uid, f.meta.namespace, f.account.name, price_of)
 
     def _order(self, facts: VmFacts) -> CreateServer:
-        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
-        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=seat.defaults)
+        account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
+        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults)
 
-    def _lookalikes(self, facts: VmFacts, seat: ResolvedAccount) -> tuple[str, ...]:
+    def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """VMs made by this installation for an object of this name, which no object stands for."""
-        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or seat.session is None:
+        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or account.session is None:
             return ()
-        base, here = naming.base_name(facts.meta.name, self._tools.objects.tag), facts.identity
+        base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
         return tuple(
             name
-            for name in seat.session.vms.names(here.cluster, here.vpc)
+            for name in account.session.vms.names(here.cluster, here.vpc)
             if name.startswith(base)
             and len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and Claim(seat.session.url, replace(here, name=name)) not in self._claims
+            and Claim(account.session.url, replace(here, name=name)) not in self._claims
         )
 
     def _snapshots(
-        self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, here: Identity
+        self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, here: Identity
     ) -> SnapshotsOfVm | Unknown | None:
         """The VM's snapshots in the cloud, and which of them may go with it; only for a deletion that asks for it."""
-        if "snapshots" not in self.watches(stored, spec) or seat.session is None:
+        if "snapshots" not in self.watches(stored, spec) or account.session is None:
             return None
-        seen = seat.session.snapshots.within(here.cluster, here.vpc)
+        seen = account.session.snapshots.within(here.cluster, here.vpc)
         if isinstance(seen, Unknown):
             return seen
         records, as_of = seen
-        deletable = set(self._tools.objects.deletable_snapshots(stored, here))
+        deletable = set(self._deps.objects.deletable_snapshots(stored, here))
         return SnapshotsOfVm(
             tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
         )
 
 
-def _to_go_along(facts: VmFacts) -> tuple[str, ...]:
+def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
     """The snapshots that the destroying call takes along: all of the VM's, or none."""
     seen = facts.snapshots
     return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()

@@ -39,7 +39,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     kind = KIND
     plural = PLURAL
-    holds = "vpcs"
+    inventory_name = "vpcs"
     subject = SUBJECT
     done: ClassVar = {
         Verb.CREATE_VPC: (Reason.CREATED, "Requested creation of VPC {name}."),
@@ -66,17 +66,17 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         inside = replace(identity(spec), name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
 
-    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
+    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
         """The VPC's facts."""
         deleting = stored.meta.deleting
         facts = VpcFacts(
             **common,
-            needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
-            dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
-            may_adopt=not sharing.is_isolated(self._tools.objects, seat),
-            occupants=self._occupants(stored, spec, seat),
+            needs=() if deleting else tuple(self._deps.objects.needs_of_vpc(account)),
+            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            may_adopt=not sharing.is_isolated(self._deps.objects, account),
+            occupants=self._occupants(stored, spec, account),
         )
-        barred = sharing.adoption(self._tools.objects, spec, seat)
+        barred = sharing.adoption(self._deps.objects, spec, account)
         return facts if barred is None else adoption.without(facts, barred)
 
     def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
@@ -86,13 +86,13 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
         """As for every kind; nothing is adopted where the administrator keeps namespaces apart."""
         proofs = super().proofs(stored, spec, here, found)
-        barred = sharing.adoption(self._tools.objects, spec, self._seat(stored, spec)) is not None
+        barred = sharing.adoption(self._deps.objects, spec, self._account(stored, spec)) is not None
         return replace(proofs, adoptable=False) if barred else proofs
 
-    async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
+    async def complete(self, facts: VpcFacts, stored: GpuVpc, account: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Whether the namespace stays."""
-        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
-        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+        terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
     def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
         """The GpuVpc's chain; first, that it must not adopt what is there."""
@@ -117,11 +117,11 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 await client.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster)
         return None
 
-    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount) -> Occupants | Unknown | None:
-        if not self.watches(stored, spec) or seat.session is None:
+    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount) -> Occupants | Unknown | None:
+        if not self.watches(stored, spec) or account.session is None:
             return None
-        vms = seat.session.vms.within(spec.cluster, spec.name)
-        snapshots = seat.session.snapshots.within(spec.cluster, spec.name)
+        vms = account.session.vms.within(spec.cluster, spec.name)
+        snapshots = account.session.snapshots.within(spec.cluster, spec.name)
         if isinstance(vms, Unknown):
             return vms
         if isinstance(snapshots, Unknown):

@@ -48,39 +48,39 @@ class Objects(Protocol):
         """Where this snapshot is; None while nobody can say."""
 
 
-def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, seat: ResolvedAccount) -> Iterator[Dependency]:
+def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, account: ResolvedAccount) -> Iterator[Dependency]:
     """A snapshot's ``spec.vm``: a copy of the VM's disk."""
-    if not is_isolated(objects, seat):
+    if not is_isolated(objects, account):
         return
-    place = (there.cluster, there.vpc, there.name)
-    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == place]
+    source = (there.cluster, there.vpc, there.name)
+    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == source]
     if not _only_ours(holders, snapshot):
         yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
 
 
-def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
+def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
     """A VM's ``image.snapshot``: a VM that boots from the disk in it."""
     name = spec.image.snapshot if spec.image is not None else None
-    if name is None or not is_isolated(objects, seat):
+    if name is None or not is_isolated(objects, account):
         return
-    place = objects.vm_identity(vm, spec)
+    identity = objects.vm_identity(vm, spec)
     named = [it for it in objects.snapshots if it.status.snapshot_id is not None and _named(objects, it, spec.cluster, name)]
-    here = [it for it in named if it.meta.namespace != vm.meta.namespace or (place and _vpc_of(objects, it) == place.vpc)]
+    here = [it for it in named if it.meta.namespace != vm.meta.namespace or (identity and _vpc_of(objects, it) == identity.vpc)]
     if not _only_ours(here, vm):
         words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
         yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
 
 
-def adoption(objects: Objects, spec: GpuVpcSpec, seat: ResolvedAccount) -> Dependency | None:
+def adoption(objects: Objects, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
     """Why a VPC that exists must not be taken over, although ``spec.adoption`` asks for it."""
-    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):
+    if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
     return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
 
 
-def is_isolated(objects: Objects, seat: ResolvedAccount) -> bool:
+def is_isolated(objects: Objects, account: ResolvedAccount) -> bool:
     """Whether this account is the operator's own, and its namespaces are kept apart."""
-    return seat.facts.name == OWN_ACCOUNT and not objects.shares_own
+    return account.facts.name == OWN_ACCOUNT and not objects.shares_own
 
 
 def _refused(name: str, why: str, instead: str) -> Dependency:
