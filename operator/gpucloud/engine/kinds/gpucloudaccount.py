@@ -1,4 +1,4 @@
-"""The GpuCloudAccount's room in the engine: its Secret is read by name, its session opened, its users counted."""
+"""Reconciler of GpuCloudAccounts: reads the Secret, opens the session, and collects the account's users."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _any(_kind: str, _stored: CachedObject[Any, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AccountReconcilerDeps:
-    """What the room works with."""
+    """Dependencies of the account reconciler."""
 
     accounts: Accounts
     sessions: AccountSessions
@@ -77,13 +77,13 @@ class AccountReconcilerDeps:
     budget: RequestBudget
     secret_finalizer: bool
     synced: Callable[[], bool]
-    order_of: Callable[[str, CachedObject[Any, Any]], Order | None]  # of an object of this kind, as its room knows it
+    order_of: Callable[[str, CachedObject[Any, Any]], Order | None]  # of an object of this kind, as its reconciler knows it
     queue: Callable[[Key], None]
     record: Callable[[ObjectFacts, Event], None]
 
 
 class GpuCloudAccountReconciler:
-    """GpuCloudAccounts."""
+    """Reconciler of GpuCloudAccounts."""
 
     kind = KIND
     plural = PLURAL
@@ -94,9 +94,9 @@ class GpuCloudAccountReconciler:
         self._tracker = OrderTracker(deps.clock)
 
     def on_update(self, stored: GpuCloudAccount) -> None:
-        """A new view of an account. That there is one is known before its Secret is read.
+        """Store a new account before its Secret is read.
 
-        One that takes the place of a namesake inherits nothing: neither its credential nor its endpoint.
+        An account that replaces a deleted one of the same name inherits neither its credential nor its endpoint.
         """
         meta, before = stored.meta, self._deps.accounts.get(stored.meta.namespace, stored.meta.name)
         if before is not None and (before.uid == meta.uid or not self._is_latest_of_name(meta)):
@@ -106,7 +106,7 @@ class GpuCloudAccountReconciler:
         self._put(stored, None, "it has not been looked at yet.")
 
     async def gather(self, stored: GpuCloudAccount) -> Facts:
-        """Read the Secret, and open a session with what it holds.
+        """Read the Secret, and open a session with its credential.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -116,17 +116,17 @@ class GpuCloudAccountReconciler:
             return Unreadable(reading(self._deps.clock), meta, stored.status, stored.flaw)
         secret, credential, trouble = await self._secret(stored, spec)
         if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
-            raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
+            raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
         endpoint = self._endpoint(spec)
         session = self._session(stored, endpoint, credential, secret, bar(spec.secret_ref.name, secret, trouble))
         return self._facts(stored, spec, secret, trouble, session)
 
     def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
-        """The pure core's answer."""
+        """Return the pure core's plan."""
         return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
 
     async def act(self, facts: Facts, plan: Plan[GpuCloudAccountStatus]) -> Event:
-        """Put our finalizer on a Secret, or take it off."""
+        """Add our finalizer to a Secret, or remove it."""
         verb = plan.action
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is done for a spec that cannot be read")
@@ -142,24 +142,24 @@ class GpuCloudAccountReconciler:
         return Event(reason, note.format(name=repr(name)), verb)
 
     def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
-        """An account creates nothing."""
+        """Do nothing: an account has no order."""
 
     def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
-        """An account waits for no listing."""
+        """Return None: an account waits for no listing."""
 
     def forget(self, key: Key) -> None:
-        """The account is gone, and with it its part of the session."""
+        """Remove a deleted account and leave its session."""
         self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)
         if known is not None and known.meta.uid != key.uid:
-            return  # another of the same name has taken its place
+            return  # another object of the name has replaced it
         gone = self._deps.accounts.drop(key.namespace, key.name)
         if gone is not None and gone.session is not None:
             self._deps.sessions.leave(gone.session, _label(key.namespace, key.name))
         self._wake_users(key.namespace, key.name)
 
     def check(self, namespace: str, name: str) -> None:
-        """Ask the cloud whether the credential still works; what it answers wakes the account."""
+        """Check in the background whether the credential still works; a changed answer wakes the account."""
         account = self._deps.accounts.get(namespace, name)
         if account is not None and account.session is not None:
             account.session.check()
@@ -167,7 +167,7 @@ class GpuCloudAccountReconciler:
     async def _secret(
         self, stored: GpuCloudAccount, spec: GpuCloudAccountSpec
     ) -> tuple[SecretFacts | None, ApiKey | Login | None, str]:
-        """The Secret's facts, the credential in it, and why it could not be read."""
+        """Return the Secret's facts, its credential, and why it could not be read."""
         name, namespace = spec.secret_ref.name, stored.meta.namespace
         try:
             found = await self._deps.kube.secret(namespace, name)
@@ -192,7 +192,7 @@ class GpuCloudAccountReconciler:
         return facts, credential, ""
 
     def _is_latest_of_name(self, meta: ObjectFacts) -> bool:
-        """Whether no younger object has taken its name, of which the watch has told before it told of this one's end."""
+        """Whether the store has no younger object of this name; its ADDED event may precede this object's DELETED event."""
         bearer = self.store.named(meta.namespace, meta.name)
         return bearer is not None and bearer.meta.uid == meta.uid
 
@@ -210,7 +210,7 @@ class GpuCloudAccountReconciler:
         secret: SecretFacts | None,
         barred: Dependency | None,
     ) -> AccountSession | None:
-        """The session of what the Secret holds now; of what it held before, while it holds nothing that can be used."""
+        """Return the session of the Secret's credential; while it has no usable one, the session of the last credential."""
         deps, meta = self._deps, stored.meta
         before = deps.accounts.get(meta.namespace, meta.name)
         current = before.session if before is not None else None
@@ -289,7 +289,7 @@ class GpuCloudAccountReconciler:
         )
 
     def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool] = _any) -> list[str]:
-        """Objects that use this account; ``which`` of them, for people."""
+        """Return the names, for messages, of the objects that use this account and satisfy ``which``."""
         deps, found = self._deps, []
         for key in sorted(deps.references.dependents(Target(KIND, namespace, name))):
             stored = deps.objects.find(Target(key.kind, key.namespace, key.name))
@@ -301,15 +301,15 @@ class GpuCloudAccountReconciler:
         return sorted(found)
 
     def _may_have_resources(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
-        """Whether it may have something in the cloud, or is about to."""
+        """Whether the object has or may have a resource in the cloud, or is about to create one."""
         return needs_credential(self._deps.order_of(kind, stored), stored.status)
 
     def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
-        """Which objects may have something that belongs to this tenant: what is not known to be another's may be."""
+        """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
         return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.tenancy in {None, tenant}
 
     def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
-        """Whether another account needs this Secret still: for what may exist, or, while it does not go, for what may come."""
+        """Whether another account still needs this Secret: it is not being deleted, or its objects may have resources."""
         goes = secret is not None and secret.deleting
         return any(
             other.meta.uid != stored.meta.uid

@@ -1,4 +1,4 @@
-"""The GpuSnapshot's room in the engine: the VM that it is of, and how its calls are sent."""
+"""Reconciler of GpuSnapshots: its facts include the VM that a snapshot is taken of."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFacts]):
-    """GpuSnapshots."""
+    """Reconciler of GpuSnapshots."""
 
     kind = KIND
     plural = PLURAL
@@ -45,11 +45,11 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
     failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
 
     def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Where to look for the snapshot."""
+        """Return the snapshot's identity."""
         return self._deps.objects.snapshot_identity(stored, spec)
 
     def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """What the spec asks for, where it says so itself: else the recorded place is the only one."""
+        """Return the identity that the spec asks for. Without ``spec.vm`` the cluster and VPC are those of the order record."""
         here, order = self.identity(stored, spec), stored.order
         if here is None:
             return None
@@ -60,16 +60,16 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         return replace(here, name=name, **recorded)
 
     def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
-        """Whether it was taken at the recorded time."""
+        """Whether the record's creation time is the one in status; None if either is unknown."""
         taken_at = moment(record.creation_date)
         return None if status.creation_date is None or taken_at is None else taken_at == status.creation_date
 
     def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
-        """Whether the owner chose the snapshot's name."""
+        """Whether the spec sets the snapshot's name."""
         return spec.snapshot_name is not None
 
     def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
-        """The VM that it is to be of, until it is taken."""
+        """Watch the source VM until the snapshot is taken."""
         source = self._deps.objects.source_identity(stored, spec)
         if source is None or stored.meta.deleting or stored.status.snapshot_id is not None:
             return {}
@@ -78,7 +78,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
     def facts(
         self, stored: GpuSnapshot, spec: GpuSnapshotSpec, account: ResolvedAccount, common: dict[str, Any]
     ) -> SnapshotFacts:
-        """The snapshot's facts."""
+        """Return the snapshot's facts."""
         objects, deleting = self._deps.objects, stored.meta.deleting
         return SnapshotFacts(
             **common,
@@ -88,12 +88,12 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         )
 
     async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, account: ResolvedAccount) -> SnapshotFacts:  # noqa: ARG002
-        """Whether the namespace stays."""
+        """Add whether the namespace is terminating."""
         terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
         return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
     def decided(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
-        """The GpuSnapshot's chain."""
+        """Return the GpuSnapshot's plan."""
         return decide(facts)
 
     async def send(

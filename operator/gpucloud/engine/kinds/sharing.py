@@ -1,7 +1,8 @@
-"""Who may name a thing of the cloud by its name under the operator's own account, which several namespaces may share.
+"""Isolation of namespaces that share the operator's own account.
 
-A name is no proof of whose the thing is: another namespace's disk could be copied by it, another's VPC taken over. So a
-namespace names what an object of its own stands for, unless the administrator says that all may name everything.
+A name in a spec does not prove that the named cloud resource belongs to the namespace: one namespace could copy another's
+disk or adopt another's VPC. So under the operator's own account a spec may name only resources of objects in its own
+namespace, unless the administrator allows all namespaces to name everything.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Objects(Protocol):
-    """The objects as last seen, and what each stands for."""
+    """The cached objects and the identities of their cloud resources."""
 
     @property
     def vms(self) -> Store[GpuVMSpec, GpuVMStatus]:
@@ -39,17 +40,17 @@ class Objects(Protocol):
 
     @property
     def shares_own(self) -> bool:
-        """Whether any namespace may name what the operator's own account shows."""
+        """Whether any namespace may name all resources of the operator's own account."""
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
-        """Where this VM is; None while nobody can say."""
+        """Return the VM's identity; None while it is unknown."""
 
     def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Where this snapshot is; None while nobody can say."""
+        """Return the snapshot's identity; None while it is unknown."""
 
 
 def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, account: ResolvedAccount) -> Iterator[Dependency]:
-    """A snapshot's ``spec.vm``: a copy of the VM's disk."""
+    """Refuse a snapshot's ``spec.vm`` if the VM is not of this namespace: the snapshot would copy its disk."""
     if not is_isolated(objects, account):
         return
     source = (there.cluster, there.vpc, there.name)
@@ -59,7 +60,7 @@ def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, acco
 
 
 def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
-    """A VM's ``image.snapshot``: a VM that boots from the disk in it."""
+    """Refuse a VM's ``image.snapshot`` if the snapshot is not of this namespace: the VM would boot from its disk."""
     name = spec.image.snapshot if spec.image is not None else None
     if name is None or not is_isolated(objects, account):
         return
@@ -72,14 +73,14 @@ def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: Resolve
 
 
 def adoption(objects: Objects, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
-    """Why a VPC that exists must not be taken over, although ``spec.adoption`` asks for it."""
+    """Return why an existing VPC must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
     if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
     return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
 
 
 def is_isolated(objects: Objects, account: ResolvedAccount) -> bool:
-    """Whether this account is the operator's own, and its namespaces are kept apart."""
+    """Whether this account is the operator's own and its namespaces are isolated from each other."""
     return account.facts.name == OWN_ACCOUNT and not objects.shares_own
 
 
@@ -89,7 +90,7 @@ def _refused(name: str, why: str, instead: str) -> Dependency:
 
 
 def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject[Any, Any]) -> bool:
-    """Whether something of this object's namespace stands for it, and nothing of another's."""
+    """Whether at least one claimant has a seen resource, and all such claimants are of this object's namespace."""
     found = [item for item in claimants if item.status.account == OWN_ACCOUNT and _is_there(item)]
     return bool(found) and all(item.meta.namespace == stored.meta.namespace for item in found)
 
