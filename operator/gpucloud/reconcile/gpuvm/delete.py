@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The next step of a deletion that was asked for."""
+    """Return the next step of a requested deletion."""
     plan = delete.decide(f, prepare=lambda: held(f) or _snapshots(f))
     if plan.action is None or plan.status is None:
         return plan
-    return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # it passes: held no more
+    return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # the deletion guard admits it
 
 
 def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -45,7 +45,7 @@ def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def with_snapshots(f: VmFacts) -> bool:
-    """Whether the destroying call may take the VM's snapshots along: each is ours and may go, by a fresh listing."""
+    """Whether the destroying call may delete the VM's snapshots too: a fresh listing shows that each one is deletable."""
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
         return False
     items = f.snapshots.items
@@ -53,7 +53,7 @@ def with_snapshots(f: VmFacts) -> bool:
 
 
 def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """What is to be done about the VM's snapshots before it is destroyed."""
+    """Delete the VM's snapshots before the VM is destroyed, if the spec asks for that."""
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE:
         return None
     if not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.as_of < f.fresh_from:
