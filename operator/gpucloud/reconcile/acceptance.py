@@ -30,9 +30,9 @@ _FORM = stamps.Form(
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Doubts that began at or before ``until`` (mono) are ended. ``trouble``: why the annotation says nothing.
+    """An accepted absence: it ends doubts that began at or before ``until`` (mono). ``trouble``: why the annotation is invalid.
 
-    ``too_early`` is what to say of a later doubt, which the annotation does not end.
+    ``too_early`` is the message for a later doubt, which the annotation does not end.
     """
 
     until: float = NEVER

@@ -1,6 +1,6 @@
-"""A VPC that must not be taken over: the administrator keeps apart the namespaces that share the operator's own account.
+"""Refused adoption of a VPC: the administrator isolates the namespaces that share the operator's own account.
 
-The spec then counts as ``adoption: Never``, in life and in deletion, so nothing is done to a VPC that was there before.
+The spec then counts as ``adoption: Never``, during deletion too, so the operator never changes a VPC that existed before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The brake: when too much enters deletion at once, destruction pauses until a person says that it was meant.
+"""The deletion guard: if too many deletions are requested at once, destruction pauses until a person releases it.
 
-The worst accidents cross namespaces (a pruned application, a deleted CRD), so all departures are counted together, by the
-apiserver's own times of deletion. See docs/adr/0007.
+The worst accidents cross namespaces (a pruned application, a deleted CRD), so the deletions of all namespaces are counted
+together, by the apiserver's deletion timestamps. See docs/adr/0007.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """An object whose deletion destroys a VM.
+    """A deletion that destroys a VM.
 
-    ``passed``: destroying was begun, so it counts and is held no more. ``held``: it was held before, which outlives a restart.
+    ``passed``: the guard admitted it, so it counts and is not held. ``held``: it was held before, perhaps before a restart.
     """
 
     uid: str

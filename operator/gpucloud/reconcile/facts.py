@@ -29,10 +29,10 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Present(Generic[R]):
-    """The last complete look shows it. ``duplicate_records``: more than one record under one identity, not to be told apart.
+    """The last complete listing shows the record. ``duplicate_records``: more than one record has this identity.
 
-    ``returned`` is when the listing began in which it came back, after others had lacked it. ``doubtful``: it was only one that
-    did, or they were not believed, so that it may never have been away.
+    ``returned``: begin of the listing that showed the record again after others had lacked it. ``doubtful``: only one listing
+    had lacked it, or none that was believed, so the resource may never have been gone.
     """
 
     record: R
@@ -44,9 +44,9 @@ class Present(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A complete, plausible listing that began at ``as_of`` does not show it; the first such in a row began at ``since``.
+    """A complete, plausible listing that began at ``as_of`` lacks the record; the first such in a row began at ``since``.
 
-    ``confirmed`` is when the listing before that one began, if it did not show it either: one listing may be partial.
+    ``confirmed``: begin of the listing before that one, if it lacked the record too: one listing may be partial.
     """
 
     as_of: float

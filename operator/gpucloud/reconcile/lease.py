@@ -1,8 +1,8 @@
 """Leader election: the rules of a coordination.k8s.io Lease, as in client-go.
 
-No clock but our own is believed. The times in a Lease are for people; whether its holder lives is told by whether the record
-changes. A holder that has not renewed for the deadline stops by itself; another takes over only after the longer duration,
-counted from when it first saw the record as it is. So two overlap only if their clocks' rates differ as much as those times.
+A candidate trusts only its own clock. The times in a Lease are for people; a change of the record shows that its holder lives.
+A holder that could not renew for the deadline stops by itself. Another candidate takes over only after the longer duration,
+counted from when it first read the unchanged record. So two lead at once only if their clocks' rates differ that much.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether an observation with one credential counts for an object that belongs to a tenant.
 
-With another tenant's valid key everything of ours looks gone. So an object whose tenant is known is seen, and is missed,
-only through a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
+With another tenant's valid key all resources of ours look gone. So if an object's tenant is known, Present and Absent count
+only with a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
 """
 
 from __future__ import annotations

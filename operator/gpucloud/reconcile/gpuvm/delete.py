@@ -1,7 +1,7 @@
-"""Destroying a VM, and its snapshots with it where the owner asks for that.
+"""Steps of a GpuVM's deletion: destroy the VM, and its snapshots too if the spec asks for that.
 
-``DeleteSnapshots=true`` takes every snapshot of the VM. So it is sent only when a fresh listing shows that each of them is
-ours and none is to be kept; otherwise those that may go are deleted one by one, and the VM after them.
+``DeleteSnapshots=true`` deletes every snapshot of the VM. So it is sent only if a fresh listing shows that all of them are
+deletable. Otherwise the deletable snapshots are deleted one by one before the VM.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Too much enters deletion at once: nothing is destroyed before a person says that it was meant.
+    """Wait while the deletion guard holds the destruction.
 
-    That it is held is a record of its own: the condition's reason may give way to another one before a restart.
+    Status records the hold in a field of its own: the condition's reason may change to another one before a restart.
     """
     if f.hold is None:
         return None
