@@ -1,4 +1,4 @@
-"""The chain of a GpuVM: the first step that answers wins."""
+"""The chain of a GpuVM: the first step with a plan wins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The next step for this GpuVM. Total: it answers for any facts, and never raises."""
+    """Return the plan for this GpuVM. Total: returns a plan for all facts, and never raises."""
     plan = _first(f)
     if f.status.order is not None or plan.status is None or plan.status.order is None:
         return plan
@@ -39,7 +39,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The plan of the first step that answers."""
+    """Return the plan of the first step that has one."""
     for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost):
         plan = step(f)
         if plan is not None:
@@ -48,10 +48,10 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def deleting(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    """Return the deletion's next step. Pause, Retain and late answers count during deletion too."""
     return delete.decide(f) if f.meta.deleting else None
 
 
 def alive(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """The VM is there and ours: compare its power with what is asked."""
+    """Compare the power state of an existing VM with the spec."""
     return power.decide(f, f.found) if isinstance(f.found, Present) else None
