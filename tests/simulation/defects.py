@@ -92,7 +92,7 @@ MET: dict[str, tuple[Change, ...]] = {
     ),
     "a restart annotation counts again when the status was wiped": (
         ("reconcile/gpuvm/power.py", " and f.status.order is not None else None", " else None"),
-        ("reconcile/gpuvm/facts.py", "        if self.status.order is None:", "        if not self.status:"),
+        ("reconcile/gpuvm/facts.py", "        if self.status.order is not None:", "        if self.status:"),
     ),
     "a spec that names another place overwrites the record": (
         (PLACEMENT, "    return elsewhere or bool(order.vpc", "    return False and bool(order.vpc"),

@@ -703,6 +703,13 @@ ROWS = {
         records=True,
         status={"last_handled_restart_at": "t0"},
     ),
+    "a restart is answered by the write that records a lost order anew": Row(
+        "nobody can know whether it was carried out before the status was lost",
+        {"meta": noted(RESTART_REQUESTED_AT="t0"), "known": known(an_order(NAME)), "found": Absent(NOW, NOW - 2, NOW - 2)},
+        Reason.VM_LOST,
+        "Unknown",
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t0"},
+    ),
     "pending beyond the deadline stalls": Row(
         "a broken boot may wait for ever",
         {

@@ -96,6 +96,11 @@ class CloudFacts(Generic[P, S, R]):
         """The part of status that is copied from the cloud's record; empty when it is not seen."""
         raise NotImplementedError
 
+    def answered(self) -> dict[str, Any]:
+        """The requests of a person that every write of status records as answered, whatever else it says."""
+        request = self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
+        return {"last_handled_reconcile_at": request or self.status.last_handled_reconcile_at}
+
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - a kind may need it
         """Conditions of this kind that are True beside the verdict."""
         return ()

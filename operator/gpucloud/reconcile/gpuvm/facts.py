@@ -83,7 +83,18 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
-        seen = {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
-        if self.status.order is None:  # found again without its record: what was asked for before counts as answered
-            seen["last_handled_restart_at"] = self.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
-        return seen
+        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+
+    def answered(self) -> dict[str, Any]:
+        """As of every kind; and a restart, where the status holds no order.
+
+        Then there is nothing to restart yet, or the status was lost: whether the VM was restarted since, nobody can know, and
+        to restart it twice loses work. The write that records the order anew records that, too: so does one that has not
+        found the VM yet.
+        """
+        if self.status.order is not None:
+            return CloudFacts.answered(self)
+        return {
+            **CloudFacts.answered(self),
+            "last_handled_restart_at": self.meta.annotations.get(Annotation.RESTART_REQUESTED_AT),
+        }
