@@ -710,6 +710,24 @@ ROWS = {
         "Unknown",
         status={"order": OrderState.SEEN, "last_handled_restart_at": "t0"},
     ),
+    "a new order costs what it asks for": Row(
+        "an earlier one, never made, asked for another configuration",
+        {
+            "status": a_status("ApiError", order=an_order(NAME, OrderState.REFUSED), price_per_hour="2.05"),
+            "known": known(an_order(NAME, OrderState.REFUSED)),
+            "price_per_hour": "4.10",
+        },
+        Reason.CREATING,
+        records=True,
+        status={"price_per_hour": "4.10"},
+    ),
+    "an order that is sent costs what it asks for": Row(
+        "the spec was changed since the order was recorded",
+        {"status": CREATING.model_copy(update={"price_per_hour": "2.05"}), "known": MINE, "price_per_hour": "4.10"},
+        Reason.CREATING,
+        action=Verb.CREATE,
+        status={"price_per_hour": "4.10"},
+    ),
     "pending beyond the deadline stalls": Row(
         "a broken boot may wait for ever",
         {
