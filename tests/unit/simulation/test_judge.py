@@ -78,6 +78,20 @@ def test_something_of_a_stranger_is_stopped(court):
     assert court.oracles == ["foreign"]
 
 
+STOPS = {"namespace": "acme", "cluster": "Msc1"}
+
+
+@pytest.mark.parametrize(("which", "found"), [("prod", []), ("srv-1", ["unasked"])])
+def test_a_vm_is_stopped_because_the_object_that_it_was_made_for_wants_that(court, which, found):
+    """Seed 100529: the cloud gave the first VM a name of its own, so that another came to have the name both asked for."""
+    first = court.bought("a", "srv-1")
+    court.writes(first, order=court.judge.books.lives[first["metadata"]["uid"]].status["order"] | {"name": "prod"})
+    court.bought("b", "prod", powerState="Stopped")
+    court.passes(1000)
+    court.sends("StopServer", id=which, **STOPS)
+    assert court.oracles == found
+
+
 def test_ours_is_destroyed_unasked(court):
     court.bought()
     court.destroys("a-x")
