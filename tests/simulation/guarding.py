@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 PRICES = {"A100_40GB_PCIe_1x": 2.05, "A100_40GB_PCIe_2x": 4.10}  # dollars an hour, as the cloud's catalogue says
+HOLDS_NO_ROOM = frozenset({"NotOrdered", "Lost", "Gone"})  # states of an order that no limit counts
 AHEAD = timedelta(minutes=5)  # a release for later than that releases nothing
 SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
 
@@ -135,7 +136,7 @@ class Guarding:
     def _has_room(self, life: Life) -> bool:
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
         others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]
-        counting = [one for one in others if one.status.get("order") and one.ready.partition("/")[2] != "VMLost"]
+        counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
         reconcilers = (

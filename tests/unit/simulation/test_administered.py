@@ -289,6 +289,17 @@ def test_no_more_is_ordered_than_a_limit_allows(court, settings, found):
     assert it.oracles == found
 
 
+def test_what_was_never_ordered_takes_no_room(court):
+    """Seed 110123: five objects waited for a price, and each passed for what the others' limit was full of."""
+    it = court(max_vms_per_namespace=1)
+    for name in ("a", "b"):
+        item = it.applied(name)
+        it.writes(item, order={"state": "NotOrdered"})
+        it.says(item, "False", "LimitReached")
+    lives = it.judge.books.lives.values()
+    assert ["there is room" in text for life in lives for text in it.judge.guarding.unmet(life)] == [True, True]
+
+
 def test_a_limit_with_room_holds_nobody(court):
     it = court(max_vms_per_namespace=1)
     it.bought("a", "a-x")
