@@ -151,7 +151,7 @@ def test_few_deletions_are_not_in_its_way(here, sim, operator):
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_ten_applied_at_once_stop_exactly_at_the_limit(here, sim, operator, limit, reconciler, setting):
+def test_ten_applied_at_once_stop_exactly_at_the_limit(here, sim, operator, limit, room, setting):
     operator(**FLAGS, **limit)
     here.apply([gpuvm(f"vm-{number}") for number in range(10)])
 
@@ -160,18 +160,18 @@ def test_ten_applied_at_once_stop_exactly_at_the_limit(here, sim, operator, limi
         assert sorted(set(states)) == ["False/LimitReached", "True/Running"], states
         return states.count("True/Running")
 
-    eventually(lambda: settled() == reconciler, 60, f"{reconciler} to run and the others to be refused")
-    assert len(sim.calls("CreateServer")) == len(sim.vms()) == reconciler
+    eventually(lambda: settled() == room, 60, f"{room} to run and the others to be refused")
+    assert len(sim.calls("CreateServer")) == len(sim.vms()) == room
     items = {item["metadata"]["name"]: ready(item) for item in here.list("gpuvm")}
     refused = [name for name, state in items.items() if state == "False/LimitReached"]
     eventually(lambda: setting in condition(here.get("gpuvm", refused[0]), "Stalled")["message"], what=setting)
     assert here.get("gpuvm", refused[0])["status"]["order"]["state"] == "NotOrdered"
 
     here.delete("gpuvm", next(name for name, state in items.items() if state == "True/Running"))
-    eventually(lambda: len(sim.calls("CreateServer")) == reconciler + 1, 60, "one more to be bought")
-    eventually(lambda: settled() == reconciler, 60, f"{reconciler} to run and the others to be refused")
+    eventually(lambda: len(sim.calls("CreateServer")) == room + 1, 60, "one more to be bought")
+    eventually(lambda: settled() == room, 60, f"{room} to run and the others to be refused")
     looked_again(sim)
-    assert len(sim.vms()) == reconciler, "and no more than one"
+    assert len(sim.vms()) == room, "and no more than one"
 
 
 # --- with kube-controller-manager, which empties namespaces and counts quotas

@@ -77,14 +77,13 @@ def opened(node):
 KINDS[opened] = ast.Call
 
 
-def test_the_rooms_that_see_custom_resources_open_no_file():
+def test_the_packages_that_see_custom_resources_open_no_file():
     """So no field of one can be a path, whatever stands in it (S13)."""
     openers = {line.rpartition(": ")[2] for line in found(opened, ast.Call) if "/cli/" not in line}
     assert openers == {
         "Path(path).read_text",  # settings: the files of the operator's own credentials
-        "tools.sessions.open",  # a session of the engine, no file
+        "deps.sessions.open",  # a session of the engine, no file
         "self._sessions.open",  # the same
-        "self.sessions.open",  # the same
     }
 
 

@@ -55,6 +55,7 @@ class Order:
     vpc: str = ""  # of a VM or snapshot
     cluster: str = ""
     tenant: str = ""  # of the key
+    configuration: str = ""  # of a VM
 
 
 class Clock:

@@ -30,17 +30,35 @@ async def judge(world: World, of: Judge) -> None:
     if not await _wanted(world, of, "liveness"):
         return
     settings = world.scenario.settings
-    before = {life.uid: life.mutations for life in of.books.standing() if life.ready.startswith("True/") or _stalled(life)}
+    before = _at_rest(of)
     await asyncio.sleep(QUIET_POLLS * settings.poll_steady_seconds + 5.0)
-    for uid, mutations in before.items():
-        life = of.books.lives[uid]
-        if life.mutations != mutations:
-            of.found("quiet", f"{life.name}: {life.mutations - mutations} writes or calls after the wanted state was reached")
+    for restless in _restless(of, before):
+        of.found("quiet", restless)
     for life in of.books.standing():
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
         await _delete_everything(world, of)
     await _orphans(world, of)
+
+
+def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
+    """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now."""
+    resting = (life for life in of.books.standing() if life.ready.startswith("True/") or _stalled(life))
+    return {life.uid: (life.ready, life.mutations) for life in resting}
+
+
+def _restless(of: Judge, before: dict[str, tuple[str, int]]) -> Iterator[str]:
+    """What was written, or called for, though nothing was left to do.
+
+    Excused: what was Stalled, and went on by itself, since its wanted state had not been reached: an order that was refused is
+    sent again every few minutes, a catalogue that failed is read again, and work goes on when the deadline for it is over.
+    """
+    for uid, (ready, mutations) in before.items():
+        life = of.books.lives[uid]
+        over = ready.endswith("/ProgressDeadlineExceeded")
+        went_on = not ready.startswith("True/") and (over or life.ready != ready)
+        if life.mutations != mutations and not went_on:
+            yield f"{life.name}: {life.mutations - mutations} writes or calls after the wanted state was reached"
 
 
 async def _orphans(world: World, of: Judge) -> None:

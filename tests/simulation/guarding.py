@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 PRICES = {"A100_40GB_PCIe_1x": 2.05, "A100_40GB_PCIe_2x": 4.10}  # dollars an hour, as the cloud's catalogue says
+HOLDS_NO_ROOM = frozenset({"NotOrdered", "Lost", "Gone"})  # states of an order that no limit counts
 AHEAD = timedelta(minutes=5)  # a release for later than that releases nothing
 SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
 
@@ -82,7 +83,7 @@ class Guarding:
         passed = self._passed[process.name]
         if life.uid in passed:
             return
-        departure = passed[life.uid] = Departure(life.uid, _entered(life), _known_price(life))
+        departure = passed[life.uid] = Departure(life.uid, _entered(life), self._known_price(life))
         among = [one for one in passed.values() if not self._is_released(self._life(one.uid))]
         if self._is_crowd(departure, among):
             names = ", ".join(self._life(one.uid).name for one in among)
@@ -96,7 +97,7 @@ class Guarding:
         namespace = life.last["metadata"]["namespace"]
         there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
         everywhere = self._bought(life) if world.scenario.own_account else there
-        price = sum(map(_price, (*there, life)))
+        price = sum(min(self._prices(one)) for one in there) + _price(life)
         counts = (
             (settings.max_vms_per_namespace, len(there) + 1, "--max-vms-per-namespace"),
             (settings.max_vms_per_account, len(everywhere) + 1, "--max-vms-per-account"),
@@ -135,13 +136,13 @@ class Guarding:
     def _has_room(self, life: Life) -> bool:
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
         others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]
-        counting = [one for one in others if one.status.get("order") and one.ready.partition("/")[2] != "VMLost"]
+        counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
         reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
-            (settings.max_price_per_hour_per_namespace, sum(map(_price, (*there, life)))),
+            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in (*there, life))),
         )
         return all(not most or found <= most for most, found in reconcilers)
 
@@ -157,9 +158,23 @@ class Guarding:
         lives = self._world.judge.books.lives.values()
         return [self._departure(one) for one in lives if one.kind == "GpuVM" and "deletionTimestamp" in one.last["metadata"]]
 
-    @staticmethod
-    def _departure(life: Life) -> Departure:
-        return Departure(life.uid, _entered(life), _price(life))
+    def _departure(self, life: Life) -> Departure:
+        return Departure(life.uid, _entered(life), max(self._prices(life)))
+
+    def _known_price(self, life: Life) -> float:
+        """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""
+        return min(self._prices(life)) if life.status.get("pricePerHour") else 0.0
+
+    def _prices(self, life: Life) -> list[float]:
+        """What its VM may cost, as far as anybody can know: as it was ordered, whatever its spec says since.
+
+        Excused: after an order without a clear answer any of its orders may have made the VM, as no listing names the
+        configuration of one.
+        """
+        orders = [one for one in self._world.cloud.orders if (one.uid, one.operation) == (life.uid, "CreateServer")]
+        clear = [one for one in orders if one.answer in {"accepted", "refused"}]
+        made = orders if len(clear) < len(orders) else [one for one in clear if one.answer == "accepted"][-1:]
+        return [PRICES.get(one.configuration, 0.0) for one in made] or [_price(life)]
 
     def _is_crowd(self, departure: Departure, among: list[Departure]) -> bool:
         """Whether some window with this departure in it holds more than may pass."""
@@ -200,10 +215,6 @@ def _entered(life: Life) -> datetime:
     return _time(life.last["metadata"]["deletionTimestamp"])
 
 
-def _known_price(life: Life) -> float:
-    """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""
-    return _price(life) if life.status.get("pricePerHour") else 0.0
-
-
 def _price(life: Life) -> float:
+    """What a VM as its spec asks for costs."""
     return PRICES.get(str(life.spec.get("configuration")), 0.0)

@@ -227,7 +227,8 @@ class Judge:
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
-        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place))
+        asked = str(json.loads(request.body).get("configuration") or "")
+        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked))
         life = self.books.lives.get(uid)
         if life is not None:
             life.mutations += 1

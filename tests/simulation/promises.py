@@ -9,12 +9,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.sim.world.vms import Vm
 from simulation.cloud import CREATES, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpucloud.sim.messages import Request, Response
+    from simulation.books import Life
     from simulation.process import Process
     from simulation.world import World
 
@@ -57,7 +59,7 @@ class Promises:
         if operation in POWER:
             self._not_again(process, operation, name)
         if operation == "StopServer":
-            self._wanted_off(name)
+            self._wanted_off(name, json.loads(request.body))
         if operation == "CreateServer":
             image = json.loads(request.body).get("snapshotName") or ""
             self._made_from |= {life.uid: image for life in self._world.judge.books.recording("GpuVM", name)}
@@ -73,18 +75,28 @@ class Promises:
         """Somebody else changed something: the next power call has a reason of its own."""
         self._powered.clear()
 
-    def _wanted_off(self, name: str) -> None:
+    def _wanted_off(self, name: str, said: dict[str, Any]) -> None:
         """A VM is stopped when its owner wants it off, or restarted, and each restart is done once.
+
+        Its owner is the object that it was made for. Of a VM that is a stranger's, or gone, it is whoever records the name.
 
         Excused: the owner changed the spec, or asked for the restart, so lately that a call may have been on its way; a status
         that somebody restored, of which nothing tells what was done since.
         """
-        for life in self._world.judge.books.recording("GpuVM", name):
+        place = (str(said.get("namespace")), str(said.get("cluster")).casefold())
+        for life in self._made_for(name, place) or self._world.judge.books.recording("GpuVM", name):
             late = self._world.loop.time() - life.asked_at > RESTARTED_SECONDS + 2 * self._world.grace
             if late and not life.restart_open and life.spec.get("powerState") != "Stopped" and not life.restored:
                 self._found(
                     "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
                 )
+
+    def _made_for(self, name: str, place: tuple[str, str]) -> list[Life]:
+        """The objects that VMs of this name, in this VPC and cluster, were made for."""
+        rows = [(row, maker) for _, row, maker in self._world.cloud.live() if isinstance(row, Vm) and name_of(row) == name]
+        makers = [maker for row, maker in rows if (row.order.vpc, row.order.cluster.casefold()) == place]
+        lives = self._world.judge.books.lives
+        return [lives[maker] for maker in makers if maker in lives]
 
     def led(self, process: Process, what: str) -> None:
         """With a Lease, whoever sends a changing call, or a write of an object, holds it at that moment."""

@@ -53,8 +53,8 @@ class Court:
         self.judge.sent(self.operator, operation, request)
         return self.world.cloud.carry_out(self.operator, operation, request, "").status
 
-    def orders(self, name):
-        return self.sends("CreateServer", name=name, ssh_keys=SPEC["sshKeys"], **SPEC)
+    def orders(self, name, **spec):
+        return self.sends("CreateServer", name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
 
     def destroys(self, name):
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
@@ -70,5 +70,5 @@ class Court:
     def bought(self, name="a", thing="a-x", **spec):
         item = self.applied(name, **spec)
         self.records(item, thing)
-        assert self.orders(thing) == 202
+        assert self.orders(thing, **spec) == 202
         return item

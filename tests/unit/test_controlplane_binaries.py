@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from controlplane import cache, download, gobuild, obtain, versions
-from controlplane.choice import SessionDeps, Way
+from controlplane.choice import Surroundings, Way
 from controlplane.errors import ControlPlaneError
 from controlplane.surroundings import find_binaries, look_around
 
@@ -233,7 +233,7 @@ def test_a_second_run_waits_for_the_first_and_takes_what_it_made(tmp_path, capsy
         with cache.locked(folder, release_finalizer):
             found = find_binaries(("etcd",), environ)
     assert found.places == ("the user cache",)
-    facts = SessionDeps(forced="build", uncached=("etcd",))  # as it was before the wait
+    facts = Surroundings(forced="build", uncached=("etcd",))  # as it was before the wait
     got = obtain.obtain_binaries(facts, (Way.BUILD,), ("etcd",), environ)
     assert got.how == "assets: binaries from the user cache"
     assert capsys.readouterr().err == ""
@@ -247,7 +247,7 @@ def test_when_the_download_fails_the_build_follows_unless_the_download_was_force
     environ = fake_go(tmp_path, 'echo built > "$2"')
     order = (Way.DOWNLOAD, Way.BUILD)
     with pytest.raises(ControlPlaneError, match="cannot be downloaded"):
-        obtain.obtain_binaries(SessionDeps(forced="download"), order, ("etcd",), environ)
-    got = obtain.obtain_binaries(SessionDeps(), order, ("etcd",), environ)
+        obtain.obtain_binaries(Surroundings(forced="download"), order, ("etcd",), environ)
+    got = obtain.obtain_binaries(Surroundings(), order, ("etcd",), environ)
     assert got.how.startswith("build: ")
     assert "Trying the next way" in capsys.readouterr().err

@@ -130,7 +130,7 @@ def test_only_the_files_of_the_named_packages_are_copied(tmp_path):
         debian.copy_packages(source, target, ["huge"])
 
 
-ABLE = programs.SessionDeps(platform="linux", user=0, may_mount=True, missing=(), apt=False)
+ABLE = programs.Surroundings(platform="linux", user=0, may_mount=True, missing=(), apt=False)
 WHERE = [
     (ABLE, None, "root with all that is needed"),
     (replace(ABLE, missing=programs.NEEDED, apt=True), None, "what is missing can be installed"),

@@ -9,7 +9,7 @@ import pytest
 
 from bench import goprogram, operators, runs
 from bench.results import GO, KOPF, OURS
-from bench.stage import SessionDeps
+from bench.stage import Surroundings
 from controlplane import ControlPlaneError, versions
 
 
@@ -60,7 +60,7 @@ def test_without_go_only_that_peer_is_left_out(monkeypatch, capsys):
 def around(tmp_path):
     key = tmp_path / "key"
     key.write_text("made-up-key")
-    return SessionDeps(tmp_path / "kubeconfig", "http://127.0.0.1:1", key, 9, 20.0)
+    return Surroundings(tmp_path / "kubeconfig", "http://127.0.0.1:1", key, 9, 20.0)
 
 
 ALL = (operators.naive_kopf(), operators.controller_runtime(Path("/peer")), operators.ours(budget=False))

@@ -227,6 +227,24 @@ async def test_a_restart_that_was_asked_for_before_the_status_was_lost_is_not_ca
     assert it.status["lastHandledRestartAt"] == "long ago"
 
 
+async def test_a_restart_is_not_carried_out_again_after_a_status_was_lost_while_no_listing_showed_the_vm(it):
+    """Seed 100326: the first write after the loss recorded the order, and not that the restart is answered."""
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    record = it.cloud.vms.pop(OURS)
+    body = copy.deepcopy(it.kube.bodies["u-train"])
+    body["metadata"]["annotations"] = {"gpucloud.dev/restart-requested-at": "long ago"}
+    del body["status"]
+    await it.until(lambda: it.ready == "Unknown/VMLost", 2 * GRACE + 60)
+    it._show("MODIFIED", body)
+    await it.until(lambda: it.ready == "Unknown/VMLost")
+    it.cloud.vms[OURS] = record
+    await it.until(lambda: it.ready == "True/Running", 600)
+    await asyncio.sleep(5 * GRACE)
+    assert it.cloud.asked("StopServer") == it.cloud.asked("StartServer") == []
+    assert it.status["lastHandledRestartAt"] == "long ago"
+
+
 async def test_a_cluster_that_was_changed_all_the_same_moves_nothing(it):
     """A definition without rules lets it through."""
     await it.apply()

@@ -726,6 +726,31 @@ ROWS = {
         records=True,
         status={"last_handled_restart_at": "t0"},
     ),
+    "a restart is answered by the write that records a lost order anew": Row(
+        "nobody can know whether it was carried out before the status was lost",
+        {"meta": noted(RESTART_REQUESTED_AT="t0"), "known": known(an_order(NAME)), "found": Absent(NOW, NOW - 2, NOW - 2)},
+        Reason.VM_LOST,
+        "Unknown",
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t0"},
+    ),
+    "a new order costs what it asks for": Row(
+        "an earlier one, never made, asked for another configuration",
+        {
+            "status": a_status("ApiError", order=an_order(NAME, OrderState.REFUSED), price_per_hour="2.05"),
+            "known": known(an_order(NAME, OrderState.REFUSED)),
+            "price_per_hour": "4.10",
+        },
+        Reason.CREATING,
+        records=True,
+        status={"price_per_hour": "4.10"},
+    ),
+    "an order that is sent costs what it asks for": Row(
+        "the spec was changed since the order was recorded",
+        {"status": CREATING.model_copy(update={"price_per_hour": "2.05"}), "known": MINE, "price_per_hour": "4.10"},
+        Reason.CREATING,
+        action=Verb.CREATE,
+        status={"price_per_hour": "4.10"},
+    ),
     "pending beyond the deadline stalls": Row(
         "a broken boot may wait for ever",
         {

@@ -63,7 +63,7 @@ def test_what_is_done_next(why, it, expected):
 
 
 @pytest.mark.parametrize(
-    ("why", "it", "leads"),
+    ("why", "it", "is_leader"),
     [
         ("nobody leads before a write came through", watching(MINE, 0), False),
         ("fresh", leader(0), True),

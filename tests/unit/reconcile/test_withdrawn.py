@@ -31,7 +31,7 @@ def a_vm(**changes):
     ("changes", "reason"),
     [
         ({"found": Unknown(NOW, UnknownReason.MOVED, "elsewhere")}, Reason.INVALID_SPEC),
-        ({"found": Unknown(NOW, UnknownReason.REJECTED)}, Reason.INVALID_SPEC),
+        ({"found": Unknown(NOW - 10, UnknownReason.REJECTED)}, Reason.INVALID_SPEC),
         ({"found": Unknown(NOW, UnknownReason.ACCOUNT, "no Secret")}, Reason.ACCOUNT_NOT_READY),
         ({"found": Unknown(NOW, UnknownReason.TENANT, "another's")}, Reason.TENANT_MISMATCH),
         ({"found": Unknown(NOW - 100, UnknownReason.IMPLAUSIBLE)}, Reason.IMPLAUSIBLE_LISTING),
@@ -69,7 +69,7 @@ def test_it_stands_while_it_is_about_to_be_sent():
 
 
 def test_that_of_another_process_is_not_ours_to_withdraw():
-    plan = a_vm(known=replace(recorded(), recorded=None, taken_over=True), namespace_terminating=True, found=present())
+    plan = a_vm(known=replace(recorded(), recorded=None, unresolved=True), namespace_terminating=True, found=present())
     assert plan.status.order.state is not OrderState.REFUSED
 
 

@@ -202,6 +202,34 @@ def test_a_price_that_nobody_knows_counts_as_nothing(court):
     assert it.oracles == []
 
 
+SMALL, LARGE = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x"
+
+
+@pytest.mark.parametrize(("ordered", "asked_since", "found"), [(SMALL, LARGE, []), (LARGE, SMALL, ["guard"])])
+def test_a_vm_costs_what_was_ordered_whatever_its_spec_says_since(court, ordered, asked_since, found):
+    """Seeds 80071 and 110158: nothing changes a VM that is bought already."""
+    it = court(brake_price_per_hour=3.0)
+    item = it.bought(configuration=ordered)
+    it.writes(item, pricePerHour="2.05")
+    it.world.actors.owner.patch(item, {"spec": {"configuration": asked_since}})
+    it.world.actors.owner.delete(item)
+    it.destroys("a-x")
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("answer", "found"), [("accepted", ["guard"]), ("unclear", [])])
+def test_which_of_two_orders_made_a_vm_nobody_knows_after_one_without_a_clear_answer(court, answer, found):
+    it = court(brake_price_per_hour=3.0)
+    item = it.bought(configuration=LARGE)
+    it.world.cloud.orders[-1].answer = answer
+    it.world.actors.owner.patch(item, {"spec": {"configuration": SMALL}})
+    assert it.orders("a-x") == 409
+    it.world.cloud.orders[-1].answer = "accepted"
+    it.world.actors.owner.delete(item)
+    it.writes(item, deletionHeldAt="2026-01-01T00:00:00Z")
+    assert it.oracles == found
+
+
 def test_two_windows_let_twice_as_many_pass_and_so_do_two_processes(court):
     it = court(brake_vms=1, brake_window_seconds=60.0)
     deleted(it, "a")
@@ -272,6 +300,17 @@ def test_no_more_is_ordered_than_a_limit_allows(court, settings, found):
     it.bought("a", "a-x")
     it.bought("b", "b-x")
     assert it.oracles == found
+
+
+def test_what_was_never_ordered_takes_no_room(court):
+    """Seed 110123: five objects waited for a price, and each passed for what the others' limit was full of."""
+    it = court(max_vms_per_namespace=1)
+    for name in ("a", "b"):
+        item = it.applied(name)
+        it.writes(item, order={"state": "NotOrdered"})
+        it.says(item, "False", "LimitReached")
+    lives = it.judge.books.lives.values()
+    assert ["there is room" in text for life in lives for text in it.judge.guarding.unmet(life)] == [True, True]
 
 
 def test_a_limit_with_room_holds_nobody(court):

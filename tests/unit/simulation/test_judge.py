@@ -78,6 +78,20 @@ def test_something_of_a_stranger_is_stopped(court):
     assert court.oracles == ["foreign"]
 
 
+STOPS = {"namespace": "acme", "cluster": "Msc1"}
+
+
+@pytest.mark.parametrize(("which", "found"), [("prod", []), ("srv-1", ["unasked"])])
+def test_a_vm_is_stopped_because_the_object_that_it_was_made_for_wants_that(court, which, found):
+    """Seed 100529: the cloud gave the first VM a name of its own, so that another came to have the name both asked for."""
+    first = court.bought("a", "srv-1")
+    court.writes(first, order=court.judge.books.lives[first["metadata"]["uid"]].status["order"] | {"name": "prod"})
+    court.bought("b", "prod", powerState="Stopped")
+    court.passes(1000)
+    court.sends("StopServer", id=which, **STOPS)
+    assert court.oracles == found
+
+
 def test_ours_is_destroyed_unasked(court):
     court.bought()
     court.destroys("a-x")
@@ -398,6 +412,36 @@ def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_oth
     said = {"type": "Stalled", "status": "True", "reason": reason, "message": "-", "observedGeneration": 1}
     court.writes(account, conditions=[said | {"lastTransitionTime": "2026-01-01T00:00:00Z"}])
     assert len(list(ending._unmet(court.judge))) == unmet
+
+
+STALLED = {"type": "Stalled", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "quiet"),
+    [
+        ("True/Running", "True/Running", False),
+        ("True/Running", "False/Restarting", False),
+        ("False/Conflict", "False/Conflict", False),
+        ("False/NotFound", "False/Creating", True),  # seed 110267: the order was sent again after some minutes
+        ("False/ProgressDeadlineExceeded", "False/ProgressDeadlineExceeded", True),  # seed 110015: the work went on
+    ],
+)
+def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on(court, before, after, quiet):
+    item = court.bought()
+
+    def says(ready):
+        condition = {"type": "Ready", "message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        condition["status"], condition["reason"] = ready.split("/")
+        stalled = [condition | STALLED] if ready.startswith("False/") else []
+        court.writes(item, conditions=[condition, *stalled])
+
+    says(before)
+    resting = ending._at_rest(court.judge)
+    assert list(ending._restless(court.judge, resting)) == []
+    court.writes(item, ip="10.0.0.1")
+    says(after)
+    assert (list(ending._restless(court.judge, resting)) == []) == quiet
 
 
 def test_what_is_being_deleted_must_go(court):

@@ -135,11 +135,14 @@ def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
-    """Record the order, with ``recorded`` in the same write; send one whose record is this process's own, unused and young."""
+    """Record the order, with ``recorded`` in the same write; send one whose record is this process's own, unused and young.
+
+    What is sent follows the spec as it is now, so ``recorded`` is written again before that, where it has changed.
+    """
     attempt = f.attempt(f.subject.create)
     announcement = failed.verdict(attempt) if attempt is not None and attempt.refusal is not None else creating(f)
     if _may_send(f):
-        return plan_action(f, f.subject.create, announcement)
+        return plan_action(f, f.subject.create, announcement, **recorded)
     tenancy = f.status.tenancy
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's key is never believed about this order
         tenancy = next(iter(f.account.tenants))

@@ -97,10 +97,13 @@ def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
 
 
 def buy(f: VmFacts) -> Plan[GpuVMStatus]:
-    """Record the order, then send it. The creation also answers a restart that was requested before the VM existed."""
+    """Record the order, then send it. The creation also answers a restart that was requested before the VM existed.
+
+    The price is that of the configuration that is ordered now: an earlier order, never made, may have asked for another.
+    """
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return order(
         f,
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
-        price_per_hour=f.status.price_per_hour or f.price_per_hour,
+        price_per_hour=f.price_per_hour or f.status.price_per_hour,
     )
