@@ -22,6 +22,7 @@ QUIET_POLLS = 3
 PROMPT_SECONDS = 10.0
 SECRET_SECONDS = 35.0  # until a Secret in use is read again
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
+AGAIN = ("tries again every", "goes on trying every", "goes on by itself when there is room")  # in a message
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -30,7 +31,7 @@ async def judge(world: World, of: Judge) -> None:
     if not await _wanted(world, of, "liveness"):
         return
     settings = world.scenario.settings
-    before = {life.uid: life.mutations for life in of.books.standing() if life.ready.startswith("True/") or _stalled(life)}
+    before = {life.uid: life.mutations for life in of.books.standing() if _rests(life)}
     await asyncio.sleep(QUIET_POLLS * settings.poll_steady_seconds + 5.0)
     for uid, mutations in before.items():
         life = of.books.lives[uid]
@@ -121,8 +122,18 @@ def _stalled(life: Life) -> bool:
     return stalled.get("status") == "True" and stalled.get("reason") != "ProgressDeadlineExceeded"
 
 
+def _rests(life: Life) -> bool:
+    """Whether nothing more is to be done for it.
+
+    Excused: a person is called, and the message says that the operator tries again meanwhile, every few minutes or when there
+    is room. How often it may do so the rules of ``rates`` say.
+    """
+    again = any(words in life.condition("Stalled").get("message", "") for words in AGAIN)
+    return life.ready.startswith("True/") or (_stalled(life) and not again)
+
+
 def _waits(of: Judge, life: Life) -> bool:
-    """It needs another object that is not there, or is not ready itself; or its namespace is going."""
+    """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
     if reason == "NamespaceTerminating":
         return True
@@ -137,6 +148,9 @@ def _waits(of: Judge, life: Life) -> bool:
         return elsewhere or calls or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
+    vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
+    if life.spec.get("vpc") and any(_place(one) == (meta["namespace"], life.spec["vpc"]) for one in vpcs):
+        return True  # nothing is created in a VPC that is to go, and waits for what is in it
     for field, kind in REFERENCES:
         named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
         if named is None:
@@ -151,6 +165,11 @@ def _waits(of: Judge, life: Life) -> bool:
 def _blocked(life: Life) -> bool:
     """A VPC waits for what is in it, whosever that is."""
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
+
+
+def _place(vpc: Life) -> tuple[str, str]:
+    """Namespace of a GpuVpc, and the name of its VPC."""
+    return vpc.last["metadata"]["namespace"], vpc.spec.get("name", "")
 
 
 def _leaks(world: World, of: Judge) -> Iterator[str]:
