@@ -140,7 +140,7 @@ def _stalled(life: Life) -> bool:
 
 
 def _waits(of: Judge, life: Life) -> bool:
-    """It needs another object that is not there, or is not ready itself; or its namespace is going."""
+    """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
     if reason == "NamespaceTerminating":
         return True
@@ -155,6 +155,9 @@ def _waits(of: Judge, life: Life) -> bool:
         return elsewhere or calls or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
+    vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
+    if life.spec.get("vpc") and any(_place(one) == (meta["namespace"], life.spec["vpc"]) for one in vpcs):
+        return True  # nothing is created in a VPC that is to go, and waits for what is in it
     for field, kind in REFERENCES:
         named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
         if named is None:
@@ -169,6 +172,11 @@ def _waits(of: Judge, life: Life) -> bool:
 def _blocked(life: Life) -> bool:
     """A VPC waits for what is in it, whosever that is."""
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
+
+
+def _place(vpc: Life) -> tuple[str, str]:
+    """Namespace of a GpuVpc, and the name of its VPC."""
+    return vpc.last["metadata"]["namespace"], vpc.spec.get("name", "")
 
 
 def _leaks(world: World, of: Judge) -> Iterator[str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
+CORRECT_OR_ASK_AGAIN = (
+    "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ _POLICIES: dict[ErrorKind, Policy] = {
         Reason.REJECTED,
         None,
         True,
-        "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again.",
+        CORRECT_OR_ASK_AGAIN,
     ),
     ErrorKind.NOT_FOUND: Policy(
         Reason.NOT_FOUND,

@@ -6,10 +6,13 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.engine.kube import events
+from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from support.builders import UID, a_status, an_object
 from support.fakes import DOWN, GONE, FakeKube, HandClock
 from support.fedmetrics import a_condition
+
+UNAUTHORIZED = KubeError(401, "Unauthorized", "")
 
 pytestmark = pytest.mark.looptime
 NOTE = Event("Created", "Requested creation of VM 'x'.", "CreateServer")
@@ -32,7 +35,7 @@ def recorder(kube, clock):
 
 async def posted(recorder, kube):
     task = asyncio.create_task(recorder.run())
-    await asyncio.wait_for(recorder.drain(), 30)
+    await asyncio.wait_for(recorder.drain(), 300)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     return kube.events
@@ -183,14 +186,16 @@ async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
     assert len(await posted(recorder, kube)) == 1
 
 
-async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube):
-    kube.fails = [DOWN, DOWN]
+@pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])
+async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube, fails):
+    """Seed 121142: an Event of an orphan met a 401, and another an outage of a minute; each is told once only."""
+    kube.fails = list(fails)
     recorder.record("GpuVM", an_object(), NOTE)
     recorder.record("GpuVM", an_object(uid="another"), NOTE)
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID, "another"]
 
 
-async def test_an_apiserver_that_stays_in_trouble_costs_one_event_a_few_seconds(recorder, kube):
+async def test_an_apiserver_that_stays_in_trouble_costs_one_event_two_minutes(recorder, kube):
     kube.fails = [DOWN] * (1 + len(events.RETRY_AFTER_SECONDS))
     recorder.record("GpuVM", an_object(), NOTE)
     recorder.record("GpuVM", an_object(uid="another"), NOTE)

@@ -458,6 +458,14 @@ ROWS = {
         "one attempt a generation, whoever runs",
         {"status": a_status("Rejected", progress="Stalled", order=REFUSED), "memory": OLD},
     ),
+    "a refusal is told again when an outage was told over it": Row(
+        "after a restart nothing else would ever be said (seeds 120950, 121006)",
+        {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "memory": OLD},
+        Reason.REJECTED,
+        progress="Stalled",
+        says=("refused the order for this spec", "reconcile-requested-at"),
+        status={"order": OrderState.REFUSED},
+    ),
     "no capacity waits without a deadline": Row(
         "scarce GPUs are waited for",
         {"status": CREATING, "memory": tried(Verb.CREATE, ago=31, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=3)},

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.events")
 
 REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
-RETRY_AFTER_SECONDS = (0.5, 2.0, 5.0)  # between attempts to post one Event
+RETRY_AFTER_SECONDS = (0.5, 2.0, 5.0, 15.0, 30.0, 60.0)  # between attempts to post one Event; an outage fails the others, too
 LONGEST_NOTE = 1024  # the API's own limit, in bytes
 BACKLOG = 2000
 NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
@@ -178,12 +178,15 @@ class EventRecorder:
                 self._backlog.task_done()
 
     async def _persist(self, document: dict[str, Any]) -> None:
-        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only."""
+        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only.
+
+        A 401 is such trouble, too: after a restart an apiserver may know no token for a moment.
+        """
         for pause in (*RETRY_AFTER_SECONDS, None):
             try:
                 await self._send(document)
             except KubeError as error:
-                if pause is not None and (error.status in {0, 429} or error.status >= 500):
+                if pause is not None and (error.status in {0, 401, 429} or error.status >= 500):
                     await asyncio.sleep(pause)
                     continue
                 name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]

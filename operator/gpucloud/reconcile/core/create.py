@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
-from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile import placement, retry
+from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
@@ -54,12 +54,19 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud refused this very generation before this process started: one attempt is enough, and the status tells why."""
+    """The cloud refused this very generation before this process started: one attempt is enough.
+
+    The status tells why, in the cloud's words, unless an outage or a pause has been told over them since.
+    """
     refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
-    if refused and unchanged and f.attempt(f.subject.create) is None and not _asked_again(f):
+    if not (refused and unchanged) or f.attempt(f.subject.create) is not None or _asked_again(f):
+        return None
+    ready = find(f.status.conditions, ConditionType.READY)
+    if ready is not None and ready.reason == Reason.REJECTED:
         return Plan()
-    return None
+    words = f"The cloud has refused the order for this spec; an earlier Event has its words. {retry.CORRECT_OR_ASK_AGAIN}"
+    return plan_status(f, stalled(Reason.REJECTED, words))
 
 
 def _asked_again(f: CloudFacts[Any, Any, Any]) -> bool:
