@@ -32,7 +32,8 @@ class Present(Generic[R]):
     """The last complete look shows it. ``duplicate_records``: more than one record under one identity, not to be told apart.
 
     ``returned`` is when the listing began in which it came back, after others had lacked it. ``doubtful``: it was only one that
-    did, or they were not believed, so that it may never have been away.
+    did, or they were not believed, so that it may never have been away. ``shown_since`` is when the first began of the listings
+    in a row, through this credential, that show it; None: nobody has kept count.
     """
 
     record: R
@@ -40,6 +41,7 @@ class Present(Generic[R]):
     duplicate_records: bool = False
     returned: float | None = None
     doubtful: bool = False
+    shown_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ class View(Generic[R]):
     missed: dict[Identity, int] = field(default_factory=dict)  # by how many believed listings in a row; 0: only by others
     returned: dict[Identity, float] = field(default_factory=dict)  # since which listing, after others had lacked it
     doubtful: frozenset[Identity] = frozenset()  # of those that returned: no two believed listings in a row had lacked it
+    shown_since: dict[Identity, float] = field(default_factory=dict)  # since which listing in a row those show it
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
@@ -74,6 +75,8 @@ class View(Generic[R]):
         self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
         unsure = {here for here in back if self.missed[here] < 2}
         self.doubtful = frozenset(here for here in (self.doubtful - back.keys()) | unsure if here in watched)
+        shown = (here for here in watched if here not in missing)
+        self.shown_since = {here: self.shown_since.get(here, began) for here in shown}
         self.missed = {here: self.missed.get(here, 0) + (not doubted) for here in missing}
         self.missing_since = {here: self.missing_since.get(here, began) for here in missing}
         if not doubted:
