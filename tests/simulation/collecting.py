@@ -150,12 +150,17 @@ class Collecting:
         )
 
     def _many(self, tenant: str, now: float) -> bool:
+        """Whether too many things look orphaned; only those count whose name bears a mark of this installation.
+
+        Excused: names that the owner chose, and names that the cloud gave, tell nobody whose they are (docs/how-to/orphans.md).
+        """
         orphans, ours = 0, 0
         for kind, table in TABLES.items():
             for row, maker in self._rows(table) if kind != "GpuVpc" else ():
                 life = self._world.judge.books.lives.get(maker)
                 place = row.order if isinstance(row, Vm) else row
-                if life is None or life.chosen or place.tenant != tenant:
+                unmarked = life is None or life.chosen or name_of(row) in self._world.cloud_names
+                if life is None or unmarked or place.tenant != tenant:
                     continue
                 ours += 1
                 orphans += life.now is None and not row.leaving and now - self._gone.get(life.uid, now) > UNDER_WAY

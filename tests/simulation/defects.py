@@ -72,7 +72,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "an accepted absence stays in force": (
-        ("engine/cloud/observation.py", ".of_credential(seat.since)", ""),
+        ("engine/cloud/observation.py", ".of_credential(account.since)", ""),
         ("reconcile/tenancy.py", "not accepted.covers(since)", "accepted.until < 0"),
         (
             "reconcile/tenancy.py",
@@ -88,11 +88,11 @@ MET: dict[str, tuple[Change, ...]] = {
     ),
     "a namespace copies the disk of another's VM": ((SHARING, "    if not _only_ours(holders, snapshot):", "    if False:"),),
     "a namespace adopts the VPC of another": (
-        (SHARING, "    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):", "    if True:"),
+        (SHARING, "    if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):", "    if True:"),
     ),
     "a restart annotation counts again when the status was wiped": (
         ("reconcile/gpuvm/power.py", " and f.status.order is not None else None", " else None"),
-        ("reconcile/gpuvm/facts.py", "        if self.status.order is None:", "        if not self.status:"),
+        ("reconcile/gpuvm/decide.py", "    if f.status.order is not None or plan", "    if f.status is not None or plan"),
     ),
     "a spec that names another place overwrites the record": (
         (PLACEMENT, "    return elsewhere or bool(order.vpc", "    return False and bool(order.vpc"),
@@ -122,8 +122,8 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "something is bought with a Secret that is being deleted": (
-        (RECONCILER, "        return not seat.leaving and seat.bar is None\n", "        return True\n"),
-        (DEPENDENCIES, "    if seat.bar is not None:\n        yield seat.bar\n", ""),
+        (RECONCILER, "        return not account.leaving and account.bar is None\n", "        return True\n"),
+        (DEPENDENCIES, "    if account.bar is not None:\n        yield account.bar\n", ""),
     ),
     "a Secret is held for objects that have bought nothing": (
         ("reconcile/gpucloudaccount/holding.py", "not f.holders and not f.shared)", "not f.users and not f.shared)"),
@@ -204,7 +204,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ("reconcile/gpuvpc/decide.py", "prepare=lambda: _emptied(f))", "prepare=lambda: None)"),
         (
             DEPENDENCIES,
-            "            if refers or (_ordered_in(vm, spec) and self._together(vm, vpc)):",
+            "            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):",
             "            if vm.spec is refers:",
         ),
     ),

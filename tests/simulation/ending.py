@@ -116,7 +116,9 @@ def _may_exist(life: Life) -> bool:
 
 
 def _stalled(life: Life) -> bool:
-    return life.condition("Stalled").get("status") == "True"
+    """Whether a person must act. A deadline that has passed calls one, too, while the work goes on: it must come to its end."""
+    stalled = life.condition("Stalled")
+    return stalled.get("status") == "True" and stalled.get("reason") != "ProgressDeadlineExceeded"
 
 
 def _waits(of: Judge, life: Life) -> bool:

@@ -21,6 +21,7 @@ from simulation.cloud import CREATES, Order, key_of, name_of, place_of
 from simulation.collecting import Collecting
 from simulation.credentials import KEYS
 from simulation.guarding import Guarding
+from simulation.listings import Listings
 from simulation.logs import SimulatedLog
 from simulation.promises import Promises
 from simulation.rates import Rates
@@ -41,6 +42,7 @@ IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one int
 CALL_SECONDS = 45.0
 OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+MAY_BE_YOURS = "it is billed until you destroy it"  # what an Event says where something is let go that may be the object's
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
@@ -76,6 +78,7 @@ class Judge:
         self._read = 0
         self._listings: dict[str, deque[float]] = {}
         self._sightings = Sightings()
+        self._shown_to = Listings()
         self._last_good: dict[str, float] = {}
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
@@ -139,7 +142,7 @@ class Judge:
     def _committed(self, commit: Any) -> None:
         if commit.plural == "events" and commit.after is not None and commit.user == OPERATOR:
             note = str(commit.after.get("note", ""))
-            if commit.after.get("reason") == "Orphan":
+            if commit.after.get("reason") == "Orphan" or MAY_BE_YOURS in note:
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
@@ -265,6 +268,8 @@ class Judge:
         )
         if operation.startswith("Get"):
             self._note_listing(operation, now)
+            whose = (process.name, self._world.cloud.callers.of(request))
+            self._shown_to.answered(now, whose, operation, (request, response), fault)
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
@@ -421,6 +426,8 @@ class Judge:
         order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
         bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
         Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
+        And a thing of a chosen name that every listing lacked for a grace although it was there: that is the proof that it is
+        lost (docs/adr/0013), and nothing tells what comes back under its name from another's. An Event must say so.
         """
         self.sometimes["released"] += 1
         if self.beyond_telling(life):
@@ -432,8 +439,14 @@ class Judge:
             return
         left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
-        if left and not (life.tampered and renamed):
+        if left and not (life.tampered and renamed) and not (life.chosen and all(map(self.was_hidden, left))):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+
+    def was_hidden(self, row: Row) -> bool:
+        """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
+        hidden = not isinstance(row, Vpc) and self._shown_to.lacked(row, self._time_of(row), self._world.grace)
+        self.sometimes["listings hid what was there for a grace"] += hidden
+        return hidden
 
     def changed_tenant(self, life: Life) -> bool:
         """Whether it was ordered with a key of no known tenant, and the Secret has held another key since."""

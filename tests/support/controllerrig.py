@@ -64,7 +64,7 @@ class FakeReconciler:
         verb = plan.action
         self.acted.append((verb, facts.status))
         await asyncio.sleep(self.act_takes)
-        self.left.append((verb, precondition.holds()))
+        self.left.append((verb, precondition.is_met()))
         if self.unsent:
             self.unsent -= 1
             return None

@@ -1,4 +1,4 @@
-"""The annotation ``accept-absence``: a person says that what is missing is truly gone, for a doubt that exists already.
+"""The annotation ``accept-absence``: a person confirms that a missing resource is truly gone, for doubts that exist already.
 
 It covers a doubt that began at or before its time. A later doubt, a rotated Secret and a restarted operator are doubts of
 their own, which need a later time. docs/adr/0004 has the reasons.
@@ -30,9 +30,9 @@ _FORM = stamps.Form(
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Doubts that began at or before ``until`` (mono) are ended. ``trouble``: why the annotation says nothing.
+    """An accepted absence: it ends doubts that began at or before ``until`` (mono). ``trouble``: why the annotation is invalid.
 
-    ``too_early`` is what to say of a later doubt, which the annotation does not end.
+    ``too_early`` is the message for a later doubt, which the annotation does not end.
     """
 
     until: float = NEVER
@@ -40,15 +40,15 @@ class Acceptance:
     too_early: str = ""
 
     def covers(self, since: float) -> bool:
-        """Whether a doubt that began then (mono) is ended."""
+        """Whether a doubt that began at this time (mono) is ended."""
         return since <= self.until
 
     def of_credential(self, since: float) -> Acceptance:
-        """The same, unless the credential came into use later (mono): what another one showed is no doubt of this one's."""
+        """Return the acceptance without effect if the credential came into use after it (mono): its doubts are new ones."""
         return self if self.covers(since) else replace(self, until=NEVER)
 
     def worded(self, found: Observation[R]) -> Observation[R]:
-        """The observation; of a doubt that the annotation should have ended, with the words why it does not."""
+        """Return the observation; for a doubt that the annotation fails to end, with the message why."""
         doubted = isinstance(found, Unknown) and found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT}
         if not isinstance(found, Unknown) or not doubted:
             return found
@@ -58,7 +58,7 @@ class Acceptance:
 
 
 def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
-    """What the annotation of an object says."""
+    """Return the acceptance in an object's annotations."""
     stamp = stamps.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
     if stamp.at is None:
         return Acceptance(trouble=stamp.trouble)
@@ -67,7 +67,7 @@ def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
 
 
 def command(kind: str, namespace: str, name: str) -> str:
-    """What a person types to end the doubts about an object that have begun."""
+    """Return the command that ends the present doubts about an object."""
     return (
         f"kubectl annotate {kind.lower()} {name} --namespace={namespace} --overwrite "
         f"{Annotation.ACCEPT_ABSENCE}={stamps.NOW_IN_SHELL}"

@@ -1,6 +1,6 @@
-"""A VPC that must not be taken over: the administrator keeps apart the namespaces that share the operator's own account.
+"""Refused adoption of a VPC: the administrator isolates the namespaces that share the operator's own account.
 
-The spec then counts as ``adoption: Never``, in life and in deletion, so nothing is done to a VPC that was there before.
+The spec then counts as ``adoption: Never``, during deletion too, so the operator never changes a VPC that existed before.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def without(f: VpcFacts, refused: Dependency) -> VpcFacts:
-    """The same facts, but nothing is adopted. ``refused`` is what is said where the spec asks for no other."""
+    """Return the facts without adoption; ``refused`` is added to the needs if the spec requires or finds an existing VPC."""
     kept = replace(f, spec=f.spec.model_copy(update={"adoption": Adoption.NEVER}))
     needed = f.spec.adoption is Adoption.REQUIRED or (isinstance(f.found, Present) and not kept.ours)
     return replace(kept, needs=(*f.needs, refused)) if needed else kept
 
 
 def refused(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """Said of a VPC that is there, before it is called a conflict: what to do about it is another thing."""
+    """Return a plan that reports an existing VPC that must not be adopted, before any name conflict is reported."""
     acting = f.meta.has_finalizer and not f.meta.deleting and not is_paused(f.meta.annotations)
     theirs = isinstance(f.found, Present) and not f.ours and f.owner is None
     barred = any(need.readiness is Readiness.ELSEWHERE for need in f.needs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Enum):
-    """Beside Ready: is somebody at work, must a person act, or neither?"""
+    """Which condition stands beside Ready: Reconciling, Stalled, or neither."""
 
     SETTLED = None
     WORKING = ConditionType.RECONCILING
@@ -28,7 +28,7 @@ class Progress(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer to "how is it?": the Ready condition, and whether work goes on."""
+    """A verdict: the Ready condition, and whether work goes on."""
 
     ready: Literal["True", "False", "Unknown"]
     reason: Reason
@@ -37,22 +37,22 @@ class Verdict:
 
 
 def settled(reason: Reason, message: str) -> Verdict:
-    """As asked."""
+    """Return the verdict of an object that is as its spec asks."""
     return Verdict("True", reason, message)
 
 
 def working(reason: Reason, message: str, *, ready: Literal["False", "Unknown"] = "False") -> Verdict:
-    """Not yet as asked, and no person is needed."""
+    """Return the verdict of an object that is not yet as its spec asks, and needs no person."""
     return Verdict(ready, reason, message, Progress.WORKING)
 
 
 def stalled(reason: Reason, message: str, *, ready: Literal["False", "Unknown"] = "False") -> Verdict:
-    """A person must act."""
+    """Return the verdict of an object that needs a person."""
     return Verdict(ready, reason, message, Progress.STALLED)
 
 
 def find(conditions: Iterable[Condition], kind: ConditionType) -> Condition | None:
-    """The condition of this type, if it stands."""
+    """Return the condition of this type, or None."""
     return next((item for item in conditions if item.type == kind), None)
 
 
@@ -65,7 +65,7 @@ def build(
     paused: str | None = None,
     beside: Iterable[tuple[ConditionType, Reason, str]] = (),
 ) -> tuple[Condition, ...]:
-    """The whole list for this verdict. ``paused`` adds Paused with that message, ``beside`` more that are True."""
+    """Return all conditions of this verdict. ``paused`` adds Paused with that message; ``beside`` are more that are True."""
     wanted = [(ConditionType.READY, verdict.ready, verdict.reason, verdict.message)]
     if verdict.progress.value is not None:
         wanted.append((verdict.progress.value, "True", verdict.reason, verdict.message))
@@ -78,7 +78,7 @@ def build(
             type=kind,
             status=status,
             reason=reason,
-            message=printable(message, MAX_MESSAGE),  # names and words of others stand in it, and terminals and logs print it
+            message=printable(message, MAX_MESSAGE),  # it quotes names and messages of others, and terminals and logs print it
             observed_generation=generation,
             last_transition_time=_since(standing.get(kind), status, now),
         )

@@ -1,7 +1,7 @@
-"""The brake: when too much enters deletion at once, destruction pauses until a person says that it was meant.
+"""The deletion guard: if too many deletions are requested at once, destruction pauses until a person releases it.
 
-The worst accidents cross namespaces (a pruned application, a deleted CRD), so all departures are counted together, by the
-apiserver's own times of deletion. See docs/adr/0007.
+The worst accidents cross namespaces (a pruned application, a deleted CRD), so the deletions of all namespaces are counted
+together, by the apiserver's deletion timestamps. See docs/adr/0007.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from gpucloud.reconcile.stamps import Stamp
 
-# How far clocks may differ; a release for later than that would be no brake at all.
+# Allowed difference of clocks: a release annotation with a later time would switch the guard off.
 _FORM = Form(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only what has entered deletion already can be released")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What may enter deletion within a window before destruction pauses; zero: no limit."""
+    """Deletions allowed within a window before destruction pauses; zero: unlimited."""
 
     vms: int = 0
     price: Decimal = NOTHING
@@ -37,11 +37,11 @@ class Rule:
 
     @property
     def on(self) -> bool:
-        """Whether anything can ever be held."""
+        """Whether a limit is set."""
         return self.vms > 0 or self.price > 0
 
     def crossed(self, vms: int, price: Decimal) -> str | None:
-        """The setting that this many VMs, or their price, go beyond."""
+        """Return the setting that this many VMs, or their price, exceed; None if none."""
         if self.vms and vms > self.vms:
             return f"--brake-vms {self.vms}"
         if self.price and price > self.price:
@@ -51,9 +51,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """An object whose deletion destroys a VM.
+    """A deletion that destroys a VM.
 
-    ``passed``: destroying was begun, so it counts and is held no more. ``held``: it was held before, which outlives a restart.
+    ``passed``: the guard admitted it, so it counts and is not held. ``held``: it was held before, perhaps before a restart.
     """
 
     uid: str
@@ -67,7 +67,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Why a VM is not destroyed: what entered deletion with it. ``crossed`` is empty when only its status still tells."""
+    """Why a VM is not destroyed. ``crossed`` is empty if only its status still says so."""
 
     vms: int = 0
     price: Decimal = NOTHING
@@ -78,19 +78,19 @@ class Hold:
 
 
 def release(text: str | None, now: datetime, where: str) -> Stamp:
-    """Read the annotation that stands on ``where``: deletions that were asked for up to its time are released."""
+    """Read the annotation of ``where``: it releases deletions requested up to its time."""
     return stamps.read(text, now, where, _FORM)
 
 
 def hold(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
-    """Why this one is held, or None. ``among``: all departures that are not released, by the time they were asked for."""
+    """Return why this deletion is held, or None. ``among``: all unreleased deletions by time of request."""
     if not rule.on or departure.released or departure.passed:
         return None
     return _crowd(departure, among, rule) or (Hold() if departure.held else None)
 
 
 def _crowd(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
-    """The first window with this departure in it that holds too much."""
+    """Return the first window with this deletion that exceeds a limit."""
     first = bisect_left(among, departure.entered - rule.window, key=_entered)
     last = bisect_right(among, departure.entered, key=_entered)
     end, price, unpriced = first, NOTHING, 0
@@ -112,7 +112,7 @@ def _entered(departure: Departure) -> datetime:
 
 
 def words(held: Hold, namespace: str, name: str) -> str:
-    """What happened, and the commands that end it."""
+    """Return the message: what happened, and the commands that release it."""
     if held.crossed:
         many = "1 VM" if held.vms == 1 else f"{held.vms} VMs"
         why = (

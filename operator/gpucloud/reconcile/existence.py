@@ -1,4 +1,4 @@
-"""Whether an object may have something in the cloud: then the credential that can destroy it must not go."""
+"""Whether an object may have a resource in the cloud: then the credential that can destroy it must stay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING_THERE = frozenset({OrderState.NOT_ORDERED, OrderState.REFUSED, OrderStat
 
 
 def needs_credential(order: Order | None, status: CloudStatus) -> bool:
-    """Whether something was, or is about to be, ordered for the object, and is not proven gone.
+    """Whether a resource was, or is about to be, ordered for the object, and is not proven gone.
 
     An object that only waits has nothing. A recorded id counts where the order's record was lost. What is called lost may have
     been left out of listings: it counts.

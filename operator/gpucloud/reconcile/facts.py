@@ -1,4 +1,4 @@
-"""What a decision may look at: frozen facts, gathered before deciding begins.
+"""Facts for decisions: frozen, and gathered before the decision begins.
 
 Two clocks: ``wall`` (UTC) is only ever written into status; every duration is measured in ``mono`` seconds, which no
 clock jump can bend.
@@ -29,11 +29,11 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Present(Generic[R]):
-    """The last complete look shows it. ``duplicate_records``: more than one record under one identity, not to be told apart.
+    """The last complete listing shows the record. ``duplicate_records``: more than one record has this identity.
 
-    ``returned`` is when the listing began in which it came back, after others had lacked it. ``doubtful``: it was only one that
-    did, or they were not believed, so that it may never have been away. ``shown_since`` is when the first began of the listings
-    in a row, through this credential, that show it; None: nobody has kept count.
+    ``returned``: begin of the listing that showed the record again after others had lacked it. ``doubtful``: only one listing
+    had lacked it, or none that was believed, so the resource may never have been gone. ``shown_since``: begin of the first
+    listing in a row, through this credential, that shows it; None: not counted.
     """
 
     record: R
@@ -46,9 +46,9 @@ class Present(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A complete, plausible listing that began at ``as_of`` does not show it; the first such in a row began at ``since``.
+    """A complete, plausible listing that began at ``as_of`` lacks the record; the first such in a row began at ``since``.
 
-    ``confirmed`` is when the listing before that one began, if it did not show it either: one listing may be partial.
+    ``confirmed``: begin of the listing before that one, if it lacked the record too: one listing may be partial.
     """
 
     as_of: float
@@ -57,7 +57,7 @@ class Absent:
 
 
 class UnknownReason(StrEnum):
-    """Why nothing can be said."""
+    """Why an observation is unknown."""
 
     NOT_LOOKED = "not looked yet"
     UNREACHABLE = "the cloud does not answer as it should"
@@ -74,7 +74,7 @@ class UnknownReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing can be said since ``since``: no look yet, or the looks failed, or are not to be believed."""
+    """Unknown since ``since`` (mono): no listing yet, or listings failed or are not believed."""
 
     since: float
     cause: UnknownReason
@@ -85,7 +85,7 @@ Observation = Present[R] | Absent | Unknown
 
 
 class Verb(StrEnum):
-    """What changes something outside our own objects: in the cloud, by the operation's name, or in a Secret."""
+    """A call that changes the cloud, by the operation's name, or that changes a Secret."""
 
     CREATE = "CreateServer"
     START = "StartServer"
@@ -104,7 +104,7 @@ CREATES = frozenset({Verb.CREATE, Verb.CREATE_SNAPSHOT, Verb.CREATE_VPC})
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call did not do what it should; ``ambiguous`` when it may have been carried out all the same."""
+    """Why a call failed; ``ambiguous``: it may have been carried out all the same."""
 
     kind: ErrorKind
     message: str
@@ -114,7 +114,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a person last asked for: a new generation of the spec, or a reconcile request, lifts what held a call back."""
+    """A person's last request: a new generation of the spec or a reconcile request ends the wait after a failed call."""
 
     generation: int
     reconcile_request: str | None = None
@@ -122,7 +122,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The last call of one verb: when its answer (or the lack of one) was known, and how often in a row it failed."""
+    """The last call of one verb: when its outcome was known, and how often in a row it failed."""
 
     verb: Verb
     at: float
@@ -133,16 +133,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallHistory:
-    """What this process remembers of an object beside its order. A crash loses it, so safety never depends on it alone."""
+    """This process's call history of an object. A restart loses it, so safety never depends on it alone."""
 
     first_seen: float
-    seen_new: bool = False  # this process has seen it without our finalizer, before which nothing is ever sent
-    freed: bool = False  # this process has decided to let the object go, and may have taken its finalizer off
+    seen_new: bool = False  # this process has seen it without our finalizer, so before any call
+    freed: bool = False  # this process has decided to remove the finalizer, and may have done so
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 
 class KeyTrouble(StrEnum):
-    """What can be wrong with keys that are read from Secrets and ConfigMaps."""
+    """What can be wrong with keys from Secrets and ConfigMaps."""
 
     MISSING = "missing"
     INVALID = "invalid"
@@ -150,7 +150,7 @@ class KeyTrouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SSHKeys:
-    """The public keys to install, or what keeps them from being known."""
+    """The public keys to install, or why they are unknown."""
 
     lines: tuple[str, ...] = ()
     trouble: KeyTrouble | None = None
@@ -158,18 +158,18 @@ class SSHKeys:
 
 
 class Readiness(StrEnum):
-    """How it stands with another object that this one needs."""
+    """Readiness of a needed object."""
 
     READY = "ready"
     MISSING = "missing"  # no such object in this namespace
-    PENDING = "pending"  # it is there and not ready
+    PENDING = "pending"  # it exists and is not ready
     LEAVING = "leaving"  # it is being deleted
-    ELSEWHERE = "elsewhere"  # it lives in another cluster or tenant, and can never be used here
+    ELSEWHERE = "elsewhere"  # it is of another cluster or tenant, and can never be used
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One object that is needed before anything is created. ``name`` for people: ``GpuVpc 'net'``."""
+    """An object that must be ready before a creation. ``name`` is for messages: ``GpuVpc 'net'``."""
 
     name: str
     readiness: Readiness
@@ -191,7 +191,7 @@ class AccountFacts:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
-    """Of the custom resource itself, whatever its kind."""
+    """Metadata of the custom resource, of any kind."""
 
     namespace: str
     name: str
@@ -200,12 +200,12 @@ class ObjectFacts:
     deleting: bool
     has_finalizer: bool  # our finalizer is visible
     annotations: Mapping[str, str]
-    deleted_at: datetime | None = None  # when deletion was asked for, by the apiserver's clock
+    deleted_at: datetime | None = None  # when deletion was requested, by the apiserver's clock
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The settings that decisions depend on, in seconds."""
+    """Settings for decisions, in seconds."""
 
     grace: float = 30.0
     blind_after: float = 180.0

@@ -1,8 +1,8 @@
-"""Who of several operators may act: the rules of a coordination.k8s.io Lease, as client-go's leader election has them.
+"""Leader election: the rules of a coordination.k8s.io Lease, as in client-go.
 
-No clock but our own is believed. The times in a Lease are for people; whether its holder lives is told by whether the record
-changes. A holder that has not renewed for the deadline stops by itself; another takes over only after the longer duration,
-counted from when it first saw the record as it is. So two overlap only if their clocks' rates differ as much as those times.
+A candidate trusts only its own clock. The times in a Lease are for people; a change of the record shows that its holder lives.
+A holder that could not renew for the deadline stops by itself. Another candidate takes over only after the longer duration,
+counted from when it first read the unchanged record. So two lead at once only if their clocks' rates differ that much.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Durations:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a Lease says. Compared as a whole: any difference is a sign of life."""
+    """Record of a Lease. Any change of it is a sign of life of its holder."""
 
     holder: str = ""
     duration: float = 0.0
@@ -32,7 +32,7 @@ class Record:
 
 
 class Step(StrEnum):
-    """What a candidate does next."""
+    """Next step of a candidate."""
 
     WAIT = "Wait"
     ACQUIRE = "Acquire"
@@ -42,7 +42,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The step. WAIT lasts until ``until`` (mono seconds), unless something is seen before; the others are due now."""
+    """The next step. WAIT lasts until ``until`` (mono seconds) unless the record changes before; the others are due now."""
 
     step: Step
     until: float = 0.0
@@ -50,41 +50,41 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ElectionState:
-    """What one candidate knows. All times are mono seconds of its own."""
+    """State of one candidate. All times are mono seconds of its own clock."""
 
     me: str
     durations: Durations
-    record: Record | None = None  # as last seen; None: there is no Lease
-    since: float | None = None  # when it was first seen as it is; None: nobody has looked yet
-    renewed: float | None = None  # when the last write of ours that came through began; None: we do not lead
+    record: Record | None = None  # as last read; None: the Lease does not exist
+    since: float | None = None  # when it was first read in this form; None: not read yet
+    renewed: float | None = None  # start of our last successful write; None: we do not lead
 
     def saw(self, record: Record | None, at: float) -> ElectionState:
-        """A reading, whose answer came at this time."""
+        """Return the state after a read that was answered at this time."""
         if self.since is not None and record == self.record:
             return self
         return replace(self, record=record, since=at)
 
     def wrote(self, record: Record, began: float) -> ElectionState:
-        """Our own write came through: we lead, counted from before it was sent, since nobody can have seen it earlier."""
+        """Return the state after our write: we lead from the time before it was sent, as no other can have read it earlier."""
         return replace(self, record=record, since=began, renewed=began)
 
     def is_leader(self, now: float) -> bool:
-        """Whether we may act at this moment."""
+        """Whether this candidate may act at this moment."""
         return self.renewed is not None and self.ours and now < self.renewed + self.durations.renew_deadline
 
     @property
     def ours(self) -> bool:
-        """Whether the record, as last seen, names us."""
+        """Whether the record, as last read, names this candidate."""
         return self.record is not None and self.record.holder == self.me
 
 
 def decide(it: ElectionState, now: float) -> Verdict:
-    """What to do now. Once it is GIVE_UP it stays so: only a new process may become a candidate again."""
+    """Return the next step. GIVE_UP is final: only a new process may become a candidate again."""
     return _follow(it, now) if it.renewed is None else _hold(it, it.renewed, now)
 
 
 def _hold(it: ElectionState, renewed: float, now: float) -> Verdict:
-    if not it.ours or now >= renewed + it.durations.renew_deadline:  # a Lease that was deleted may be another's by now
+    if not it.ours or now >= renewed + it.durations.renew_deadline:  # a deleted Lease may be another candidate's now
         return Verdict(Step.GIVE_UP)
     due = renewed + it.durations.retry_period
     return Verdict(Step.RENEW) if now >= due else Verdict(Step.WAIT, due)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
+from gpucloud.reconcile import naming
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import odd_place
@@ -107,11 +108,11 @@ def id_of(found: Present[Any]) -> str | None:
     return seen_id and abridged(seen_id)
 
 
-def is_urgent(before: Order | None, after: Order | None) -> bool:
+def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know.
 
-    That a listing showed what was outstanding is such a proof: the thing may be gone when a new process looks, and it would
-    wait for it, and take what somebody makes under a chosen name meanwhile for it.
+    That a listing showed an outstanding order under a chosen name must be known: the thing may be gone when a new process
+    looks, and it would take what somebody makes under the name meanwhile for it. A marked name proves itself.
     """
     if before is None or after is None:
         return before is not after
@@ -119,7 +120,8 @@ def is_urgent(before: Order | None, after: Order | None) -> bool:
         return True
     if before.missing_since is None and after.missing_since is not None:
         return True
-    if after.state is OrderState.SEEN and before.state in OUTSTANDING | {OrderState.OVERDUE}:
+    shown = after.state is OrderState.SEEN and before.state in OUTSTANDING | {OrderState.OVERDUE}
+    if shown and not naming.proves(after.name, uid):
         return True
     return before.state is not after.state and after.state in URGENT
 

@@ -1,7 +1,7 @@
-"""What bears our mark and belongs to nobody: who is an orphan, and which one may be collected. docs/adr/0006 has the reasons.
+"""Orphans: resources with our mark that no object owns, and which of them may be collected. docs/adr/0006 has the reasons.
 
-An orphan is reported. It is destroyed only when a person has allowed that, and when this process itself saw its object being
-abandoned: one that was retained on purpose looks just the same.
+An orphan is reported. It is destroyed only if the administrator allows collection and this process itself saw its object
+vanish before the destruction: a resource that was retained on purpose looks just the same.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import SnapshotRecord, VmRecord
     from gpucloud.reconcile.core.facts import CloudFacts
 
-FRESH_SECONDS = 60.0  # a list of all objects that is older says nothing about now
-RESEND_SECONDS = 300.0  # between two destroying calls for one orphan
-FEW, SHARE = 2, 0.1  # more orphans than both of these look like our own mistake
+FRESH_SECONDS = 60.0  # an older list of all objects does not count
+RESEND_SECONDS = 300.0  # seconds between two destroying calls for one orphan
+FEW, SHARE = 2, 0.1  # more orphans than both limits suggest a mistake of the operator
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A VM or snapshot under a name of this installation, as a believed listing shows it."""
+    """A VM or snapshot with a name of this installation, from a believed listing."""
 
-    kind: str  # of the object that it was made for
+    kind: str  # kind of the object that it was created for
     where: naming.Identity
     mark: naming.Mark
     record: VmRecord | SnapshotRecord
-    duplicate_records: bool = False  # more than one record under this identity, not to be told apart
+    duplicate_records: bool = False  # more than one record has this identity
 
     @property
     def made_for(self) -> str:
-        """The name, perhaps shortened, of the object that it was made for."""
+        """The name, perhaps shortened, of the object that it was created for."""
         return self.mark.base.removesuffix("-").rpartition("-")[0]
 
     @property
     def key(self) -> tuple[str, naming.Identity]:
-        """What stays the same of it from one listing to the next."""
+        """Key of the resource that stays the same between listings."""
         return self.kind, self.where
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An object that the apiserver lists, and what it stands for; without a place, whatever bears the mark of its UID."""
+    """An object from the apiserver's list, and its identity. Without an identity it owns every resource with its UID's mark."""
 
     kind: str
     uid: str
     namespace: str = ""
     name: str = ""
     place: naming.Identity | None = None
-    refers: frozenset[tuple[str, str]] = frozenset()  # kind and name of the objects that it is still made from
-    uses: frozenset[str] = frozenset()  # names in the cloud that its spec gives
+    refers: frozenset[tuple[str, str]] = frozenset()  # kind and name of the objects that it still needs for its creation
+    uses: frozenset[str] = frozenset()  # names of resources in the cloud that its spec gives
 
 
 class Owners:
-    """All objects that the apiserver lists. ``unread`` when some of them have not been seen whole."""
+    """All objects from the apiserver's list. ``unread``: some of them could not be read completely."""
 
     def __init__(self, owners: Iterable[Owner], tag: str) -> None:
         self.unread = False
@@ -80,7 +80,7 @@ class Owners:
                 self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
 
     def stand_for(self, thing: Thing) -> bool:
-        """Whether some object stands for this: it was made for it, or the object has chosen its very name."""
+        """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
         for owner in self._by_mark.get((thing.kind, thing.mark.fingerprint), ()):
             if owner.place is None or (owner.place.name == thing.where.name and _same(owner.place.vpc, thing.where.vpc)):
                 return True
@@ -88,13 +88,13 @@ class Owners:
         return any(_same(vpc, thing.where.vpc) for vpc in named)
 
     def want(self, thing: Thing, namespace: str) -> bool:
-        """Whether some object may be looking for this: of the same base name, or by a reference, or by its name."""
+        """Whether an object may own this resource: by the same base name, by a reference, or by name."""
         return (thing.kind, namespace, thing.mark.base) in self._bases or thing.where.name in self._uses
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What this process saw: an object that was to be destroyed with its thing went before we let it go."""
+    """Witness of a deletion: the object vanished before the operator destroyed its resource and released its finalizer."""
 
     kind: str
     namespace: str
@@ -102,7 +102,7 @@ class Witness:
     uid: str
     where: naming.Identity
     tenancy: str | None
-    at: float  # mono
+    at: float  # mono seconds
 
 
 class Hold(StrEnum):
@@ -123,7 +123,7 @@ class Hold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the administrator allows."""
+    """Settings of the administrator."""
 
     collect: bool = False
     age: float = 3600.0
@@ -131,43 +131,43 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One orphan, and all that a decision to collect it may look at. Times are mono seconds."""
+    """One orphan, and the facts for the decision to collect it. Times are mono seconds."""
 
     now: float
     thing: Thing
     witness: Witness | None
     rules: Rules
-    seen: tuple[float, ...]  # when the last listings began, one after the other, that showed it as an orphan
-    listed: float  # when the list of all objects began, by which it is one
+    seen: tuple[float, ...]  # start of the last listings in a row that showed it as an orphan
+    listed: float  # start of the list of all objects that does not contain its owner
     account: AccountFacts
-    began: float  # when the account's credential came into use
-    orphans: int  # in this account, this one included
-    ours: int  # things of ours in this account
-    clear: bool = False  # all objects are known, apiserver and cloud are well, every listing was believed
+    began: float  # when the account began to use its credential
+    orphans: int  # orphans of this account, with this one
+    ours: int  # resources of ours in this account
+    clear: bool = False  # all objects are known, apiserver and cloud answer, and every listing was believed
     wanted: bool = True
-    sent: float | None = None  # when it was last told to go
+    sent: float | None = None  # when the last destroying call for it was sent
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many orphans an account has, of how many things of ours."""
+    """Number of orphans of an account, and of all resources of ours in it."""
 
     orphans: int
     ours: int = field(default=0)
 
     @property
     def many(self) -> bool:
-        """Whether so many more likely mean that we are mistaken."""
+        """Whether there are so many orphans that a mistake of the operator is more likely."""
         return self.orphans > max(FEW, SHARE * self.ours)
 
 
 def orphans(things: Iterable[Thing], owners: Owners) -> tuple[Thing, ...]:
-    """Those that no object stands for."""
+    """Return the resources without an owner."""
     return tuple(thing for thing in things if not owners.stand_for(thing))
 
 
 def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
-    """What the end of an object proves, by its last view: None unless it should have taken its thing along, and could not."""
+    """Return the witness of an object's deletion; None unless the object should have destroyed its resource and could not."""
     meta, here = f.meta, f.identity
     abandoned = meta.deleting and meta.has_finalizer and not f.memory.freed
     meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
@@ -179,7 +179,7 @@ def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
 
 
 def hold(case: Case) -> Hold | None:
-    """Why this orphan is not collected; None when it may be."""
+    """Return why this orphan is not collected; None if it may be."""
     if not case.rules.collect:
         return Hold.OFF
     if case.witness is None or not _speaks_of(case.witness, case.thing):
@@ -211,11 +211,11 @@ def _speaks_of(witness: Witness, thing: Thing) -> bool:
 
 
 def _of_its_tenant(case: Case, witness: Witness) -> bool:
-    """As for any destroying call: the record, and the credential that shows it, are of the tenant that was recorded."""
+    """Check, as for every destroying call, that record and credential are of the recorded tenant."""
     seen: Present[Any] = Present(case.thing.record, case.seen[-1] if case.seen else case.began)
     return isinstance(believed(seen, witness.tenancy, case.account, case.began), Present)
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two VPCs may be the same; one that is not known may be any."""
+    """Whether two VPCs may be the same. An unknown VPC may be any."""
     return one == other or "" in {one, other}

@@ -1,4 +1,4 @@
-"""The annotation ``paused``: any value but "false" pauses, since a value that cannot be read must not begin to act."""
+"""The annotation ``paused``: any value but "false" pauses, since an unclear value must not start actions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ON, OFF = "true", "false"
 
 
 def is_paused(annotations: Mapping[str, str]) -> bool:
-    """Whether a person holds all action on the object back."""
+    """Whether a person has paused the object."""
     return annotations.get(Annotation.PAUSED, OFF) != OFF
 
 
 def words(annotations: Mapping[str, str]) -> str:
-    """What to say of a paused object: by which value, and how to end the pause."""
+    """Return the message of a paused object: the annotation's value, and how to end the pause."""
     value = annotations.get(Annotation.PAUSED, ON)
     if value == ON:
         return f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."

@@ -1,4 +1,4 @@
-"""What a decision may answer: at most one external write, and when to look again."""
+"""Plan of a reconcile: at most one external write, the status, and when to requeue."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ RELEASE = "Release"  # beside the verbs: our finalizer is removed
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Why our finalizer may go: the reason and note of the event that says so."""
+    """Why our finalizer may be removed: reason and note of the Event."""
 
     reason: Reason
     note: str
-    warning: bool = False  # something that may be this object's is left in the cloud, and a person should look
+    warning: bool = False  # something that may be this object's remains in the cloud: a person should look
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Plan(Generic[S]):
     the cloud is announced before it is sent, and a crash between the two leaves a record.
     """
 
-    status: S | None = None  # None: leave what stands
+    status: S | None = None  # None: leave the status unchanged
     action: Verb | None = None
-    targets: tuple[str, ...] = ()  # what the action is about beside the object's own identity: names of snapshots
+    targets: tuple[str, ...] = ()  # names of snapshots, if the action is about them
     release: Release | None = None  # remove our finalizer: the cloud object is proven gone, or not ours to destroy
-    withheld: str | None = None  # what --observe-only keeps back: a verb, or Release
-    records_order: bool = False  # this status holds the record of a new order, which this process may then send
-    look_after: float | None = None  # a listing that began at or after this mono time is needed
-    wake_at: float | None = None  # mono time at which to decide again, whatever happens
-    pending: bool = False  # something is expected to change soon: poll fast
+    withheld: str | None = None  # what --observe-only withholds: a verb, or Release
+    records_order: bool = False  # this status records a new order, which this process may send afterwards
+    look_after: float | None = None  # requeue after a listing that began at or after this mono time
+    wake_at: float | None = None  # requeue at this mono time at the latest
+    pending: bool = False  # a change is expected soon: poll fast

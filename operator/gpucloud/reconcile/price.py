@@ -1,4 +1,4 @@
-"""Dollars an hour: which VMs may be billed, and prices as text that people may have edited, as numbers, and as words."""
+"""Prices in dollars per hour: which VMs may be billed, and conversion of prices from and to text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
 NOTHING = Decimal(0)
-ABSURD_PRICE = Decimal(10**9)  # no price, and more digits than a status has room for
+ABSURD_PRICE = Decimal(10**9)  # not a price, and more digits than a status can hold
 # The cloud bills a VM in PENDING_READINESS and ONLINE; of one that is OFFLINE the root disk only (field notes).
 NOT_BILLED = frozenset({"NA", "PLANNED", "PENDING", "PENDING_RESOURCES", "OFFLINE", "CREATE_FAILED", "FAILED", "ADMIN_WAIT"})
 OFF = "OFFLINE"
@@ -22,12 +22,12 @@ def in_cloud(status: object) -> bool:
 
 
 def may_be_billed(status: object) -> bool:
-    """Whether the VM of this GpuVM's status may cost its price now. A state that nobody documents may be a billed one."""
+    """Whether the VM of this status may cost its price now. An undocumented state counts as billed."""
     return in_cloud(status) and is_billed_state(_field(status, "state", "state"))
 
 
 def is_off(status: object) -> bool:
-    """Whether the VM of this GpuVM's status is powered off, so that its disk alone is billed."""
+    """Whether the VM of this status is powered off, so that only its disk is billed."""
     return in_cloud(status) and _word(_field(status, "state", "state")) == OFF
 
 
@@ -37,7 +37,7 @@ def is_billed_state(state: object) -> bool:
 
 
 def _order_state(status: object) -> str:
-    """What the order record says, where there is one."""
+    """Return the state of the order record as text."""
     return str(_field(_field(status, "order", "order"), "state", "state"))
 
 
@@ -50,7 +50,7 @@ def _word(state: object) -> str:
 
 
 def dollars(text: str | None) -> Decimal | None:
-    """A price as a status or the catalogue writes it; None when it is not known, or no price."""
+    """Return a price from a status or the catalogue; None if it is unknown or not a price."""
     try:
         price = Decimal(text or "")
     except InvalidOperation:
@@ -59,12 +59,12 @@ def dollars(text: str | None) -> Decimal | None:
 
 
 def shown(price: Decimal) -> str:
-    """A price for people, without what a sum of floats would leave behind."""
+    """Return a price for messages, without rounding errors of floats."""
     return f"{price:.2f}"
 
 
 def unknown(count: int) -> str:
-    """What a sum leaves out, as a part of a sentence; empty when it leaves out nothing."""
+    """Return what a sum leaves out, as a part of a sentence; empty if it leaves out nothing."""
     if not count:
         return ""
     return f" (the price of {'one of them' if count == 1 else f'{count} of them'} is not known and counts as 0)"

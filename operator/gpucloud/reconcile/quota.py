@@ -1,4 +1,4 @@
-"""The other side of the brake: how many VMs, at what price, an account or a namespace may have. It stops runaway creation."""
+"""Quotas: how many VMs, at what price, an account or a namespace may have. They stop runaway creation."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What one account, or one namespace, may have; zero: no limit."""
+    """Quota of one account or of one namespace; zero: unlimited."""
 
-    scope: str  # as the settings spell it: account, namespace
+    scope: str  # as in the settings' names: account, namespace
     vms: int = 0
     price: Decimal = NOTHING
 
     @property
     def on(self) -> bool:
-        """Whether anything can ever be refused."""
+        """Whether a limit is set."""
         return self.vms > 0 or self.price > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the others of an account or namespace have, or may have, already, beside the quota that counts them."""
+    """VMs that the others of an account or namespace have, or may have, and their quota."""
 
     quota: Quota
-    where: str  # for people: namespace 'team'
+    where: str  # for messages: namespace 'team'
     vms: int = 0
     price: Decimal = NOTHING
     unpriced: int = 0
 
 
 def needs_price(usage: tuple[Usage, ...]) -> str | None:
-    """The setting that cannot be judged while a price is not known."""
+    """The setting that cannot be checked while a price is unknown."""
     return next((_price_setting(item.quota) for item in usage if item.quota.price), None)
 
 
 def exceeded(usage: tuple[Usage, ...], price: Decimal | None) -> str | None:
-    """Words about the first limit that one more VM of this price would go beyond; None: it fits."""
+    """Return a message about the first limit that one more VM of this price would exceed; None if it fits."""
     for item in usage:
         quota = item.quota
         if quota.vms and item.vms + 1 > quota.vms:

@@ -16,13 +16,13 @@ from gpucloud.reconcile.facts import CREATES
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt, Refusal, Verb
 
-PATIENCE = 5  # failures in a row of an unclear kind before a person is called
+PATIENCE = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a kind of refusal means. ``base`` seconds double with each failure; None: not again for this generation."""
+    """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation."""
 
     reason: Reason
     base: float | None
@@ -74,7 +74,7 @@ _UNCLEAR = Policy(Reason.API_ERROR, 5, False, "It looks whether the request was 
 
 
 def policy(attempt: Attempt) -> Policy:
-    """What the last refusal of this attempt means; unclear kinds call a person after ``PATIENCE`` failures in a row."""
+    """Return the meaning of the attempt's last refusal. Unclear kinds need a person after ``PATIENCE`` failures in a row."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
@@ -87,7 +87,7 @@ def policy(attempt: Attempt) -> Policy:
 
 
 def is_final(verb: Verb, refusal: Refusal | None) -> bool:
-    """Whether a refusal holds for as long as the spec stays as it is."""
+    """Whether a refusal is final for this generation of the spec."""
     found = None if refusal is None else _POLICIES.get(refusal.kind)
     return found is not None and found.base is None and verb in CREATES
 

@@ -1,4 +1,4 @@
-"""Annotations that hold a time: what happened up to that time is released, accepted, or the like; nothing later is."""
+"""Annotations with a time: they release or accept what happened up to that time, and nothing later."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from gpucloud.kinds.meta import Annotation
 
 NOW_IN_SHELL = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-EXAMPLE = "2026-01-02T03:04:05Z"  # fixed: a message that held the time of day would be written anew each second
+EXAMPLE = "2026-01-02T03:04:05Z"  # fixed: a message with the current time would change each second
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What an annotation says: a time, or words about why it says nothing."""
+    """Value of such an annotation: a time, or a message why it has none."""
 
     at: datetime | None = None
     trouble: str = ""
 
     def covers(self, moment: datetime) -> bool:
-        """Whether what happened at this time is covered."""
+        """Whether the annotation's time covers this time."""
         return self.at is not None and moment <= self.at
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One annotation: its name, how far ahead of our clock its time may lie, and why no further."""
+    """Rule of one annotation: its name, how far ahead of our clock its time may be, and why no further."""
 
     annotation: Annotation
     ahead: timedelta
@@ -37,7 +37,7 @@ class Form:
 
 
 def read(text: str | None, now: datetime, where: str, form: Form) -> Stamp:
-    """Read the annotation that stands on ``where``. A time far ahead is refused: it would cover what has not happened yet."""
+    """Read the annotation of ``where``. A time too far ahead is refused: it would cover the future."""
     if not text:
         return Stamp()
     try:

@@ -1,7 +1,7 @@
-"""Whether what one credential shows may be believed of an object that belongs to a tenant.
+"""Whether an observation with one credential counts for an object that belongs to a tenant.
 
-With another tenant's valid key everything of ours looks gone. So an object whose tenant is known is seen, and is missed,
-only through a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
+With another tenant's valid key all resources of ours look gone. So if an object's tenant is known, Present and Absent count
+only with a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import AccountFacts, Observation
 
     class Tenanted(Protocol):
-        """A record that says whose it is."""
+        """A record with the name of its tenant."""
 
         @property
         def tenancy_name(self) -> str | None:
-            """The tenant's name."""
+            """Name of the record's tenant."""
 
 
 R = TypeVar("R", bound="Tenanted")
@@ -30,7 +30,7 @@ NOTHING_ACCEPTED = Acceptance()
 
 
 def tenant_of(record: Tenanted) -> str | None:
-    """The tenant that a record names, as a status can repeat it."""
+    """Return the tenant that a record names, as a status can hold it."""
     return record.tenancy_name[:MAX_TEXT] if record.tenancy_name else None
 
 
@@ -43,7 +43,7 @@ def believed(
     accepted: Acceptance = NOTHING_ACCEPTED,
     way_out: str = "",
 ) -> Observation[R]:
-    """The observation, or Unknown when the credential is another tenant's or has not shown whose it is.
+    """Return the observation, or Unknown if the credential is of another tenant or its tenant is unknown.
 
     ``tenancy`` is the tenant recorded for the object, ``since`` when the credential came into use (mono). ``accepted`` ends
     the doubt about a credential that has shown nothing; nothing ends that about one that is another tenant's. ``way_out`` is

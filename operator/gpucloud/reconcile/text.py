@@ -1,14 +1,14 @@
-"""Texts of others (the cloud, owners of objects) made fit for a status: printable, and no longer than the schema allows."""
+"""Makes texts of others (the cloud, owners of objects) fit for a status: printable, and within the schema's limits."""
 
 from __future__ import annotations
 
 import hashlib
 
-MAX_TEXT = 253  # of a field of a status
+MAX_TEXT = 253  # characters of a status field
 
 
 def printable(text: str, most: int) -> str:
-    """At most ``most`` code points, which is how the apiserver counts; what cannot be printed is a space.
+    """Return at most ``most`` code points, as the apiserver counts; unprintable characters become spaces.
 
     That covers control characters, line ends, direction marks and lone surrogates, which no UTF-8 can carry. An emoji stays.
     """
@@ -17,7 +17,7 @@ def printable(text: str, most: int) -> str:
 
 
 def abridged(name: str) -> str:
-    """A name of the cloud's own as a status holds it: itself, or, where it cannot be held, its beginning and its hash.
+    """Return a name of the cloud as a status can hold it: itself, or its beginning and its hash if it is too long.
 
     Two names stay two, so what a listing shows can be told by it; calls take the name as the cloud spells it.
     """

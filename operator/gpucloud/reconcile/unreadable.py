@@ -1,4 +1,4 @@
-"""An object whose spec this version cannot read (stored under another version of the CRD): said, and left alone."""
+"""Decision for an object whose spec this version cannot read, as stored under another version of the CRD: report it only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Status)
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Generic[S]):
-    """What is known of such an object."""
+    """Facts of such an object."""
 
     now: Now
     meta: ObjectFacts
@@ -28,7 +28,7 @@ class Unreadable(Generic[S]):
 
 
 def decide(f: Unreadable[S]) -> Plan[S]:
-    """Stalled, with what is wrong. Deletion waits too: what to do is written in the spec."""
+    """Report Stalled and what is wrong. Deletion waits too: only the spec says what to do with the resource."""
     held = " Deletion is held until then." if f.meta.deleting else ""
     reason = Reason.DELETION_BLOCKED if f.meta.deleting else Reason.INVALID_SPEC
     verdict = stalled(reason, f"This version of the operator cannot read the spec: {f.flaw}. Correct it.{held}"[:32768])

@@ -77,7 +77,7 @@ class FakeInventory:
     def names(self, cluster, vpc):
         return [name for place, name in self.listed if place == (cluster, vpc)]
 
-    def has_looked(self, _uid, not_before):
+    def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before
 
     def refresh_after(self, uid, not_before):
@@ -96,7 +96,7 @@ class FakeClient:
 
     def __getattr__(self, name):
         async def call(*body, **where):
-            if not precondition.holds():
+            if not precondition.is_met():
                 raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
             given = {key: value for key, value in where.items() if value is not None}  # the real one leaves None out too
             self.calls.append((name, *body, given) if where else (name, *body))

@@ -26,9 +26,9 @@ class Rig:
         self.accounts.put(namespace, Account(name, found, **more))
         return found
 
-    def seat(self, ref=None, status=None, namespace="team"):
+    def resolve(self, ref=None, status=None, namespace="team"):
         spec = a_spec(**({"accountRef": {"name": ref}} if ref else {}))
-        return self.accounts.seat(an_object(namespace=namespace), spec, GpuVMStatus(account=status))
+        return self.accounts.resolve(an_object(namespace=namespace), spec, GpuVMStatus(account=status))
 
 
 @pytest.fixture
@@ -50,25 +50,25 @@ def rig(a_session):
 )
 def test_the_order_of_choice(rig, there, ref, status, chosen):
     sessions = {name: rig.put(name) for name in there} | {OWN_ACCOUNT: rig.own}
-    seat = rig.seat(ref, status)
-    assert (seat.facts.name, seat.session) == (chosen, sessions[chosen])
+    resolved = rig.resolve(ref, status)
+    assert (resolved.facts.name, resolved.session) == (chosen, sessions[chosen])
 
 
 @pytest.mark.parametrize(("ref", "status"), [("gone", None), (None, "gone"), ("gone", "default"), ("gone", OWN_ACCOUNT)])
 def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, ref, status):
     rig.put("default")
-    seat = rig.seat(ref, status)
-    assert (seat.session, seat.blind.cause, seat.facts.name) == (None, UnknownReason.ACCOUNT, "gone")
-    assert "GpuCloudAccount 'gone' in namespace 'team'" in seat.blind.detail
+    resolved = rig.resolve(ref, status)
+    assert (resolved.session, resolved.unknown.cause, resolved.facts.name) == (None, UnknownReason.ACCOUNT, "gone")
+    assert "GpuCloudAccount 'gone' in namespace 'team'" in resolved.unknown.detail
 
 
 @pytest.mark.parametrize(("ref", "status"), [("prod", None), (None, "prod"), (None, None)])
 def test_an_account_of_another_namespace_is_never_found(rig, ref, status):
     for name in ("prod", "default"):
         rig.put(name, namespace="others")
-    seat = rig.seat(ref, status)
-    assert seat.session in {None, rig.own}
-    assert seat.facts.name in {"prod", OWN_ACCOUNT}
+    resolved = rig.resolve(ref, status)
+    assert resolved.session in {None, rig.own}
+    assert resolved.facts.name in {"prod", OWN_ACCOUNT}
 
 
 @pytest.mark.parametrize("status", [None, OWN_ACCOUNT])
@@ -76,68 +76,70 @@ def test_an_account_of_another_namespace_is_never_found(rig, ref, status):
 def test_the_operators_own_serves_only_the_namespaces_that_the_flag_names(a_session, namespace, served, status):
     """Whoever edits a status gains no credential by it."""
     it = Rig(a_session, ("team",))
-    seat = it.seat(None, status, namespace)
-    assert (seat.session is it.own) is served
+    resolved = it.resolve(None, status, namespace)
+    assert (resolved.session is it.own) is served
     if not served:
-        assert seat.blind.cause is UnknownReason.NO_ACCOUNT
-        assert "--own-account-namespace" in seat.blind.detail
+        assert resolved.unknown.cause is UnknownReason.NO_ACCOUNT
+        assert "--own-account-namespace" in resolved.unknown.detail
 
 
 def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     rig.accounts.own = None
-    seat = rig.seat()
-    assert (seat.session, seat.blind.cause) == (None, UnknownReason.NO_ACCOUNT)
-    assert "GpuCloudAccount named 'default' in namespace 'team'" in seat.blind.detail
+    resolved = rig.resolve()
+    assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
+    assert "GpuCloudAccount named 'default' in namespace 'team'" in resolved.unknown.detail
 
 
 @pytest.mark.parametrize("name", ["default", "prod", "../others/prod", "others/prod", "(operator)"])
 def test_an_edited_status_changes_nothing_for_an_object_with_a_reference(rig, name):
     mine = rig.put("mine")
     rig.put("prod")
-    assert rig.seat("mine", name).session is mine
+    assert rig.resolve("mine", name).session is mine
 
 
 def test_a_status_cannot_name_its_way_out_of_the_namespace(rig):
     theirs = rig.put("prod", namespace="others")
     for name in ("../others/prod", "others/prod", "prod"):
-        assert rig.seat(None, name).session is not theirs
+        assert rig.resolve(None, name).session is not theirs
 
 
 def test_an_account_without_a_session_tells_its_trouble_and_is_not_passed_over(rig):
     rig.put("default", session=False, trouble="it has not been looked at yet.")
-    seat = rig.seat()
-    assert (seat.session, seat.blind.cause) == (None, UnknownReason.ACCOUNT)
-    assert seat.blind.detail.endswith("it has not been looked at yet.")
+    resolved = rig.resolve()
+    assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.ACCOUNT)
+    assert resolved.unknown.detail.endswith("it has not been looked at yet.")
 
 
 def test_blindness_begins_once(rig):
     began = rig.clock.now
-    assert rig.seat("gone").blind.since == began
+    assert rig.resolve("gone").unknown.since == began
     rig.clock.now += 50
-    assert rig.seat("gone").blind.since == began
+    assert rig.resolve("gone").unknown.since == began
     rig.put("gone", session=False, trouble="no Secret.")
     rig.clock.now += 50
-    assert rig.seat("gone").blind.since == began, "there is an account now, and still no sight"
+    assert rig.resolve("gone").unknown.since == began, "there is an account now, and still no session"
     rig.put("gone")
-    assert rig.seat("gone").blind is None
+    assert rig.resolve("gone").unknown is None
     rig.put("gone", session=False, trouble="no Secret.")
-    assert rig.seat("gone").blind.since == rig.clock.now, "and a second blindness has a beginning of its own"
+    assert rig.resolve("gone").unknown.since == rig.clock.now, (
+        "and a second period without a session has a beginning of its own"
+    )
 
 
 @pytest.mark.parametrize("session", [True, False])
 def test_leaving_and_defaults_are_handed_on(rig, session):
     defaults = AccountDefaults(resource_pool="reserved")
     rig.put("default", session=session, leaving=True, defaults=defaults)
-    seat = rig.seat()
-    assert seat.leaving
-    assert seat.defaults == (defaults if session else None)
+    resolved = rig.resolve()
+    assert resolved.leaving
+    assert resolved.defaults == (defaults if session else None)
 
 
 def test_the_tenants_that_a_session_has_shown_are_the_seats(rig):
     session = rig.put("default")
-    assert rig.seat().facts.tenants == frozenset()
+    assert rig.resolve().facts.tenants == frozenset()
     session.learned.tenants = frozenset({"acme"})
-    assert rig.seat().facts.tenants == {"acme"}
+    assert rig.resolve().facts.tenants == {"acme"}
 
 
 def test_a_change_is_told_and_a_repetition_is_not(rig, a_session):

@@ -78,7 +78,7 @@ class Rig:
         return [where["id"] for call, where in self.reconcilers.session.client.calls if call == "destroy_server"]
 
     def held(self):
-        return {stored.meta.name for stored in self.reconciler.store if self.brake.hold(stored.meta.uid) is not None}
+        return {stored.meta.name for stored in self.reconciler.store if self.brake.check(stored.meta.uid) is not None}
 
 
 @pytest.fixture

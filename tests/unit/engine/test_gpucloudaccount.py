@@ -42,11 +42,11 @@ class Rig:
                 limits=Limits(),
                 endpoints=ENDPOINTS,
                 budget=RequestBudget(requests_per_second="10", burst=20),
-                hold_secrets=True,
+                secret_finalizer=True,
                 synced=lambda: self.synced,
                 order_of=lambda _kind, stored: self.known_orders.get(stored.meta.uid, stored.status.order),
                 queue=reconcilers.queued.append,
-                tell=lambda meta, event: self.told.append((meta.name, event)),
+                record=lambda meta, event: self.told.append((meta.name, event)),
             )
         )
 

@@ -679,10 +679,10 @@ async def test_absent_from_all_vpcs_is_confirmed_by_two_listings(rig):
 async def test_whether_a_look_has_been_taken(rig):
     it = rig([], broken(ErrorKind.SERVER))
     it.inventory.watch("a", here())
-    assert not it.inventory.has_looked("a", 0.0)
+    assert not it.inventory.has_listed_since("a", 0.0)
     await asyncio.sleep(1)
     began = it.fetch.began[0]
-    assert [it.inventory.has_looked("a", at) for at in (began, began + 0.1)] == [True, False]
-    assert it.inventory.has_looked("nobody", 0.0), "nobody waits for it"
+    assert [it.inventory.has_listed_since("a", at) for at in (began, began + 0.1)] == [True, False]
+    assert it.inventory.has_listed_since("nobody", 0.0), "nobody waits for it"
     await asyncio.sleep(SLOW)
-    assert not it.inventory.has_looked("a", began), "blind now: what was seen before does not count"
+    assert not it.inventory.has_listed_since("a", began), "the last listing failed: the records before it do not count"

@@ -344,7 +344,7 @@ async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_nam
     async def waits(_client, **_place):
         if applied:
             it.engine.observe("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
-        still.append(precondition.holds())
+        still.append(precondition.is_met())
 
     monkeypatch.setattr(CloudClient, "destroy_server", waits)
     it.strip("train")

@@ -285,6 +285,29 @@ ROWS = {
         None,
         status={"last_handled_restart_at": "t1"},
     ),
+    "a restart counts as answered when the lost record is put back while nothing can be seen": Row(
+        "the next pass finds a record again, and would restart once more (seeds 120424, 120558)",
+        {
+            "meta": noted(RESTART_REQUESTED_AT="t1"),
+            "standing": known(ORDER, ago=60, recorded=60),
+            "found": Unknown(NOW - 400, UnknownReason.UNREACHABLE, "HTTP 502"),
+        },
+        Reason.API_UNAVAILABLE,
+        "Unknown",
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t1"},
+    ),
+    "a restart counts as answered when the lost record is put back during a pause": Row(
+        "the end of the pause finds a record again",
+        {
+            "meta": noted(RESTART_REQUESTED_AT="t1", PAUSED="true"),
+            "standing": known(ORDER, ago=60, recorded=60),
+            "found": present(),
+        },
+        Reason.PAUSED,
+        "Unknown",
+        progress=None,
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t1"},
+    ),
     "twins stall and nothing is touched": Row(
         "either could be the wrong one",
         {"found": present(duplicate_records=True), "status": RUNNING},

@@ -9,8 +9,8 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState, Origin
+from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
 from gpucloud.reconcile.facts import Absent, Present, Refusal, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs, Standing
@@ -357,7 +357,13 @@ def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
 def test_what_must_be_written_at_once(before, after, urgent, why):
     if after is not None and after.cloud_id == "train":
         after = after.model_copy(update={"cloud_id": "train"})
-    assert orders.is_urgent(before, after) is urgent, why
+    assert orders.is_urgent(before, after, "u1") is urgent, why
+
+
+def test_a_name_that_proves_itself_needs_no_write_when_it_is_first_listed():
+    order = at(S.ACCEPTED).order.model_copy(update={"name": naming.external_name("train", "u1", "abcde")})
+    seen = order.model_copy(update={"state": S.SEEN})
+    assert [orders.is_urgent(order, seen, uid) for uid in ("u1", "u2")] == [False, True]
 
 
 # --- who wrote the record

@@ -131,6 +131,19 @@ def test_none_is_collected_while_many_look_orphaned(court):
     assert ["too many" in found.text for found in it.judge.violations] == [True]
 
 
+def test_what_bears_a_name_of_the_cloud_does_not_count_among_the_many(court, monkeypatch):
+    """Seed 100789: one of three abandoned VMs bears a name that the cloud gave, which tells nobody that it is an orphan."""
+    it = court(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    monkeypatch.setattr(it.world.weather, "has", lambda kind: kind == "own-id")
+    monkeypatch.setattr(it.world.choices, "chance", lambda *_: True)
+    abandoned(it, "c")
+    assert list(it.world.cloud_names) == ["srv-1"]
+    it.passes(200)
+    it.destroys(things[0])
+    assert it.oracles == []
+
+
 def test_what_must_be_collected_is_waited_for_and_found(court):
     it = court(**COLLECTS)
     it.world.replicas[0].process = it.operator

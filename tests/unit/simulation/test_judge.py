@@ -250,6 +250,55 @@ def test_an_object_is_let_go_while_its_thing_lives(court):
     assert court.oracles == ["released"]
 
 
+def shows(court, *faults):
+    """Listings a third of a grace apart, each with its fault."""
+    for fault in faults:
+        court.passes(court.world.grace / 3)
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+        court.world.cloud.carry_out(court.operator, "GetServers", request, fault)
+
+
+EMPTY = "list-empty"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "listings", "found", "why"),
+    [
+        (
+            True,
+            ("", EMPTY, EMPTY, EMPTY, EMPTY),
+            [],
+            "seed 100405: that it is lost was proven, and nothing tells that it is back",
+        ),
+        (True, ("", EMPTY, "list-foreign", "list-foreign", EMPTY, ""), [], "what is seen to be partial proves nothing"),
+        (True, ("", EMPTY, EMPTY, EMPTY), ["released"], "not for a grace"),
+        (True, ("", EMPTY, EMPTY, "", EMPTY, EMPTY), ["released"], "one showed it"),
+        (True, (EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ""), ["released"], "it had not been shown: what was accepted is waited for"),
+        (False, ("", EMPTY, EMPTY, EMPTY, EMPTY), ["released"], "its name proves whose it is"),
+    ],
+)
+def test_a_chosen_name_that_every_listing_lacked_for_a_grace_may_be_let_go(court, chosen, listings, found, why):
+    item = court.bought(thing="prod", **({"vmName": "prod"} if chosen else {}))
+    shows(court, *listings)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(
+    "note", ["Another one has the name 'prod'", "This may be your VM 'prod': it is billed until you destroy it"]
+)
+def test_what_was_let_go_in_doubt_must_be_told(court, note):
+    item = court.bought(thing="prod", vmName="prod")
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    event = {"metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reason": "Retained", "note": note}
+    more = {"reportingController": "x", "reportingInstance": "y", "action": "z", "type": "Warning"}
+    where = {"regarding": {"kind": "GpuVM", "namespace": "team", "name": "a"}}
+    assert court.hands.call("POST", "/apis/events.k8s.io/v1/namespaces/team/events", event | more | where)
+    assert bool(list(ending._leaks(court.world, court.judge))) == ("billed" not in note)
+
+
 @pytest.mark.parametrize("spec", [{"deletion": {"policy": "Retain"}}, {}])
 def test_an_object_is_let_go_when_its_thing_is_to_stay_or_has_gone(court, spec):
     item = court.bought(**spec)
@@ -346,6 +395,9 @@ def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "reason": "Rejected"}
     court.writes(item, conditions=[life.condition("Ready"), stalled])
     assert list(ending._unmet(court.judge)) == []
+    # Seeds 120084, 120408, 120454: the work goes on after the deadline, so this is no end yet.
+    court.writes(item, conditions=[life.condition("Ready"), {**stalled, "reason": "ProgressDeadlineExceeded"}])
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]
 
 
 @pytest.mark.parametrize(

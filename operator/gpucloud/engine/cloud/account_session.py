@@ -1,7 +1,7 @@
-"""One credential at one endpoint: its client, what it sees, and what it has learned about itself.
+"""A session of one credential at one endpoint: its client, its inventories, and what the cloud's answers say of it.
 
-Accounts with the same credential share a session, so that one listing and one request budget serve them all. A session never
-changes its credential: another one is another session, which begins knowing nothing.
+Accounts with the same credential share a session, hence one list call and one request budget. A session never changes its
+credential: a rotated credential gets a new session that knows nothing of the old one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.session")
 
-EVIDENCE_SECONDS = 60.0  # between two attempts to learn whose the credential is
+EVIDENCE_SECONDS = 60.0  # between two attempts to learn the credential's tenant
 LOGINS = frozenset({"Authenticate", "RefreshToken"})
 _REFUSED = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.LOGIN})
 _SILENT = frozenset(
@@ -52,11 +52,11 @@ _SILENT = frozenset(
 
 
 class Tenanted(Protocol):
-    """A record that says whose it is."""
+    """A record with the name of its tenant."""
 
     @property
     def tenancy_name(self) -> str | None:
-        """The tenant's name."""
+        """Name of the record's tenant."""
 
 
 R = TypeVar("R", bound=Tenanted)
@@ -64,7 +64,7 @@ R = TypeVar("R", bound=Tenanted)
 
 @dataclass(frozen=True, slots=True)
 class SessionDeps:
-    """What every session works with."""
+    """Dependencies of a session."""
 
     options: ClientOptions
     intervals: Intervals
@@ -72,14 +72,14 @@ class SessionDeps:
     clock: Clock
     may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
     tasks: Supervisor = field(default_factory=Supervisor)
-    transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes what carries a client's requests; None: the network
+    transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes each client's transport; None: the network
 
 
 @dataclass(slots=True)
 class Learned:
-    """What the cloud's answers have told about a credential. Nothing is tried out only to learn it."""
+    """What the cloud's answers say of a credential. No call is sent only to test what the credential may do."""
 
-    tenants: frozenset[str] = frozenset()  # that its records name; nearly always one
+    tenants: frozenset[str] = frozenset()  # tenants that its records name; nearly always one
     clusters: tuple[str, ...] = ()
     allowed: set[str] = field(default_factory=set)
     forbidden: dict[str, str] = field(default_factory=dict)
@@ -88,62 +88,62 @@ class Learned:
 
     @property
     def tenant(self) -> str | None:
-        """The tenant that the credential belongs to, when its records name just one."""
+        """The credential's tenant, if its records name exactly one."""
         return next(iter(self.tenants)) if len(self.tenants) == 1 else None
 
 
 class AccountSession:
-    """Client, inventories and knowledge of one credential."""
+    """The client and the inventories of one credential, and what its answers say of it."""
 
-    def __init__(self, url: str, credential: ApiKey | Login, label: str, around: SessionDeps) -> None:
+    def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
         self.url = url
-        self.began = around.clock.mono()
+        self.began = deps.clock.mono()
         self.learned = Learned()
         self.client = CloudClient(
             url,
             credential,
-            options=around.options,
-            transport=None if around.transport is None else around.transport(),
+            options=deps.options,
+            transport=None if deps.transport is None else deps.transport(),
             on_call=self._called,
             may_change=self._may_change,
         )
-        self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, around)
+        self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, deps)
         self.snapshots: Inventory[SnapshotRecord] = self._inventory(
-            "snapshots", listings.snapshots, listings.snapshot_identity, label, around
+            "snapshots", listings.snapshots, listings.snapshot_identity, label, deps
         )
-        self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, around)
-        self.catalogue = Catalogue(self.client, around.clock, around.tasks)
-        self.on_change: Callable[[], None] = lambda: None  # something that an account shows is new
-        self.on_tenant: Callable[[], None] = lambda: None  # whose it is has become known, or was sought in vain
-        self.proving = False  # it is being found out right now whose the credential is
-        self._around = around
+        self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, deps)
+        self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
+        self.on_change: Callable[[], None] = lambda: None  # called when the account's status may change
+        self.on_tenant: Callable[[], None] = lambda: None  # called after each attempt to learn the tenant
+        self.proving = False  # whether such an attempt is running
+        self._deps = deps
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
     @property
     def inventories(self) -> dict[str, Inventory[VmRecord] | Inventory[SnapshotRecord] | Inventory[VpcRecord]]:
-        """By the name of what they hold."""
+        """The inventories by name."""
         return {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
 
     def listing_duration(self, cluster: str) -> float:
-        """Seconds that the slowest of the last listings of this cluster took."""
+        """Return the seconds that the slowest of the last listings of this cluster took."""
         return max(inventory.last_duration(cluster) for inventory in self.inventories.values())
 
     def check(self) -> None:
-        """Ask for the clusters, in the background: the one read that every credential should be allowed."""
+        """Request the list of clusters in the background: every credential should be allowed to read it."""
         self._spawn("account-check", self._check)
 
     def learn_clusters(self) -> None:
-        """Ask for the clusters unless that was done before."""
+        """Request the list of clusters unless an earlier call did."""
         if "account-check" not in self._tasks:
             self.check()
 
     def prove(self) -> None:
-        """Find out whose the credential is, in the background, again each minute until it is known."""
+        """Learn the credential's tenant in the background; retry each minute until it is known."""
         if not self.learned.tenants and self._spawn("evidence", self._seek_evidence):
             self.proving = True
 
     def believe(self, tenant: str) -> None:
-        """This very credential has shown this tenant before, to another process."""
+        """Take over the tenant that status records: an earlier process saw it with this same credential."""
         self.learned.tenants |= {tenant}
 
     async def aclose(self) -> None:
@@ -163,22 +163,22 @@ class AccountSession:
         fetch: Callable[[CloudClient, str], Awaitable[Listing[R]]],
         identify: Callable[[R, str], Identity | None],
         label: str,
-        around: SessionDeps,
+        deps: SessionDeps,
     ) -> Inventory[R]:
         async def listed(cluster: str) -> Listing[R]:
             listing = await fetch(self.client, cluster)
-            self._noted(listing.items)
+            self._learn_tenants(listing.items)
             return listing
 
-        meter = around.metrics.listings(label, kind)
-        return Inventory(listed, identify, clock=around.clock, intervals=around.intervals, meter=meter, tasks=around.tasks)
+        meter = deps.metrics.listings(label, kind)
+        return Inventory(listed, identify, clock=deps.clock, intervals=deps.intervals, meter=meter, tasks=deps.tasks)
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
-        """Do this in the background until it has succeeded; answers False where it is under way already."""
-        standing = self._tasks.get(name)
-        if standing is not None and not standing.done():
+        """Run ``work`` as a background task; return False if it is already running."""
+        current = self._tasks.get(name)
+        if current is not None and not current.done():
             return False
-        self._tasks[name] = self._around.tasks.spawn(name, work, may_end=True)
+        self._tasks[name] = self._deps.tasks.spawn(name, work, may_end=True)
         return True
 
     async def _check(self) -> None:
@@ -191,12 +191,12 @@ class AccountSession:
         self.on_change()
 
     async def _seek_evidence(self) -> None:
-        """Look at what a credential may see anywhere, the cheapest first, until something names its tenant."""
+        """List VPCs, VMs and snapshots of all clusters, cheapest first, until a record names the tenant."""
         while not self.learned.tenants:
             self.proving = True
             for listing in (self.client.get_vpcs, self.client.get_servers, self.client.get_snapshots):
                 try:
-                    self._noted((await listing()).items)
+                    self._learn_tenants((await listing()).items)
                 except CloudError as error:
                     log.info("no evidence of the tenant", error=str(error))
                 if self.learned.tenants:
@@ -205,8 +205,8 @@ class AccountSession:
             self.on_tenant()
             await asyncio.sleep(0 if self.learned.tenants else EVIDENCE_SECONDS)
 
-    def _noted(self, records: Iterable[Tenanted]) -> None:
-        """Whose records these are tells whose the credential is."""
+    def _learn_tenants(self, records: Iterable[Tenanted]) -> None:
+        """Add the tenants of these records to the credential's tenants."""
         seen = {tenant for record in records if (tenant := tenant_of(record)) is not None}
         if not seen <= self.learned.tenants:
             self.learned.tenants |= seen
@@ -214,22 +214,22 @@ class AccountSession:
             self.on_tenant()
 
     def _may_change(self) -> bool:
-        """Whether this process may change the cloud, and the call that is about to leave is still meant."""
-        return self._around.may_change() and precondition.holds()
+        """Whether this process may change the cloud, and the precondition of the call is met."""
+        return self._deps.may_change() and precondition.is_met()
 
     def _called(self, report: CallReport) -> None:
-        """Learn from every answer: what is allowed, what is forbidden, whether the cloud is there."""
-        self._around.metrics.called(report)
-        before = self._shown()
+        """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""
+        self._deps.metrics.called(report)
+        before = self._fingerprint()
         if report.operation in LOGINS:
             if report.kind is not None:
                 passing = report.kind in _SILENT | {ErrorKind.THROTTLED}
-                self._suffer(UnknownReason.UNREACHABLE if passing else UnknownReason.REFUSED, report.message)
+                self._record_trouble(UnknownReason.UNREACHABLE if passing else UnknownReason.REFUSED, report.message)
         elif report.sent:
             self._answered(report)
         elif report.kind is ErrorKind.NOT_SENT:
-            self._suffer(UnknownReason.UNREACHABLE, report.message)
-        if self._shown() != before:
+            self._record_trouble(UnknownReason.UNREACHABLE, report.message)
+        if self._fingerprint() != before:
             self.on_change()
 
     def _answered(self, report: CallReport) -> None:
@@ -238,21 +238,21 @@ class AccountSession:
             learned.forbidden[report.operation] = report.message
             learned.allowed.discard(report.operation)
         if report.kind in _REFUSED:
-            self._suffer(UnknownReason.REFUSED, report.message)
+            self._record_trouble(UnknownReason.REFUSED, report.message)
         elif report.kind in _SILENT:
-            if report.method == "GET":  # a change that fails so may only have met a lack of room, or a business rule
-                self._suffer(UnknownReason.UNREACHABLE, report.message)
-        else:  # the cloud took the credential, whatever it says of this call
-            learned.contact, learned.trouble = self._around.clock.wall(), None
+            if report.method == "GET":  # a failed change may only mean a lack of capacity, or a business rule
+                self._record_trouble(UnknownReason.UNREACHABLE, report.message)
+        else:  # the cloud accepted the credential, though it may refuse this call
+            learned.contact, learned.trouble = self._deps.clock.wall(), None
         if report.kind is None:
             learned.allowed.add(report.operation)
             learned.forbidden.pop(report.operation, None)
 
-    def _suffer(self, cause: UnknownReason, words: str) -> None:
-        standing = self.learned.trouble
-        if standing is None or standing.cause is not cause:
-            self.learned.trouble = Unknown(self._around.clock.mono(), cause, words)
+    def _record_trouble(self, cause: UnknownReason, message: str) -> None:
+        current = self.learned.trouble
+        if current is None or current.cause is not cause:
+            self.learned.trouble = Unknown(self._deps.clock.mono(), cause, message)
 
-    def _shown(self) -> tuple[object, ...]:
+    def _fingerprint(self) -> tuple[object, ...]:
         learned = self.learned
         return len(learned.allowed), tuple(learned.forbidden), learned.trouble

@@ -1,7 +1,7 @@
-"""Which credential an object uses: its accountRef, else its namespace's account named ``default``, else the operator's own.
+"""Resolves the account of an object: its accountRef, else its namespace's account named ``default``, else the operator's own.
 
-The choice is frozen in status with the first order. A reference leads into the object's own namespace only, and the
-operator's own account serves only the namespaces that the administrator allows, whatever a status says.
+The first order records the account in status, and it stays the object's account. A reference names an account of the
+object's own namespace. The operator's own account serves only the namespaces that the administrator allows.
 """
 
 from __future__ import annotations
@@ -29,56 +29,56 @@ CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A named account as an object may use it. Without a session, ``trouble`` says why."""
+    """A named account and its session. Without a session, ``trouble`` says why."""
 
     name: str
     session: AccountSession | None = None
     trouble: str = ""
     leaving: bool = False
     defaults: AccountDefaults | None = None
-    tenant: str | None = None  # that its objects are of, as recorded
-    uid: str = ""  # of its object
-    bar: Dependency | None = None  # why nothing new is begun with its credential
+    tenant: str | None = None  # tenant of the account's objects, as status records it
+    uid: str = ""  # of the GpuCloudAccount
+    bar: Dependency | None = None  # why nothing may be created with its credential
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAccount:
-    """What an object works with: the account's facts, and a session, or the reason why there is none."""
+    """The account of an object: its facts, and a session or the reason why there is none."""
 
     facts: AccountFacts
     session: AccountSession | None = None
-    blind: Unknown | None = None
+    unknown: Unknown | None = None
     leaving: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None
-    bar: Dependency | None = None  # why nothing new is begun with its credential
+    bar: Dependency | None = None  # why nothing may be created with its credential
     since: float = 0.0  # when the account began to use this session (mono)
 
 
 class AccountSessions:
-    """One session for each credential at each endpoint, for as long as an account uses it."""
+    """One session per credential and endpoint, open as long as an account uses it."""
 
-    def __init__(self, around: SessionDeps, attach: Callable[[AccountSession], None]) -> None:
-        self._around = around
+    def __init__(self, deps: SessionDeps, attach: Callable[[AccountSession], None]) -> None:
+        self._deps = deps
         self._attach = attach
         self._sessions: dict[tuple[str, ApiKey | Login], AccountSession] = {}
         self._users: dict[AccountSession, set[str]] = {}
         self._closing: dict[AccountSession, asyncio.Task[None]] = {}
 
     def __iter__(self) -> Iterator[tuple[str, AccountSession]]:
-        """Sessions in use, with the name of one account that uses each, for metrics."""
+        """Iterate over the sessions in use, each with the name of one account that uses it, for metrics."""
         return iter([(min(users), session) for session, users in self._users.items() if users])
 
     def users(self, session: AccountSession) -> set[str]:
-        """The accounts that use it."""
+        """Return the accounts that use this session."""
         return self._users.get(session, set())
 
     def open(self, url: str, credential: ApiKey | Login, user: str) -> AccountSession:
-        """The session of this credential, for this account; one that is about to close stays open."""
+        """Return the session of this credential for this account; keep it open if it was about to close."""
         session = self._sessions.get((url, credential))
         if session is None:
-            session = self._sessions[url, credential] = AccountSession(url, credential, user, self._around)
+            session = self._sessions[url, credential] = AccountSession(url, credential, user, self._deps)
             self._users[session] = set()
             self._attach(session)
         closing = self._closing.pop(session, None)
@@ -88,15 +88,13 @@ class AccountSessions:
         return session
 
     def leave(self, session: AccountSession, user: str) -> None:
-        """This account uses another one now. When the last has left and what is under way has ended, it is closed."""
+        """Remove this account from the session's users; close the session a while after its last user left."""
         self._users[session].discard(user)
         if not self._users[session]:
-            self._closing[session] = self._around.tasks.spawn(
-                "close-session", partial(self._close_later, session), may_end=True
-            )
+            self._closing[session] = self._deps.tasks.spawn("close-session", partial(self._close_later, session), may_end=True)
 
     async def aclose(self) -> None:
-        """Close all of them now."""
+        """Close all sessions now."""
         for task in self._closing.values():
             task.cancel()
         await asyncio.gather(*self._closing.values(), return_exceptions=True)
@@ -118,49 +116,49 @@ class Accounts:
         self._own_namespaces = own_namespaces
         self._mono = mono
         self._accounts: dict[tuple[str, str], Account] = {}
-        self._blind_since: dict[tuple[str, str], float] = {}
+        self._unresolved_since: dict[tuple[str, str], float] = {}
         self.own: Account | None = None
 
     def put(self, namespace: str, account: Account) -> bool:
-        """An account as it stands now; answers whether it is another than before."""
+        """Store an account; return whether it changed."""
         before = self._accounts.get((namespace, account.name))
         same = before is not None and before.session is account.session
         since = before.since if same and before is not None else self._mono()
         self._accounts[namespace, account.name] = replace(account, since=since)
         if account.session is not None:
-            self._blind_since.pop((namespace, account.name), None)
+            self._unresolved_since.pop((namespace, account.name), None)
         return before != account
 
     def get(self, namespace: str, name: str) -> Account | None:
-        """The account, if there is one."""
+        """Return the account, or None."""
         return self._accounts.get((namespace, name))
 
     def drop(self, namespace: str, name: str) -> Account | None:
-        """It is gone."""
+        """Remove a deleted account and return it."""
         return self._accounts.pop((namespace, name), None)
 
     def name_for(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> str:
-        """Which account this object uses: what its spec says, else what was frozen, else what there is."""
+        """Return the name of the object's account: from spec, else as recorded in status, else ``default`` if it exists."""
         if spec.account_ref is not None:
             return spec.account_ref.name
         if status.account is not None:
             return status.account
         return DEFAULT_ACCOUNT if (meta.namespace, DEFAULT_ACCOUNT) in self._accounts else OWN_ACCOUNT
 
-    def seat(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
-        """What this object works with."""
+    def resolve(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
+        """Return the account that this object uses."""
         name = self.name_for(meta, spec, status)
         if name == OWN_ACCOUNT:
-            return self._own_seat(meta.namespace)
+            return self._resolve_own(meta.namespace)
         account = self._accounts.get((meta.namespace, name))
-        what = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
+        described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
-            return self._blind(
-                meta.namespace, name, UnknownReason.ACCOUNT, f"Waiting for the {what}: there is none. Create it."
+            return self._unresolved(
+                meta.namespace, name, UnknownReason.ACCOUNT, f"Waiting for the {described}: there is none. Create it."
             )
         if account.session is None:
-            words = f"Waiting for the {what}: {account.trouble}"
-            return self._blind(meta.namespace, name, UnknownReason.ACCOUNT, words, leaving=account.leaving)
+            message = f"Waiting for the {described}: {account.trouble}"
+            return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message, leaving=account.leaving)
         facts = _facts(name, account.session)
         return ResolvedAccount(
             facts,
@@ -173,11 +171,11 @@ class Accounts:
         )
 
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
-        """The URL that this object's account leads to; None while it leads nowhere."""
-        session = None if spec is None else self.seat(meta, spec, status).session
+        """Return the endpoint URL of this object's account; None while the account has no session."""
+        session = None if spec is None else self.resolve(meta, spec, status).session
         return None if session is None else session.url
 
-    def _own_seat(self, namespace: str) -> ResolvedAccount:
+    def _resolve_own(self, namespace: str) -> ResolvedAccount:
         if self.own is None or self.own.session is None:
             return self._no_account(namespace, "the operator has none of its own")
         if self._own_namespaces and namespace not in self._own_namespaces:
@@ -185,15 +183,17 @@ class Accounts:
         return ResolvedAccount(_facts(OWN_ACCOUNT, self.own.session), self.own.session, since=self.own.since)
 
     def _no_account(self, namespace: str, why: str) -> ResolvedAccount:
-        words = (
+        message = (
             f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
             f"{namespace!r}, and {why}. Create one."
         )
-        return self._blind(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, words)
+        return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
-    def _blind(self, namespace: str, name: str, cause: UnknownReason, words: str, *, leaving: bool = False) -> ResolvedAccount:
-        since = self._blind_since.setdefault((namespace, name), self._mono())
-        return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, words), leaving)
+    def _unresolved(
+        self, namespace: str, name: str, cause: UnknownReason, message: str, *, leaving: bool = False
+    ) -> ResolvedAccount:
+        since = self._unresolved_since.setdefault((namespace, name), self._mono())
+        return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), leaving)
 
 
 def _facts(name: str, session: AccountSession) -> AccountFacts:

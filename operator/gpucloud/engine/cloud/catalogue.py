@@ -1,4 +1,4 @@
-"""What a configuration costs, for people: read once an hour, in the background, and never in anybody's way."""
+"""Cache of configuration prices, refreshed in the background at most once an hour. No reconcile waits for a refresh."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.catalogue")
 
 REFRESH_SECONDS = 3600.0
-RETRY_SECONDS = 60.0  # after a failure: limits of price may wait for it
+RETRY_SECONDS = 60.0  # after a failure: a price limit may wait for the price
 
 
 class Catalogue:
-    """Prices by configuration name. What is not known is None; nothing waits for it."""
+    """Prices by configuration name. An unknown price is None."""
 
     def __init__(self, client: CloudClient, clock: Clock, tasks: Supervisor | None = None) -> None:
         self._client = client
@@ -36,7 +36,7 @@ class Catalogue:
         self._task: asyncio.Task[None] | None = None
 
     def price_per_hour(self, configuration: str) -> str | None:
-        """Dollars an hour for the whole VM, as text; starts a refresh when the last is an hour old."""
+        """Return dollars per hour for the whole VM, as text; start a refresh if the last one is an hour old."""
         now = self._clock.mono()
         if self._ask_at is None or now >= self._ask_at:
             self._ask_at = now + REFRESH_SECONDS
@@ -44,13 +44,13 @@ class Catalogue:
         return self._prices.get(configuration)
 
     async def learned(self) -> None:
-        """Wait until the prices are known, or known to be out of reach."""
+        """Wait until a refresh has succeeded or failed."""
         self.price_per_hour("")
         if self._task is not None:
             await asyncio.wait([self._task])
 
     async def aclose(self) -> None:
-        """Stop a refresh that is under way."""
+        """Stop a running refresh."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -69,7 +69,7 @@ class Catalogue:
 
 
 def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:
-    """Dollars an hour by configuration, as text; what has no name, or no price that can be one, is left out."""
+    """Return dollars per hour by configuration, as text. Leaves out records without a name or with an impossible price."""
     return {
         item.name: f"{item.price:.2f}"
         for item in configurations

@@ -1,4 +1,4 @@
-"""What the inventory keeps of one cluster, and what it tells about its listings."""
+"""The inventory's cached records of one cluster, and the interface of its metrics."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ R = TypeVar("R")
 
 
 class ListingMeter(Protocol):
-    """What the inventory tells about itself; the metrics implement it."""
+    """Metrics of an inventory's listings; ``telemetry.metrics`` implements it."""
 
     def listed(self, cluster: str, *, plausible: bool) -> None:
-        """A listing came."""
+        """Count a successful listing."""
 
     def failed(self, cluster: str, kind: str) -> None:
-        """A listing failed."""
+        """Count a failed listing, by kind of error."""
 
 
 @dataclass(slots=True)
-class View(Generic[R]):
-    """One cluster, as last seen. Times are mono seconds at which a listing began."""
+class ClusterRecords(Generic[R]):
+    """Cached records of one cluster. All times are mono seconds at which a listing began."""
 
-    opened: float  # since when somebody needs it
+    opened: float  # when the first object began to watch this cluster
     records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
     as_of: float | None = None
-    blind: Unknown | None = None
+    unknown: Unknown | None = None
     missing_since: dict[Identity, float] = field(default_factory=dict)
-    missed: dict[Identity, int] = field(default_factory=dict)  # by how many believed listings in a row; 0: only by others
-    returned: dict[Identity, float] = field(default_factory=dict)  # since which listing, after others had lacked it
-    doubtful: frozenset[Identity] = frozenset()  # of those that returned: no two believed listings in a row had lacked it
-    shown_since: dict[Identity, float] = field(default_factory=dict)  # since which listing in a row those show it
-    before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # what the good listing before the last showed
+    missed: dict[Identity, int] = field(default_factory=dict)  # number of plausible listings in a row that lacked the record
+    returned: dict[Identity, float] = field(default_factory=dict)  # first listing that showed a missing record again
+    doubtful: frozenset[Identity] = frozenset()  # returned, and fewer than two plausible listings in a row had lacked it
+    shown_since: dict[Identity, float] = field(default_factory=dict)  # first of the listings in a row that show the record
+    before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
-    believed_gone: frozenset[Identity] = frozenset()  # missing from a listing that was plausible
-    doubted_since: float | None = None  # since when listings are not believed; None: they are
-    vanished: frozenset[Identity] = frozenset()  # what the last listing lacked of what was expected
-    unchanged_since: float = 0.0  # since when listings lack exactly that, and it is few enough to be believed
-    waiting: dict[str, float] = field(default_factory=dict)  # uid to the time that a look must have begun at
-    served: list[str] = field(default_factory=list)  # whom the last listing has served, until they are told
-    kick: asyncio.Event = field(default_factory=asyncio.Event)
+    believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
+    doubted_since: float | None = None  # first of the implausible listings in a row; None: the last one was plausible
+    vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
+    unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
+    waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
+    served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
+    trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
-    took: float = 0.0
+    duration: float = 0.0
 
-    def doubts(self, began: float, vanished: Collection[Identity], *, crossed: bool, settled_after: float) -> bool:
-        """Whether a new listing is not believed. ``crossed``: it lacks too much at once.
+    def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
+        """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.
 
-        Such a doubt lasts until all is back, or until every listing of ``settled_after`` seconds has lacked the same few: a
-        listing that fills up again lacks few for a moment too, but not the same ones for so long.
+        The doubt ends when all records are back, or when all listings of ``settled_after`` seconds lacked the same few
+        records. A listing that fills up again also lacks few records for a moment, but not the same ones for that long.
         """
         now_vanished = frozenset(vanished)
-        if crossed or now_vanished != self.vanished:
+        if implausible or now_vanished != self.vanished:
             self.unchanged_since = began
         self.vanished = now_vanished
         doubted = self.doubted_since is not None and bool(vanished) and began - self.unchanged_since < settled_after
-        if not (crossed or doubted):
+        if not (implausible or doubted):
             self.doubted_since = None
         elif self.doubted_since is None:
             self.doubted_since = began
         return self.doubted_since is not None
 
     def note_missing(self, missing: Collection[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
-        """Who is missing from the last listing, since when, and who came back that listings had lacked."""
+        """Update which watched records are missing, since when, and which missing records returned."""
         began = self.as_of or 0.0
         back = {here: began for here in self.missed if here not in missing}
         self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
@@ -84,5 +84,5 @@ class View(Generic[R]):
 
     @property
     def rejected(self) -> bool:
-        """Whether the cloud knows no such cluster, and never did."""
-        return self.as_of is None and self.blind is not None and self.blind.cause is UnknownReason.REJECTED
+        """Whether the cloud rejects this cluster as unknown and never listed it."""
+        return self.as_of is None and self.unknown is not None and self.unknown.cause is UnknownReason.REJECTED

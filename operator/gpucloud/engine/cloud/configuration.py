@@ -1,4 +1,4 @@
-"""What each part of the engine takes of the settings."""
+"""Converts settings into the options of the engine's parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpucloud.settings import Credentials, Settings, SettingsError
 
 
 def limits(settings: Settings) -> Limits:
-    """The settings that decisions depend on."""
+    """Return the limits that the pure core's decisions use."""
     return Limits(
         grace=settings.create_grace_seconds,
         blind_after=max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds),
@@ -20,20 +20,20 @@ def limits(settings: Settings) -> Limits:
 
 
 def intervals(settings: Settings) -> Intervals:
-    """How often is listed."""
+    """Return the seconds between listings."""
     return Intervals(settings.poll_pending_seconds, settings.poll_steady_seconds)
 
 
 def budget(settings: Settings) -> RequestBudget:
-    """How many requests one credential may cost, as an account shows it."""
+    """Return the request budget of one credential, as GpuCloudAccount.status shows it."""
     return RequestBudget(requests_per_second=f"{settings.cloud_qps:g}", burst=settings.cloud_burst)
 
 
 def credential(found: Credentials) -> ApiKey | Login | None:
-    """What the client needs of the operator's own account; None when it has none.
+    """Return the credential of the operator's own account; None if it has none.
 
     Raises:
-        SettingsError: the key cannot be sent in a header.
+        SettingsError: the API key cannot be sent in an HTTP header.
     """
     if found.api_key:
         try:
@@ -44,7 +44,7 @@ def credential(found: Credentials) -> ApiKey | Login | None:
 
 
 def client_options(settings: Settings) -> ClientOptions:
-    """How every client behaves."""
+    """Return the options of every cloud client."""
     return ClientOptions(
         qps=settings.cloud_qps,
         burst=settings.cloud_burst,

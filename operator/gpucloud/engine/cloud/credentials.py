@@ -1,4 +1,4 @@
-"""From a Secret's data to a credential, or to what is wrong with it, in words that repeat nothing of it."""
+"""Parses a Secret's data into a credential. Error messages never repeat the data."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 API_KEY, USERNAME, PASSWORD = "apikey", "username", "password"
-LIMITS = {API_KEY: 8192, USERNAME: 256, PASSWORD: 128}  # field notes: Authenticate; the key's length is our own bound
+LIMITS = {API_KEY: 8192, USERNAME: 256, PASSWORD: 128}  # characters; field notes: Authenticate; the API key's limit is ours
 
 
 class CredentialError(Exception):
-    """A Secret that holds no usable credential. The text names keys of the Secret, never what they hold."""
+    """The Secret has no usable credential. The message names keys of the Secret, never their values."""
 
 
 def parse(data: Mapping[str, str]) -> ApiKey | Login:
-    """The credential in a Secret's ``data`` (base64): the key ``apikey``, or the keys ``username`` and ``password``.
+    """Return the credential in a Secret's ``data`` (base64): the key ``apikey``, or ``username`` and ``password``.
 
     Raises:
-        CredentialError: it holds neither, both, half of a login, or something that cannot be sent.
+        CredentialError: the data has no credential, both kinds, half a login, or a value that cannot be sent.
     """
     key, username, password = (_text(data, name) for name in (API_KEY, USERNAME, PASSWORD))
     key, username = key.strip(), username.strip()
@@ -43,14 +43,14 @@ def parse(data: Mapping[str, str]) -> ApiKey | Login:
 
 
 def kind_of(credential: ApiKey | Login) -> CredentialKind:
-    """Which of the two it is."""
+    """Return the kind of a credential: API key or login."""
     return CredentialKind.API_KEY if isinstance(credential, ApiKey) else CredentialKind.LOGIN
 
 
 def _text(data: Mapping[str, str], name: str) -> str:
     try:
         text = base64.b64decode(data.get(name) or "", validate=True).decode().rstrip("\r\n")
-    except ValueError:  # no base64, or no UTF-8
+    except ValueError:  # not base64, or not UTF-8
         raise CredentialError(f"its key {name!r} holds no text") from None
     if len(text) > LIMITS[name]:
         raise CredentialError(f"its key {name!r} is longer than {LIMITS[name]} characters")

@@ -1,7 +1,7 @@
-"""How one credential's listings become an inventory: what is asked, and which identity a record speaks of.
+"""List calls of the inventories, and the identity of each record.
 
-A record that cannot be told apart, or that is of another cluster than the one asked for, makes its listing incomplete: what
-is missing from such a listing is not gone.
+A listing is incomplete if a record has no identity, or is of another cluster than the requested one. A record that an
+incomplete listing lacks does not count as absent.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ R = TypeVar("R", VmRecord, VpcRecord)
 
 
 async def vms(client: CloudClient, cluster: str) -> Listing[VmRecord]:
-    """All VMs in a cluster."""
+    """List all VMs in a cluster."""
     return of_cluster(await client.get_servers(cluster=cluster), cluster)
 
 
 async def snapshots(client: CloudClient, cluster: str) -> Listing[SnapshotRecord]:
-    """All snapshots in a cluster. Their records name none, so they are always asked for by cluster."""
+    """List all snapshots in a cluster. Snapshot records name no cluster, so each cluster is listed by itself."""
     return await client.get_snapshots(cluster=cluster)
 
 
 async def vpcs(client: CloudClient, cluster: str) -> Listing[VpcRecord]:
-    """All VPCs in a cluster. A VPC is told by its name, so one without a name could be any."""
+    """List all VPCs in a cluster. A VPC is identified by its name, so a record without a name makes the listing incomplete."""
     listing = of_cluster(await client.get_vpcs(cluster=cluster), cluster)
     if all(item.name for item in listing.items):
         return listing
@@ -41,7 +41,7 @@ async def vpcs(client: CloudClient, cluster: str) -> Listing[VpcRecord]:
 
 
 def of_cluster(listing: Listing[R], cluster: str) -> Listing[R]:
-    """The listing of one cluster; with a record of another the filter did not work, so other records may be missing."""
+    """Mark a listing incomplete if it holds a record of another cluster: the filter failed, so records may be missing."""
     foreign = next((item.cluster for item in listing.items if item.cluster and not same_cluster(item.cluster, cluster)), None)
     if foreign is None:
         return listing
@@ -49,30 +49,30 @@ def of_cluster(listing: Listing[R], cluster: str) -> Listing[R]:
 
 
 def as_recorded(found: Observation[VmRecord] | Observation[SnapshotRecord], here: Identity) -> Identity:
-    """Where calls for a thing go: as the cloud's own record spells it; what the record leaves out, as it was looked for."""
+    """Return the identity to send in calls: spelled as in the cloud's record, else as in ``here``."""
     if not isinstance(found, Present):
         return here
     record = found.record
-    cluster = record.cluster if isinstance(record, VmRecord) else None  # a snapshot's record names none
+    cluster = record.cluster if isinstance(record, VmRecord) else None  # snapshot records name no cluster
     return Identity(cluster or here.cluster, record.namespace or here.vpc, record.id or here.name)
 
 
 def vm_identity(record: VmRecord, cluster: str) -> Identity | None:
-    """Which VM a record speaks of, with the cluster as it was asked for; a record of another cluster is not of the listing."""
+    """Return the identity of a VM record, with the requested spelling of the cluster; None for another cluster's record."""
     if record.id is None or (record.cluster and not same_cluster(record.cluster, cluster)):
         return None
     return Identity(cluster=cluster, vpc=abridged(record.namespace or ""), name=abridged(record.id))
 
 
 def snapshot_identity(record: SnapshotRecord, cluster: str) -> Identity | None:
-    """Which snapshot a record speaks of."""
+    """Return the identity of a snapshot record."""
     if record.id is None:
         return None
     return Identity(cluster=cluster, vpc=abridged(record.namespace or ""), name=abridged(record.id))
 
 
 def vpc_identity(record: VpcRecord, cluster: str) -> Identity | None:
-    """Which VPC a record speaks of; like a VM it may name another cluster than the one that was asked for."""
+    """Return the identity of a VPC record; None for another cluster's record."""
     if record.name is None or (record.cluster and not same_cluster(record.cluster, cluster)):
         return None
     name = abridged(record.name)

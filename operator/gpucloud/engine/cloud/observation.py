@@ -1,4 +1,4 @@
-"""What the listings of an object's account show of it, as far as they may be believed: tenant, doubts, a person's word."""
+"""Observes one object in its account's inventory, and applies the tenant check and accepted absences."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def observe(
     session: AccountSession,
     kind: tuple[str, str],
     stored: CachedObject[Any, Any],
-    seat: ResolvedAccount,
+    account: ResolvedAccount,
     here: Identity,
     clock: Clock,
 ) -> Observation[Any]:
-    """The last look at an object. ``kind`` is the kind's name, and that of the inventory which shows its things."""
-    (name, holds), meta, tenancy, now = kind, stored.meta, stored.status.tenancy, reading(clock)
-    accepted = acceptance(meta.annotations, now).of_credential(seat.since)
-    inventory: Inventory[Any] = session.inventories[holds]
+    """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records."""
+    (name, inventory_name), meta, tenancy, now = kind, stored.meta, stored.status.tenancy, reading(clock)
+    accepted = acceptance(meta.annotations, now).of_credential(account.since)
+    inventory: Inventory[Any] = session.inventories[inventory_name]
     found = inventory.observe(here, accepted.until)
     if isinstance(found, Unknown) and found.cause is UnknownReason.REJECTED:
-        session.learn_clusters()  # for the message: the cloud may not know the cluster
-    believable = believed(found, tenancy, seat.facts, seat.since)
+        session.learn_clusters()  # the message lists the known clusters
+    believable = believed(found, tenancy, account.facts, account.since)
     if isinstance(believable, Unknown) and believable.cause is UnknownReason.TENANT:
         session.prove()
         if session.proving:
             return Unknown(now.mono, UnknownReason.UNREACHABLE, "it is being found out whose the credential is")
         way_out = command(name, meta.namespace, meta.name)
-        believable = believed(found, tenancy, seat.facts, seat.since, accepted=accepted, way_out=way_out)
+        believable = believed(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
     return accepted.worded(believable)

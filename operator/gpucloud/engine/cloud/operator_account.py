@@ -1,4 +1,4 @@
-"""The operator's own account: its credential comes from the settings, and is read again while the operator runs."""
+"""The operator's own account: opens its session, and reopens it when the credential's files change."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.engine")
 
-INTERVAL_SECONDS = 30.0  # between two looks at the credential's files
+INTERVAL_SECONDS = 30.0  # between two reads of the credential's files
 
 
 class OwnAccount:
-    """Opens the session of the operator's own credential, or none."""
+    """Keeps the session of the operator's own credential."""
 
     def __init__(
         self, settings: Settings, accounts: Accounts, sessions: AccountSessions, clock: Clock, changed: Callable[[], None]
     ) -> None:
-        """``changed`` wakes the objects that may use it."""
+        """``changed`` wakes the objects that may use the operator's own account."""
         self._settings = settings
         self._accounts = accounts
         self._sessions = sessions
@@ -38,7 +38,7 @@ class OwnAccount:
         self._changed = changed
 
     def use(self, credentials: Credentials) -> None:
-        """Use these from now on; none are no reason to drop those in use."""
+        """Open a session with these credentials. Empty credentials leave the current session in use."""
         found, before = credential(credentials), self._accounts.own
         if found is None:
             return
@@ -52,7 +52,7 @@ class OwnAccount:
         self._changed()
 
     async def follow(self) -> None:
-        """Take up the credential when its files change, until cancelled: a mounted Secret is rotated without a restart."""
+        """Reread the credential's files until cancelled, so that a mounted Secret is rotated without a restart."""
         known = self._settings.credentials
         while True:
             await asyncio.sleep(INTERVAL_SECONDS)

@@ -1,8 +1,8 @@
-"""Whether the call under way is still meant by the object that it is sent for: asked when all waiting is over.
+"""The precondition of a cloud call: checked again right before the request is sent.
 
-Between a decision and its request leaving, a call may wait: for the budget, for a pause that the cloud asked for, for a
-connection. What its owner says meanwhile must count. The client asks one question of all calls, so the answer of this one
-travels with its task.
+A call may wait between its decision and its request: for the request budget, for a Retry-After, for a connection. If the
+object's owner edits or pauses the object meanwhile, the call must not be sent. The client has one ``may_change`` hook for all
+calls, so the precondition of a call travels in a context variable of its task.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_holds: ContextVar[Callable[[], bool] | None] = ContextVar("gpucloud_meant", default=None)
+_condition: ContextVar[Callable[[], bool] | None] = ContextVar("gpucloud_precondition", default=None)
 
 
 @contextmanager
-def require(holds: Callable[[], bool]) -> Iterator[None]:
-    """Within this block a call is meant only as long as ``holds()``, and whatever a block round it asks for."""
-    outer = _holds.get()
-    token = _holds.set(holds if outer is None else lambda: outer() and holds())
+def require(condition: Callable[[], bool]) -> Iterator[None]:
+    """Send the calls of this block only while ``condition()`` and the conditions of all enclosing blocks are true."""
+    outer = _condition.get()
+    token = _condition.set(condition if outer is None else lambda: outer() and condition())
     try:
         yield
     finally:
-        _holds.reset(token)
+        _condition.reset(token)
 
 
-def holds() -> bool:
-    """Whether what is being sent by this task is still meant; so is whatever nobody has tied to anything."""
-    holds = _holds.get()
-    return holds is None or holds()
+def is_met() -> bool:
+    """Whether the precondition of this task's call is true now. A call without a precondition may always be sent."""
+    condition = _condition.get()
+    return condition is None or condition()

@@ -1,4 +1,4 @@
-"""Which inventories an object is watched in: its own thing's, and those of what its decision needs beside that."""
+"""Which inventories an object watches: that of its own resource, and those of other resources its decision needs."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.inventory import Inventory
     from gpucloud.reconcile.naming import Identity
 
-    Wanted = Mapping[tuple[AccountSession, str], Identity]  # by session and the inventory's name
+    Wanted = Mapping[tuple[AccountSession, str], Identity]  # by session and name of the inventory
 
 
-class Watching:
-    """By UID."""
+class Watches:
+    """The watched identities of each object, by UID."""
 
     def __init__(self) -> None:
         self._watched: dict[str, Wanted] = {}
 
     def of(self, uid: str) -> Wanted:
-        """What is watched for this object."""
+        """Return what this object watches."""
         return self._watched.get(uid, {})
 
     def inventories(self, uid: str) -> list[Inventory[Any]]:
-        """Those in which something is watched for this object."""
+        """Return the inventories that this object watches."""
         return [session.inventories[name] for session, name in self.of(uid)]
 
     def users_of(self, session: AccountSession) -> list[str]:
-        """UIDs of the objects that are watched through this session."""
+        """Return the UIDs of the objects that watch an inventory of this session."""
         return [uid for uid, watched in self._watched.items() if any(where is session for where, _ in watched)]
 
     def put(self, uid: str, wanted: Wanted) -> None:
-        """Watch these, and nothing else that was watched for this object before."""
-        standing = self.of(uid)
+        """Replace what this object watches."""
+        current = self.of(uid)
         for (session, name), here in wanted.items():
-            if standing.get((session, name)) != here:
+            if current.get((session, name)) != here:
                 session.inventories[name].watch(uid, here)
-        for session, name in standing:
+        for session, name in current:
             if (session, name) not in wanted:
                 session.inventories[name].unwatch(uid)
         if wanted:

@@ -238,7 +238,7 @@ class Controller(Generic[P, S, F]):
             self._events.settle(uid)  # no change of Ready tells of a call that failed
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
-        first = stored.amended or urgent(stored.status, plan.status, plan.action is not None)
+        first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
 

@@ -23,14 +23,14 @@ RECORDS = (
 OUR_CONDITIONS = frozenset(map(str, ConditionType))
 
 
-def urgent(before: Status, after: Status, announces: bool) -> bool:
+def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
     """Whether a record changes, or tools or people wait for this. Conditions of other writers, when they go, only inform.
 
-    ``announces``: the status announces a call, which is recorded before it is sent.
+    ``uid``: the object's. ``announces``: the status announces a call, which is recorded before it is sent.
     """
     if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
         return True
-    if is_urgent(getattr(before, "order", None), getattr(after, "order", None)):
+    if is_urgent(getattr(before, "order", None), getattr(after, "order", None), uid):
         return True
     if announces and getattr(before, "operation", None) != getattr(after, "operation", None):
         return True

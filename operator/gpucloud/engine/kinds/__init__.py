@@ -1,1 +1,1 @@
-"""One reconciler a kind, and what they share."""
+"""One reconciler per kind, and the parts that the reconcilers share."""

@@ -1,7 +1,6 @@
-"""What the rooms of GpuVM, GpuVpc and GpuSnapshot share: facts gathered, calls sent, claims, watches, memories.
+"""Base reconciler of GpuVM, GpuVpc and GpuSnapshot: gathers facts, sends calls, keeps claims, watches and orders.
 
-A kind's room says where its object is to be looked for, what else it watches, which facts are its own, and how its calls
-are sent.
+The reconciler of a kind adds the identity of an object's resource, further watches, the kind's own facts, and the calls.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from gpucloud.engine.cache.claims import Claim, Claims
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud import observation, precondition
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.cloud.watches import Watching
+from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import dependencies
 from gpucloud.engine.kinds.order_tracking import DESTROYS, OrderTracker
 from gpucloud.engine.kube.events import Event
@@ -61,7 +60,7 @@ NOWHERE = Identity("", "", "")
 
 @dataclass(frozen=True, slots=True)
 class ReconcilerDeps:
-    """What every room works with."""
+    """Dependencies of a cloud reconciler."""
 
     accounts: Accounts
     objects: Listers
@@ -77,48 +76,48 @@ class ReconcilerDeps:
 
 
 class CloudReconciler(ABC, Generic[P, S, F]):
-    """Gathers facts, sends calls, and remembers, for the objects of one kind."""
+    """Reconciler of the objects of one kind that stand for a cloud resource."""
 
     kind: ClassVar[str]
     plural: ClassVar[str]
-    holds: ClassVar[str]  # which inventory of a session shows its things
+    inventory_name: ClassVar[str]  # of the session's inventory that lists the kind's resources
     subject: ClassVar[Subject]
-    done: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # the event of a call that was carried out; {name} is the thing's
+    done: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note of a successful call's Event; {name}: the resource
     failed: ClassVar[Mapping[Verb, Reason]]
 
-    def __init__(self, tools: ReconcilerDeps, store: Store[P, S]) -> None:
+    def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
-        self._tools = tools
-        self._tracker = OrderTracker(tools.clock)
+        self._deps = deps
+        self._tracker = OrderTracker(deps.clock)
         self._claims = Claims(self._rank, self._tenants)
-        self._watching = Watching()
-        self._looked: dict[str, AccountSession | None] = {}  # through which the facts of the pass under way were seen
+        self._watches = Watches()
+        self._observed_through: dict[str, AccountSession | None] = {}  # by UID: the session that its facts are from
 
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
-        """Where to look for it; None while nobody can say."""
+        """Return the identity of the object's resource; None while it is unknown."""
 
     def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
-        """What else it must see, by inventory."""
+        """Return further identities that the object watches, by name of the inventory."""
         return {}
 
     @abstractmethod
-    def facts(self, stored: CachedObject[P, S], spec: P, seat: ResolvedAccount, common: dict[str, Any]) -> F:
-        """The kind's facts round the common ones. No I/O."""
+    def facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, common: dict[str, Any]) -> F:
+        """Return the kind's facts, which include the common ones. Does no I/O."""
 
-    async def complete(self, facts: F, stored: CachedObject[P, S], seat: ResolvedAccount) -> F:  # noqa: ARG002 - as above
-        """What only something that is yet to be created needs to know; may read from the apiserver."""
+    async def complete(self, facts: F, stored: CachedObject[P, S], account: ResolvedAccount) -> F:  # noqa: ARG002 - as above
+        """Add the facts that only a creation needs; may read from the apiserver."""
         return facts
 
     @abstractmethod
     def decided(self, facts: F) -> Plan[S]:
-        """The kind's decision."""
+        """Return the kind's decision."""
 
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
-        """What makes an observation count for this object. What another object stands for is not adopted."""
+        """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
         adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._owner(stored.meta.uid) is None
-        grace = self._tools.limits.grace
+        grace = self._deps.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
         other = isinstance(found, Present) and self.is_other(stored.status, found.record)
         unique_id, uid = self.subject.unique_id, stored.meta.uid
@@ -126,7 +125,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     @abstractmethod
     def is_same(self, status: S, record: Any) -> bool | None:
-        """Whether a record under a chosen name shows what the status shows, or something else; None: nobody can say."""
+        """Whether a record under a chosen name is the resource that status describes; None if that is unknown."""
 
     def is_other(self, status: S, record: Any) -> bool:
         """Whether a record under a chosen name shows something else where nothing ever changes of one and the same."""
@@ -134,81 +133,80 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:
-        """Whether the owner chose the name in the cloud."""
+        """Whether the spec sets the name of the resource in the cloud."""
 
     @abstractmethod
     def wanted(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
-        """What the spec asks for; None while nobody can say."""
+        """Return the identity that the spec asks for; None while it is unknown."""
 
     @abstractmethod
     async def send(self, session: AccountSession, facts: F, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
-        """Send one call; of an order it answers what the acceptance names.
+        """Send one call. For a creation return the identity that the answer names.
 
         Raises:
-            CloudError: it failed, or its outcome is unknown.
+            CloudError: the call failed, or its outcome is unknown.
         """
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
-        """A new view of an object: what it claims, what it watches and depends on; wakes those whom it concerns."""
+        """Update the object's references, claim and watches; wake the objects that depend on it."""
         key = self._key(stored)
         if not stored.meta.has_finalizer and not stored.meta.deleting and stored.status.order is None:
             self._tracker.saw_new(key.uid)
-        self._tools.references.put(key, dependencies.targets_of(stored))
+        self._deps.references.put(key, dependencies.targets_of(stored))
         if stored.spec is not None:
-            self.place(stored, stored.spec)
-        self._stir(key)
+            self.claim_and_watch(stored, stored.spec)
+        self._wake_dependents(key)
 
-    def place(self, stored: CachedObject[P, S], spec: P) -> None:
-        """Claim and watch what the object stands for, behind the account that it uses now."""
-        uid, session = stored.meta.uid, self._seat(stored, spec).session
+    def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
+        """Claim and watch the object's resource with the account that the object uses now."""
+        uid, session = stored.meta.uid, self._account(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
-            self._watching.put(uid, {})
+            self._watches.put(uid, {})
             return
         for other in sorted(self._claims.put(uid, Claim(session.url, here))):
-            self._tools.wake(other)  # its Conflict may be over
-        wanted = {(session, self.holds): here}
-        self._watching.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
+            self._deps.wake(other)  # its Conflict may be over
+        wanted = {(session, self.inventory_name): here}
+        self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
-        """Everything that the decision needs; reads from the apiserver only when something may be created.
+        """Return the facts for the decision; read from the apiserver only if the resource may be created.
 
         Raises:
             KubeError: the apiserver did not answer.
         """
         if stored.spec is None:
-            return Unreadable(reading(self._tools.clock), stored.meta, stored.status, stored.flaw)
+            return Unreadable(reading(self._deps.clock), stored.meta, stored.status, stored.flaw)
         spec = stored.spec
-        self.place(stored, spec)  # what it refers to may have come or gone since
+        self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
-            seat = self._seat(stored, spec)
-            self._looked[stored.meta.uid] = seat.session
-            facts = self.facts(stored, spec, seat, self._common(stored, spec, seat))
+            account = self._account(stored, spec)
+            self._observed_through[stored.meta.uid] = account.session
+            facts = self.facts(stored, spec, account, self._common(stored, spec, account))
             if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
                 return facts
-            facts = await self.complete(facts, stored, seat)
-            if self._seat(stored, spec) == seat:  # else its account goes by now, or uses another credential
+            facts = await self.complete(facts, stored, account)
+            if self._account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
                 return facts
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
-        """The pure core's answer."""
+        """Return the pure core's plan."""
         return unreadable.decide(facts) if isinstance(facts, Unreadable) else self.decided(facts)
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
-        """Send the plan's call for this object, remember how it went, and say what to tell.
+        """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
 
-        None: nothing was sent, as the object says something else by now, or its account uses another credential: what one
-        has shown is nothing for the other to act upon.
+        No call is sent if its precondition fails, or if the account changed its session since the facts were gathered.
         """
         verb = plan.action
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
-        session = self._tools.accounts.seat(facts.meta, facts.spec, facts.status).session
-        if session is None or session is not self._looked.get(facts.meta.uid):
+        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
+        if session is None or session is not self._observed_through.get(facts.meta.uid):
             return None
-        refusal, placed, was_shown = None, Placed(), session.inventories[self.holds].shown_now()
+        refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
-            with precondition.require(lambda: verb not in CREATES or self._may_begin(facts)):
+            with precondition.require(lambda: verb not in CREATES or self._may_create(facts)):
                 placed = await self.send(session, facts, verb, plan.targets) or placed
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:
@@ -217,7 +215,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
                 refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         named = placement.named(facts.identity, placed)
         if named != facts.identity and was_shown(named):
-            placed = Placed()  # it was there before this order was sent, so it is not what was ordered
+            placed = Placed()  # the record existed before this call, so the call did not create it
         self._remember(facts, verb, refusal, placed)
         if refusal is not None:
             words = failed.words(self._tracker.of(facts.meta.uid).attempts[verb])
@@ -227,7 +225,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         return Event(reason, note.format(name=name), verb, always=True)
 
     def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> None:
-        """How a call went, and what that makes of the order."""
+        """Record the outcome of a call, and its effect on the order."""
         uid = facts.meta.uid
         self._tracker.called(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
@@ -237,74 +235,74 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             self._tracker.destroying(uid, answered=refusal is None)
 
     def recording(self, uid: str, status: S) -> None:
-        """The record of a new order of ours is about to be written; once it stands, it may be acted on while it is young."""
+        """Note the new order's record before status is written, so that this process may act on it afterwards."""
         if status.order is not None:
             self._tracker.records(uid, status.order)
 
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
-        """The order as this process knows it, which is ahead of the status, else as the status shows it."""
+        """Return the order as this process knows it, which is ahead of status; else the order in status."""
         known = self._tracker.latest(stored.meta.uid)
         return stored.order if known is None or known.order is None else known.order
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
-        """Tell the inventories whether to hurry, and who waits for a look; answers when to decide again, if all have looked."""
-        inventories = self._watching.inventories(uid)
+        """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
+        inventories = self._watches.inventories(uid)
         for inventory in inventories:
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
             self._tracker.settled(uid)
         if plan.release is not None:
             self._tracker.frees(uid)
-        now = self._tools.clock.mono()
+        now = self._deps.clock.mono()
         if plan.look_after is None or plan.look_after > now:
             return None
-        # Only those that have not looked yet: one that has would answer at once, and again, until the last has too.
-        behind = [item for item in inventories if not item.has_looked(uid, plan.look_after)]
+        # Skip inventories with a new enough listing: they would wake the object at once, again and again.
+        behind = [item for item in inventories if not item.has_listed_since(uid, plan.look_after)]
         for inventory in behind:
             inventory.refresh_after(uid, plan.look_after)
         return None if behind else now + LEAST_SPACING_SECONDS
 
     def last_facts(self, body: Mapping[str, Any]) -> F | None:
-        """The facts of an object that the watch calls gone, as it was at the last; None when its spec cannot be read."""
+        """Return the facts of an object from its DELETED event; None if its spec is unreadable."""
         self.store.put(body)
         stored = self.store.get(body["metadata"]["uid"])
         if stored is None or stored.spec is None:
             return None
-        seat = self._seat(stored, stored.spec)
-        return self.facts(stored, stored.spec, seat, self._common(stored, stored.spec, seat))
+        account = self._account(stored, stored.spec)
+        return self.facts(stored, stored.spec, account, self._common(stored, stored.spec, account))
 
-    def admits_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a brake
-        """Whether no brake holds what this object's end destroys, which is from here on counted as begun."""
+    def admits_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a deletion guard
+        """Whether the deletion guard admits the destruction of the object's resource; an admitted one is counted."""
         return True
 
     def forget(self, key: Key) -> None:
-        """The object is gone."""
+        """Remove a deleted object; wake the objects that waited for it."""
         self._tracker.forget(key.uid)
-        self._looked.pop(key.uid, None)
+        self._observed_through.pop(key.uid, None)
         for other in sorted(self._claims.drop(key.uid)):
-            self._tools.wake(other)  # its Conflict may be over
-        self._watching.put(key.uid, {})
-        self._stir(key)
-        self._tools.references.drop(key)
-        for vpc in self._tools.objects.vpcs:
+            self._deps.wake(other)  # its Conflict may be over
+        self._watches.put(key.uid, {})
+        self._wake_dependents(key)
+        self._deps.references.drop(key)
+        for vpc in self._deps.objects.vpcs:
             if vpc.meta.deleting:
-                self._tools.wake(vpc.meta.uid)  # it may have waited for this one
+                self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
 
     def users_of(self, session: AccountSession) -> list[str]:
-        """UIDs of the objects that are watched through this session."""
-        return self._watching.users_of(session)
+        """Return the UIDs of the objects that watch an inventory of this session."""
+        return self._watches.users_of(session)
 
     def attach(self, session: AccountSession) -> None:
-        """A new session: its inventory asks this room what it should see."""
-        inventory: Inventory[Any] = session.inventories[self.holds]
+        """Set the expected records of a new session's inventory."""
+        inventory: Inventory[Any] = session.inventories[self.inventory_name]
         inventory.expected = lambda cluster: self._expected(session, cluster)
 
-    def _common(self, stored: CachedObject[P, S], spec: P, seat: ResolvedAccount) -> dict[str, Any]:
-        meta, status, now = stored.meta, stored.status, reading(self._tools.clock)
+    def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
+        meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         here = self.identity(stored, spec)
         standing = self._tracker.standing(meta.uid, stored.order)
-        nonce = self._tools.entropy.token_hex(8)
-        found = self._found(stored, spec, seat, here, standing)
+        nonce = self._deps.entropy.token_hex(8)
+        found = self._observe(stored, spec, account, here, standing)
         memory = self._tracker.of(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
@@ -319,58 +317,58 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "found": found,
             "memory": memory,
             "standing": standing,
-            "limits": self._tools.limits,
-            "account": seat.facts,
+            "limits": self._deps.limits,
+            "account": account.facts,
             "owner": self._owner(meta.uid),
-            "synced": self._tools.synced(),
-            "listing_duration": 0.0 if seat.session is None else seat.session.listing_duration((here or NOWHERE).cluster),
+            "synced": self._deps.synced(),
+            "listing_duration": 0.0 if account.session is None else account.session.listing_duration((here or NOWHERE).cluster),
             "nonce": nonce,
         }
 
-    def _found(
-        self, stored: CachedObject[P, S], spec: P, seat: ResolvedAccount, here: Identity | None, standing: Standing
+    def _observe(
+        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, standing: Standing
     ) -> Observation[Any]:
-        now = self._tools.clock.mono()
-        if not self._tools.synced() and seat.facts.name == OWN_ACCOUNT and stored.status.account is None:
-            return Unknown(now, UnknownReason.NOT_LOOKED)  # its namespace may have an account that the watch has not shown yet
+        now = self._deps.clock.mono()
+        if not self._deps.synced() and account.facts.name == OWN_ACCOUNT and stored.status.account is None:
+            return Unknown(now, UnknownReason.NOT_LOOKED)  # the watch may not have shown the namespace's account yet
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self.wanted(stored, spec), standing.order
         if wanted is not None and order is not None and placement.moved(order, wanted):
             return Unknown(now, UnknownReason.MOVED, placement.moved_words(self.subject.noun, order, wanted))
-        if seat.session is None:
-            return seat.blind or Unknown(now, UnknownReason.NO_ACCOUNT)
-        return observation.observe(seat.session, (self.kind, self.holds), stored, seat, here, self._tools.clock)
+        if account.session is None:
+            return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
+        return observation.observe(account.session, (self.kind, self.inventory_name), stored, account, here, self._deps.clock)
 
-    def _seat(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
-        return self._tools.accounts.seat(stored.meta, spec, stored.status)
+    def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
+        return self._deps.accounts.resolve(stored.meta, spec, stored.status)
 
-    def _may_begin(self, facts: F) -> bool:
-        """Whether something may be made with the account still: neither it nor its Secret goes."""
-        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
-        return not seat.leaving and seat.bar is None
+    def _may_create(self, facts: F) -> bool:
+        """Whether the account may still create: neither the account nor its Secret is being deleted."""
+        account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
+        return not account.leaving and account.bar is None
 
     def _key(self, stored: CachedObject[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)
 
-    def _stir(self, key: Key) -> None:
-        """Wake those who depend on this object, and those being deleted that wait for it."""
-        references = self._tools.references
+    def _wake_dependents(self, key: Key) -> None:
+        """Wake the dependents of this object, and the objects it refers to whose deletion waits for it."""
+        references = self._deps.references
         for other in sorted(references.dependents(Target(key.kind, key.namespace, key.name))):
-            self._tools.queue(other)
+            self._deps.queue(other)
         for target in sorted(references.targets(key)):
-            needed = self._tools.objects.find(target)
+            needed = self._deps.objects.find(target)
             if needed is not None and needed.meta.deleting:
-                self._tools.wake(needed.meta.uid)
+                self._deps.wake(needed.meta.uid)
 
     def _tenants(self, uid: str) -> frozenset[str]:
         stored = self.store.get(uid)
         if stored is None or stored.spec is None:
             return frozenset()
-        return self._seat(stored, stored.spec).facts.tenants
+        return self._account(stored, stored.spec).facts.tenants
 
     def _owner(self, uid: str) -> str | None:
-        """The other object that this thing belongs to: one that ordered it counts first, then one that adopted it, then age."""
+        """Return the other object that owns the claimed resource, or None. See ``_rank`` for the order of claimants."""
         first = self._claims.first(uid)
         stored = None if first is None or first == uid else self.store.get(first)
         mine = self.store.get(uid)
@@ -381,6 +379,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         return repr(stored.meta.name)
 
     def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
+        """Return the sort key of a claimant: objects that ordered the resource, then that adopted it, then the oldest."""
         stored = self.store.get(uid)
         order = None if stored is None else stored.order
         stands = order is not None and orders.may_exist(order) and order.name == here.name
@@ -388,9 +387,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)
 
     def _expected(self, session: AccountSession, cluster: str) -> set[Identity]:
-        """What a listing of this cluster should show: seen before, not destroyed by us, not known to be lost."""
+        """Return the identities that a listing of this cluster should contain: resources in state Seen."""
         known = (
-            self._watching.of(stored.meta.uid).get((session, self.holds)) for stored in self.store if self._should_show(stored)
+            self._watches.of(stored.meta.uid).get((session, self.inventory_name))
+            for stored in self.store
+            if self._should_show(stored)
         )
         return {here for here in known if here is not None and here.cluster == cluster}
 

@@ -1,7 +1,7 @@
-"""Who is leaving, and who of them is held: the memory round ``reconcile/deletion_guard.py``, for the whole operator.
+"""Deletion guard of the whole operator: counts GpuVM deletions and holds those over the limit.
 
-Counting and letting pass happen without an await in between, so no two can pass each other. What has passed is remembered
-for two windows, since the watch may show late who entered deletion with it.
+``reconcile/deletion_guard.py`` has the rule; this module has its state. A deletion is counted and admitted without an await
+in between. An admitted deletion stays counted for two windows, since the watch may show others of that time late.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.brake")
 
-RELEASE_SECONDS = 5.0  # between two looks at a namespace in which something is held
+RELEASE_SECONDS = 5.0  # between two reads of the release annotation of a namespace with held deletions
 
 
 def rule_of(settings: Settings) -> Rule:
-    """What the administrator lets pass."""
+    """Return the limits that the administrator set."""
     window = timedelta(seconds=settings.brake_window_seconds)
     return Rule(settings.brake_vms, Decimal(str(settings.brake_price_per_hour)), window)
 
 
 class DeletionGuard:
-    """All departures, by UID. Costs nothing while it is off."""
+    """Deletions by UID. Does nothing while the rule is off."""
 
     def __init__(self, rule: Rule, namespaces: Namespaces, clock: Clock, wake: Callable[[str], None]) -> None:
         self.rule = rule
@@ -50,25 +50,25 @@ class DeletionGuard:
         self._clock = clock
         self._wake = wake
         self._departures: dict[str, Departure] = {}
-        self._troubles: dict[str, str] = {}  # by UID: what is wrong with its own annotation
+        self._troubles: dict[str, str] = {}  # by UID: what is wrong with the object's release annotation
         self._released: dict[str, Stamp] = {}  # by namespace
-        self._texts: dict[str, str | None] = {}  # by namespace, as the annotation stands
-        self._gone: dict[str, float] = {}  # of those that have passed and whose object is gone, since when
+        self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
+        self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
         self._held: dict[str, str] = {}  # UID to namespace
-        self._line: list[Departure] | None = None  # those not released, by time; None: to be made anew
-        self._newcomers = False  # somebody has come since those held were told how many they are
+        self._unreleased_cache: list[Departure] | None = None  # not released, sorted by time; None: stale
+        self._newcomers = False  # a deletion was added since the held objects were last woken
 
     @property
     def on(self) -> bool:
-        """Whether anything can ever be held."""
+        """Whether a limit is set."""
         return self.rule.on
 
     def counts(self) -> dict[tuple[str], float]:
-        """How many are held, by namespace."""
+        """Return the number of held deletions by namespace, for metrics."""
         return {(namespace,): float(count) for namespace, count in Counter(self._held.values()).items()}
 
     def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool) -> None:
-        """This object's deletion destroys a VM. ``held``: its status says so already."""
+        """Count a deletion that destroys a VM. ``held``: the object's status says that the deletion is held."""
         if not self.on or meta.deleted_at is None:
             return
         now, known = self._clock.wall(), self._departures.get(meta.uid)
@@ -88,7 +88,7 @@ class DeletionGuard:
         self._set(fresh)
 
     def drop(self, uid: str) -> None:
-        """Its deletion destroys nothing, or nothing any more. What has passed goes on counting."""
+        """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""
         self._held.pop(uid, None)
         self._troubles.pop(uid, None)
         known = self._departures.get(uid)
@@ -98,28 +98,28 @@ class DeletionGuard:
             self._gone.setdefault(uid, self._clock.mono())
         else:
             del self._departures[uid]
-            self._line = None
+            self._unreleased_cache = None
         self._prune()
 
-    def hold(self, uid: str) -> Hold | None:
-        """Why this VM must not be destroyed now; None lets it pass. Once held it stays so until it is released."""
-        departure, found = self._departures.get(uid), self._judged(uid)
+    def check(self, uid: str) -> Hold | None:
+        """Return why this VM must not be destroyed now; None if it may be. A held deletion stays held until released."""
+        departure, found = self._departures.get(uid), self._evaluate(uid)
         if departure is None or found is None:
-            self._let_go(uid)
+            self._stop_holding(uid)
             return None
         if not self._held:
             log.warning("the brake holds deletions", crossed=found.crossed or "before", vms=found.vms, price=str(found.price))
         self._held[uid] = departure.namespace
         return replace(found, trouble=self._trouble(departure))
 
-    def _judged(self, uid: str) -> Hold | None:
+    def _evaluate(self, uid: str) -> Hold | None:
         departure = self._departures.get(uid)
         if departure is None:
             return None
-        return deletion_guard.hold(replace(departure, held=departure.held or uid in self._held), self._in_line(), self.rule)
+        return deletion_guard.hold(replace(departure, held=departure.held or uid in self._held), self._unreleased(), self.rule)
 
     def admit(self, uid: str) -> bool:
-        """The destroying call is about to be sent; answers whether it is the first of this object's."""
+        """Count the destroying call before it is sent; return whether it is the object's first."""
         departure = self._departures.get(uid)
         if departure is None or departure.passed:
             return False
@@ -127,26 +127,26 @@ class DeletionGuard:
         return True
 
     def roll_back(self, uid: str) -> None:
-        """It was not sent after all."""
+        """Undo ``admit``: the call was not sent."""
         departure = self._departures.get(uid)
         if departure is not None and departure.passed:
             self._set(replace(departure, passed=False))
 
-    async def look(self, uid: str) -> None:
-        """If this one would be held, see first what has been released: its namespace, and any that was never looked at."""
-        if not self.on or self._judged(uid) is None:
+    async def refresh_releases(self, uid: str) -> None:
+        """Read the release annotations that may release this deletion: of its namespace, and of namespaces not read yet."""
+        if not self.on or self._evaluate(uid) is None:
             return
-        unread = {item.namespace for item in self._in_line()} - self._texts.keys()
+        unread = {item.namespace for item in self._unreleased()} - self._texts.keys()
         for namespace in sorted({self._departures[uid].namespace, *unread}):
             await self._read(namespace)
 
     async def watch(self) -> None:
-        """While something is held, look at its namespaces for their release, until cancelled."""
+        """Read the release annotations of namespaces with held deletions every few seconds, until cancelled."""
         while True:
             await asyncio.sleep(RELEASE_SECONDS)
             for namespace in sorted(set(self._held.values())):
                 await self._read(namespace)
-            if self._newcomers:  # the numbers in the messages grow
+            if self._newcomers:  # the numbers in the messages of the held objects change
                 self._newcomers = False
                 for uid in list(self._held):
                     self._wake(uid)
@@ -171,7 +171,7 @@ class DeletionGuard:
         return self._released.get(namespace, Stamp())
 
     def _trouble(self, departure: Departure) -> str:
-        """Why an annotation that stands there has released nothing."""
+        """Return why an existing release annotation does not release this deletion; empty if there is none."""
         own, release = self._troubles.get(departure.uid, ""), self._release_of(departure.namespace)
         older = f"The last release of namespace {departure.namespace!r} is older than this deletion."
         return own or release.trouble or (older if release.at is not None else "")
@@ -179,25 +179,25 @@ class DeletionGuard:
     def _set(self, departure: Departure) -> None:
         if self._departures.get(departure.uid) != departure:
             self._departures[departure.uid] = departure
-            self._line = None
+            self._unreleased_cache = None
 
-    def _in_line(self) -> list[Departure]:
+    def _unreleased(self) -> list[Departure]:
         self._prune()
-        if self._line is None:
+        if self._unreleased_cache is None:
             waiting = [item for item in self._departures.values() if not item.released]
-            self._line = sorted(waiting, key=lambda item: item.entered)
-        return self._line
+            self._unreleased_cache = sorted(waiting, key=lambda item: item.entered)
+        return self._unreleased_cache
 
-    def _let_go(self, uid: str) -> None:
+    def _stop_holding(self, uid: str) -> None:
         if self._held.pop(uid, None) is not None and not self._held:
             log.info("the brake holds nothing any more")
 
     def _prune(self) -> None:
-        """Forget what has passed long ago; the oldest stand first."""
+        """Stop counting deletions admitted over two windows ago; ``_gone`` is in order of time."""
         until = self._clock.mono() - 2 * self.rule.window.total_seconds()
         for uid, since in list(self._gone.items()):
             if since > until:
                 return
             del self._gone[uid]
             del self._departures[uid]
-            self._line = None
+            self._unreleased_cache = None

@@ -1,6 +1,6 @@
-"""How the kinds hang together: where each belongs, what each needs before it is created, and who needs it still.
+"""References between kinds: identities, what an object needs before it is created, and which objects depend on it.
 
-Plain functions over the objects as last seen. The index in ``references`` says whom to wake; this says what is so.
+All functions read the cached objects only. ``cache/references.py`` indexes which objects to wake.
 """
 
 from __future__ import annotations
@@ -45,20 +45,18 @@ WAITS = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
 
 @dataclass(frozen=True, slots=True)
 class Listers:
-    """All our objects as last seen, and the tag that the names of what we create bear."""
+    """The cached objects of all kinds, and the installation's tag in the names of created resources."""
 
     vms: Store[GpuVMSpec, GpuVMStatus]
     vpcs: Store[GpuVpcSpec, GpuVpcStatus]
     snapshots: Store[GpuSnapshotSpec, GpuSnapshotStatus]
     accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus]
     tag: str
-    endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: (
-        None
-    )  # behind which it lives, if that is known
-    shares_own: bool = False  # any namespace may name what the operator's own account shows
+    endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: None  # of its account; None: unknown
+    shares_own: bool = False  # whether any namespace may name all resources of the operator's own account
 
     def find(self, target: Target) -> CachedObject[Any, Any] | None:
-        """The object that a reference leads to, if it is one of these."""
+        """Return the referenced object, or None."""
         stores: dict[str, Store[Any, Any]] = {
             gpuvm.KIND: self.vms,
             gpuvpc.KIND: self.vpcs,
@@ -69,12 +67,12 @@ class Listers:
         return None if store is None else store.named(target.namespace, target.name)
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
-        """Where to look for this VM; None while nobody can say."""
+        """Return the VM's identity; None while it is unknown."""
         here = identity_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
-        return here if here.vpc or spec.vm_name is None else None  # a chosen name may be anybody's in another VPC
+        return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
     def wanted_vm(self, vm: Vm, spec: GpuVMSpec) -> Identity:
-        """Which VM this spec asks for; without a VPC while nobody can say which."""
+        """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
         return wanted_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
 
     def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
@@ -82,21 +80,21 @@ class Listers:
         return vpc.spec.name if vpc is not None and vpc.spec is not None else None
 
     def source_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """The VM that this snapshot is of; None while its GpuVM is not there."""
+        """Return the identity of the snapshot's VM; None while its GpuVM does not exist."""
         if spec.vm is not None:
             return Identity(cluster=spec.vm.cluster, vpc=spec.vm.vpc, name=spec.vm.name)
         vm = None if spec.vm_ref is None else self.vms.named(snapshot.meta.namespace, spec.vm_ref.name)
         return None if vm is None or vm.spec is None else self.vm_identity(vm, vm.spec)
 
     def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Where to look for this snapshot; None while nobody can say."""
+        """Return the snapshot's identity; None while it is unknown."""
         referred = self.source_identity(snapshot, spec)
         if referred is not None and not referred.vpc:
-            referred = None  # its VM's own VPC is not known yet
+            referred = None  # the VPC of its VM is unknown
         return identity_of_snapshot(snapshot.meta, spec, snapshot.status, self.tag, referred)
 
     def snapshot_for(self, vm: Vm, spec: GpuVMSpec) -> str | None:
-        """The cloud's name of the snapshot that this VM's disk is made from."""
+        """Return the cloud's name of the snapshot that the VM's disk is made from; None if unknown or not from a snapshot."""
         if spec.image is None or spec.image.snapshot_ref is None:
             return spec.image.snapshot if spec.image is not None else None
         snapshot = self.snapshots.named(vm.meta.namespace, spec.image.snapshot_ref.name)
@@ -105,40 +103,40 @@ class Listers:
         here = self.snapshot_identity(snapshot, snapshot.spec)
         return None if here is None else here.name
 
-    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
-        """What must be ready before this VM is bought."""
-        yield from _account_serves(seat)
+    def needs_of_vm(self, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+        """Yield what must be ready before this VM is bought."""
+        yield from _account_serves(account)
         namespace = vm.meta.namespace
         if spec.vpc_ref is not None:
             vpc = self.vpcs.named(namespace, spec.vpc_ref.name)
-            place = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
+            cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
             name = f"GpuVpc {spec.vpc_ref.name!r}"
-            yield _moved(vm, vpc) or self._abroad(vm, vpc, name) or _need(name, vpc, place, spec.cluster, seat)
+            yield _moved(vm, vpc) or self._other_endpoint(vm, vpc, name) or _need(name, vpc, cluster, spec.cluster, account)
         else:
             yield from self._leaving_vpc(vm, spec)
         if spec.image is not None and spec.image.snapshot_ref is not None:
             snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
-            called = f"GpuSnapshot {name!r}"
-            yield self._abroad(vm, snapshot, called) or _need(called, snapshot, _cluster(snapshot), spec.cluster, seat)
-        yield from sharing.snapshot_by_name(self, vm, spec, seat)
+            ref = f"GpuSnapshot {name!r}"
+            yield self._other_endpoint(vm, snapshot, ref) or _need(ref, snapshot, _cluster(snapshot), spec.cluster, account)
+        yield from sharing.snapshot_by_name(self, vm, spec, account)
 
-    def needs_of_vpc(self, seat: ResolvedAccount) -> Iterator[Dependency]:
-        """What must be there before a VPC is created."""
-        return _account_serves(seat)
+    def needs_of_vpc(self, account: ResolvedAccount) -> Iterator[Dependency]:
+        """Yield what must be ready before a VPC is created."""
+        return _account_serves(account)
 
-    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
-        """What must be there before this snapshot is taken."""
-        yield from _account_serves(seat)
+    def needs_of_snapshot(self, snapshot: Snapshot, spec: GpuSnapshotSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+        """Yield what must be ready before this snapshot is taken."""
+        yield from _account_serves(account)
         if spec.vm is not None:
-            yield from sharing.vm_by_name(self, snapshot, spec.vm, seat)
+            yield from sharing.vm_by_name(self, snapshot, spec.vm, account)
         if spec.vm_ref is None:
             return
         vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
-        abroad = self._abroad(snapshot, vm, name)
+        elsewhere = self._other_endpoint(snapshot, vm, name)
         if vm is None:
             yield Dependency(name, Readiness.MISSING)
-        elif abroad is not None:
-            yield abroad
+        elif elsewhere is not None:
+            yield elsewhere
         elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
             words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
             yield Dependency(name, Readiness.ELSEWHERE, words)
@@ -148,19 +146,19 @@ class Listers:
             yield Dependency(name, Readiness.PENDING, _message(vm))
 
     def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
-        """Who would suffer if this VPC went now: what refers to it, and what is, or may be, created in it."""
+        """Yield the objects that block this VPC's destruction: they refer to it, or have or may have a resource in it."""
         for vm in self.vms:
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
-            if refers or (_ordered_in(vm, spec) and self._together(vm, vpc)):
-                yield _called(gpuvm.KIND, vm, vpc)
+            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):
+                yield _display_name(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots:
-            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._together(snapshot, vpc):
-                yield _called(gpusnapshot.KIND, snapshot, vpc)
+            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._may_share_tenant(snapshot, vpc):
+                yield _display_name(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
-        """Snapshots of this VM that are being taken right now, by whichever of the two ways they name it."""
+        """Yield the GpuSnapshots of this VM, by vmRef or by name, that are being taken now."""
         here = None if vm.spec is None else self.vm_identity(vm, vm.spec)
         for snapshot in self.snapshots:
             spec = snapshot.spec
@@ -168,27 +166,27 @@ class Listers:
                 continue
             refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
             names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
-            if refers or (names and self._together(snapshot, vm)):
-                yield _called(gpusnapshot.KIND, snapshot, vm)
+            if refers or (names and self._may_share_tenant(snapshot, vm)):
+                yield _display_name(gpusnapshot.KIND, snapshot, vm)
 
     def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
-        """VMs that are being made from this snapshot right now."""
+        """Yield the GpuVMs that are being made from this snapshot now."""
         for vm in self.vms:
             image = vm.spec.image if vm.spec is not None else None
             if image is None or not _is_being_made(vm):
                 continue
             refers = image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
-            if refers or (image.snapshot is not None and self._names(vm, image.snapshot, snapshot)):
-                yield _called(gpuvm.KIND, vm, snapshot)
+            if refers or (image.snapshot is not None and self._names_snapshot(vm, image.snapshot, snapshot)):
+                yield _display_name(gpuvm.KIND, vm, snapshot)
 
-    def _names(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
-        """Whether a VM's disk is made from this snapshot, which its spec calls by the name that it has in the cloud."""
+    def _names_snapshot(self, vm: Vm, name: str, snapshot: Snapshot) -> bool:
+        """Whether the VM's ``image.snapshot`` is the cloud's name of this snapshot."""
         here = None if snapshot.spec is None else self.snapshot_identity(snapshot, snapshot.spec)
         in_cluster = here is not None and vm.spec is not None and here.cluster.casefold() == vm.spec.cluster.casefold()
-        return in_cluster and here is not None and here.name == name and self._together(vm, snapshot)
+        return in_cluster and here is not None and here.name == name and self._may_share_tenant(vm, snapshot)
 
     def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
-        """Names of the VM's snapshots that may be deleted with it: each has a GpuSnapshot of its namespace that lets it go."""
+        """Yield the names of the VM's snapshots that may be deleted with it: the GpuSnapshot of each must allow it."""
         for snapshot in self.snapshots:
             spec = snapshot.spec
             if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
@@ -199,14 +197,14 @@ class Listers:
                 continue
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
-            place, order = self.snapshot_identity(snapshot, spec), snapshot.order
-            if place is not None and orders.may_exist(order) and not placement.moved(order, place):
-                yield place.name
+            identity, order = self.snapshot_identity(snapshot, spec), snapshot.order
+            if identity is not None and orders.may_exist(order) and not placement.moved(order, identity):
+                yield identity.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
-        """A VPC that is named, not referred to, is barred too while a GpuVpc anywhere is about to destroy it.
+        """Block a VM whose ``spec.vpc`` names a VPC that a GpuVpc of any namespace is about to destroy.
 
-        One that another namespace adopted bars nobody: it waits until the VPC is empty, and that may be never.
+        A GpuVpc of another namespace that adopted its VPC does not block: its deletion waits for an empty VPC.
         """
         for vpc in self.vpcs:
             wanted = vpc.spec
@@ -215,25 +213,27 @@ class Listers:
             if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
                 continue
             here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
-            if here and _destroys(wanted, vpc.status) and self._together(vm, vpc):
+            if here and _destroys(wanted, vpc.status) and self._may_share_tenant(vm, vpc):
                 yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
 
-    def _abroad(self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str) -> Dependency | None:
-        """Behind another endpoint it is in another cloud."""
+    def _other_endpoint(
+        self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str
+    ) -> Dependency | None:
+        """Refuse a needed object whose account uses another endpoint, hence another cloud."""
         endpoints = (self.endpoint_of(dependent), None if needed is None else self.endpoint_of(needed))
         if None in endpoints or endpoints[0] == endpoints[1]:
             return None
         words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
         return Dependency(name, Readiness.ELSEWHERE, words)
 
-    def _together(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
-        """Whether two objects may live in the same tenant's part of the same cloud; what is not known counts as the same."""
+    def _may_share_tenant(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
+        """Whether two objects may be of one tenant at one endpoint. An unknown tenant or endpoint counts as the same."""
         endpoints, tenants = (self.endpoint_of(one), self.endpoint_of(other)), (one.status.tenancy, other.status.tenancy)
         return all(None in pair or pair[0] == pair[1] for pair in (endpoints, tenants))
 
 
 def targets_of(stored: CachedObject[Any, Any]) -> Iterator[Target]:
-    """What an object of any of these kinds refers to; a change of one of them wakes it."""
+    """Yield the objects that an object of any kind refers to; a change of a target wakes the object."""
     spec, namespace = stored.spec, stored.meta.namespace
     if spec is None:
         if stored.status.account is not None:
@@ -250,20 +250,20 @@ def targets_of(stored: CachedObject[Any, Any]) -> Iterator[Target]:
         yield Target(gpusnapshot.KIND, namespace, image.snapshot_ref.name)
 
 
-def _account_serves(seat: ResolvedAccount) -> Iterator[Dependency]:
-    """Nothing new is begun with an account that goes, whose Secret goes, or whose credential has become another tenant's."""
-    name = f"GpuCloudAccount {seat.facts.name!r}"
-    if seat.leaving:
+def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
+    """Block creation with an account that is being deleted, whose Secret is, or whose credential changed its tenant."""
+    name = f"GpuCloudAccount {account.facts.name!r}"
+    if account.leaving:
         yield Dependency(name, Readiness.LEAVING, account=True)
-    if seat.bar is not None:
-        yield seat.bar
-    if seat.tenant is not None and seat.facts.tenants and seat.tenant not in seat.facts.tenants:
-        words = f"Its credential is not of tenant {seat.tenant!r} any more, to which it belonged; its conditions say more."
+    if account.bar is not None:
+        yield account.bar
+    if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
+        words = f"Its credential is not of tenant {account.tenant!r} any more, to which it belonged; its conditions say more."
         yield Dependency(name, Readiness.PENDING, words, account=True)
 
 
 def _need(
-    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, seat: ResolvedAccount
+    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
 ) -> Dependency:
     if needed is None:
         return Dependency(name, Readiness.MISSING)
@@ -271,8 +271,10 @@ def _need(
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
         return Dependency(name, Readiness.ELSEWHERE, words)
     theirs = needed.status.tenancy
-    if theirs is not None and seat.facts.tenants and theirs not in seat.facts.tenants:
-        words = f"It belongs to tenant {theirs!r}, and the account {seat.facts.name!r} does not: use an account of that tenant."
+    if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
+        words = (
+            f"It belongs to tenant {theirs!r}, and the account {account.facts.name!r} does not: use an account of that tenant."
+        )
         return Dependency(name, Readiness.ELSEWHERE, words)
     if needed.meta.deleting:
         return Dependency(name, Readiness.LEAVING)
@@ -283,13 +285,13 @@ def _need(
 
 
 def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
-    """Whether deleting this GpuVpc destroys its VPC: what was adopted stays, unless the spec says otherwise."""
+    """Whether deleting this GpuVpc destroys its VPC. Without a policy in spec, an adopted VPC is retained."""
     said = spec.deletion.policy if spec.deletion is not None else None
     return not status.adopted if said is None else said is DeletionPolicy.DELETE
 
 
 def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
-    """The GpuVpc was made anew for another VPC than the one in which this VM is, or may be, already."""
+    """Refuse a GpuVpc that was recreated for another VPC than the one that this VM was ordered in."""
     order = vm.order
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
@@ -306,7 +308,7 @@ def _same(dependent: CachedObject[Any, Any], target: CachedObject[Any, Any], nam
 
 
 def _leads_to(there: SnapshotSource, here: Identity) -> bool:
-    """Whether a place that somebody wrote may be this one, whose VPC need not be known."""
+    """Whether a snapshot's ``spec.vm`` may be this VM, whose VPC may be unknown."""
     return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
 
 
@@ -318,13 +320,13 @@ def _ordered_in(stored: CachedObject[Any, Any], vpc: GpuVpcSpec) -> bool:
 
 
 def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
-    """Whether a VM's disk is to be made from this snapshot, by reference."""
+    """Whether the VM's ``image.snapshotRef`` is this snapshot."""
     image = None if vm.spec is None else vm.spec.image
     return image is not None and image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
 
 
 def _is_being_taken(snapshot: Snapshot) -> bool:
-    """Whether a snapshot was ordered and is not finished: it needs its VM, be it paused, stalled or late."""
+    """Whether a snapshot was ordered and is not finished. Until then it needs its VM, even if paused or stalled."""
     order = snapshot.order
     if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not orders.may_exist(order):
         return False
@@ -332,7 +334,7 @@ def _is_being_taken(snapshot: Snapshot) -> bool:
 
 
 def _is_being_made(vm: Vm) -> bool:
-    """Whether a VM was ordered and has not come up yet: until then it needs the snapshot that its disk is made from."""
+    """Whether a VM was ordered and has not come up yet. Until then it needs the snapshot that its disk is made from."""
     order = vm.order
     if vm.meta.deleting or not vm.meta.has_finalizer or not orders.may_exist(order):
         return False
@@ -341,15 +343,15 @@ def _is_being_made(vm: Vm) -> bool:
     return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
 
 
-def _called(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
-    """An object for a message: its namespace is told only to readers in another one."""
+def _display_name(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
+    """Return an object's name for a message. An object of another namespace stays unnamed."""
     if stored.meta.namespace == beside.meta.namespace:
         return f"{kind} {stored.meta.name!r}"
     return f"a {kind} in another namespace"
 
 
 def _message(stored: CachedObject[Any, Any]) -> str:
-    """Why another object is not ready, in its own words; of one that waits itself the reason alone, or words would nest."""
+    """Return another object's reason and message. If it waits itself, its reason only, so that messages do not nest."""
     ready = find(stored.status.conditions, ConditionType.READY)
     if ready is None:
         return ""

@@ -1,4 +1,4 @@
-"""The GpuCloudAccount's room in the engine: its Secret is read by name, its session opened, its users counted."""
+"""Reconciler of GpuCloudAccounts: reads the Secret, opens the session, and collects the account's users."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     GpuCloudAccount = CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]
 
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
-_DONE = {
+_EVENTS = {
     Verb.HOLD_SECRET: (
         Reason.SECRET_HELD,
         "Put a finalizer on Secret {name}: the Secret stays while VMs, VPCs or snapshots of this account may exist.",
@@ -64,7 +64,7 @@ def _any(_kind: str, _stored: CachedObject[Any, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AccountReconcilerDeps:
-    """What the room works with."""
+    """Dependencies of the account reconciler."""
 
     accounts: Accounts
     sessions: AccountSessions
@@ -75,102 +75,102 @@ class AccountReconcilerDeps:
     limits: Limits
     endpoints: Mapping[str, str]
     budget: RequestBudget
-    hold_secrets: bool
+    secret_finalizer: bool
     synced: Callable[[], bool]
-    order_of: Callable[[str, CachedObject[Any, Any]], Order | None]  # of an object of this kind, as its room knows it
+    order_of: Callable[[str, CachedObject[Any, Any]], Order | None]  # of an object of this kind, as its reconciler knows it
     queue: Callable[[Key], None]
-    tell: Callable[[ObjectFacts, Event], None]
+    record: Callable[[ObjectFacts, Event], None]
 
 
 class GpuCloudAccountReconciler:
-    """GpuCloudAccounts."""
+    """Reconciler of GpuCloudAccounts."""
 
     kind = KIND
     plural = PLURAL
 
-    def __init__(self, tools: AccountReconcilerDeps) -> None:
-        self.store = tools.objects.accounts
-        self._tools = tools
-        self._tracker = OrderTracker(tools.clock)
+    def __init__(self, deps: AccountReconcilerDeps) -> None:
+        self.store = deps.objects.accounts
+        self._deps = deps
+        self._tracker = OrderTracker(deps.clock)
 
     def on_update(self, stored: GpuCloudAccount) -> None:
-        """A new view of an account. That there is one is known before its Secret is read.
+        """Store a new account before its Secret is read.
 
-        One that takes the place of a namesake inherits nothing: neither its credential nor its endpoint.
+        An account that replaces a deleted one of the same name inherits neither its credential nor its endpoint.
         """
-        meta, before = stored.meta, self._tools.accounts.get(stored.meta.namespace, stored.meta.name)
-        if before is not None and (before.uid == meta.uid or not self._bears_the_name(meta)):
+        meta, before = stored.meta, self._deps.accounts.get(stored.meta.namespace, stored.meta.name)
+        if before is not None and (before.uid == meta.uid or not self._is_latest_of_name(meta)):
             return
         if before is not None and before.session is not None:
-            self._tools.sessions.leave(before.session, _label(meta.namespace, meta.name))
+            self._deps.sessions.leave(before.session, _label(meta.namespace, meta.name))
         self._put(stored, None, "it has not been looked at yet.")
 
     async def gather(self, stored: GpuCloudAccount) -> Facts:
-        """Read the Secret, and open a session with what it holds.
+        """Read the Secret, and open a session with its credential.
 
         Raises:
             KubeError: the apiserver did not answer.
         """
         spec, meta = stored.spec, stored.meta
         if spec is None:
-            return Unreadable(reading(self._tools.clock), meta, stored.status, stored.flaw)
+            return Unreadable(reading(self._deps.clock), meta, stored.status, stored.flaw)
         secret, credential, trouble = await self._secret(stored, spec)
-        if self.store.get(meta.uid) is None or not self._bears_the_name(meta):
-            raise KubeError(404, "NotFound", "the account is gone")  # a namesake may have taken its place meanwhile
+        if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
+            raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
         endpoint = self._endpoint(spec)
         session = self._session(stored, endpoint, credential, secret, bar(spec.secret_ref.name, secret, trouble))
         return self._facts(stored, spec, secret, trouble, session)
 
     def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
-        """The pure core's answer."""
+        """Return the pure core's plan."""
         return unreadable.decide(facts) if isinstance(facts, Unreadable) else decide(facts)
 
     async def act(self, facts: Facts, plan: Plan[GpuCloudAccountStatus]) -> Event:
-        """Put our finalizer on a Secret, or take it off."""
+        """Add our finalizer to a Secret, or remove it."""
         verb = plan.action
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is done for a spec that cannot be read")
         refusal, (name,) = None, plan.targets
         try:
-            await self._tools.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
+            await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
         self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
-        reason, note = _DONE[verb]
+        reason, note = _EVENTS[verb]
         return Event(reason, note.format(name=repr(name)), verb)
 
     def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
-        """An account creates nothing."""
+        """Do nothing: an account has no order."""
 
     def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
-        """An account waits for no listing."""
+        """Return None: an account waits for no listing."""
 
     def forget(self, key: Key) -> None:
-        """The account is gone, and with it its part of the session."""
+        """Remove a deleted account and leave its session."""
         self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)
         if known is not None and known.meta.uid != key.uid:
-            return  # another of the same name has taken its place
-        gone = self._tools.accounts.drop(key.namespace, key.name)
+            return  # another object of the name has replaced it
+        gone = self._deps.accounts.drop(key.namespace, key.name)
         if gone is not None and gone.session is not None:
-            self._tools.sessions.leave(gone.session, _label(key.namespace, key.name))
+            self._deps.sessions.leave(gone.session, _label(key.namespace, key.name))
         self._wake_users(key.namespace, key.name)
 
     def check(self, namespace: str, name: str) -> None:
-        """Ask the cloud whether the credential still works; what it answers wakes the account."""
-        account = self._tools.accounts.get(namespace, name)
+        """Check in the background whether the credential still works; a changed answer wakes the account."""
+        account = self._deps.accounts.get(namespace, name)
         if account is not None and account.session is not None:
             account.session.check()
 
     async def _secret(
         self, stored: GpuCloudAccount, spec: GpuCloudAccountSpec
     ) -> tuple[SecretFacts | None, ApiKey | Login | None, str]:
-        """The Secret's facts, the credential in it, and why it could not be read."""
+        """Return the Secret's facts, its credential, and why it could not be read."""
         name, namespace = spec.secret_ref.name, stored.meta.namespace
         try:
-            found = await self._tools.kube.secret(namespace, name)
+            found = await self._deps.kube.secret(namespace, name)
         except KubeError as error:
             if error.status != 403:
                 raise
@@ -191,13 +191,13 @@ class GpuCloudAccountReconciler:
         )
         return facts, credential, ""
 
-    def _bears_the_name(self, meta: ObjectFacts) -> bool:
-        """Whether no younger object has taken its name, of which the watch has told before it told of this one's end."""
+    def _is_latest_of_name(self, meta: ObjectFacts) -> bool:
+        """Whether the store has no younger object of this name; its ADDED event may precede this object's DELETED event."""
         bearer = self.store.named(meta.namespace, meta.name)
         return bearer is not None and bearer.meta.uid == meta.uid
 
     def _endpoint(self, spec: GpuCloudAccountSpec) -> str | None:
-        declared = self._tools.endpoints
+        declared = self._deps.endpoints
         if spec.endpoint is None:
             return next(iter(declared))
         return spec.endpoint if spec.endpoint in declared else None
@@ -210,27 +210,27 @@ class GpuCloudAccountReconciler:
         secret: SecretFacts | None,
         barred: Dependency | None,
     ) -> AccountSession | None:
-        """The session of what the Secret holds now; of what it held before, while it holds nothing that can be used."""
-        tools, meta = self._tools, stored.meta
-        before = tools.accounts.get(meta.namespace, meta.name)
-        standing = before.session if before is not None else None
+        """Return the session of the Secret's credential; while it has no usable one, the session of the last credential."""
+        deps, meta = self._deps, stored.meta
+        before = deps.accounts.get(meta.namespace, meta.name)
+        current = before.session if before is not None else None
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
             words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
-            self._put(stored, standing, words if endpoint is not None else "its endpoint is not declared.", barred)
-            return standing
+            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", barred)
+            return current
         label = _label(meta.namespace, meta.name)
-        session = tools.sessions.open(tools.endpoints[endpoint], credential, label)
-        if session is not standing:
-            self._begin(stored, session, secret)
-            if standing is not None:
-                tools.sessions.leave(standing, label)
+        session = deps.sessions.open(deps.endpoints[endpoint], credential, label)
+        if session is not current:
+            self._start_session(stored, session, secret)
+            if current is not None:
+                deps.sessions.leave(current, label)
                 words = "The Secret holds another credential now; it is in use from here on."
-                tools.tell(meta, Event(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
+                deps.record(meta, Event(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
         self._put(stored, session, "", barred)
         return session
 
-    def _begin(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
+    def _start_session(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
         status = stored.status
         if secret is not None and status.tenant is not None and secret.version == status.proven_secret:
             session.believe(status.tenant)
@@ -252,7 +252,7 @@ class GpuCloudAccountReconciler:
             uid=meta.uid,
             bar=barred,
         )
-        if self._tools.accounts.put(meta.namespace, account):
+        if self._deps.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
 
     def _facts(
@@ -263,7 +263,7 @@ class GpuCloudAccountReconciler:
         trouble: str,
         session: AccountSession | None,
     ) -> AccountStateFacts:
-        tools, now = self._tools, reading(self._tools.clock)
+        deps, now = self._deps, reading(self._deps.clock)
         learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
         return AccountStateFacts(
             now=now,
@@ -272,44 +272,44 @@ class GpuCloudAccountReconciler:
             status=stored.status,
             memory=self._tracker.of(stored.meta.uid),
             endpoint=self._endpoint(spec),
-            endpoints=tuple(tools.endpoints),
+            endpoints=tuple(deps.endpoints),
             secret=secret,
             secret_trouble=trouble,
             remembered=session is not None and (secret is None or secret.kind is None),
-            budget=tools.budget,
+            budget=deps.budget,
             users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
-            holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._has_something)),
+            holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._may_have_resources)),
             bound=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
-            hold_secrets=tools.hold_secrets,
-            synced=tools.synced(),
-            limits=tools.limits,
+            hold_secrets=deps.secret_finalizer,
+            synced=deps.synced(),
+            limits=deps.limits,
             **learned,
         )
 
     def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool] = _any) -> list[str]:
-        """Objects that use this account; ``which`` of them, for people."""
-        tools, found = self._tools, []
-        for key in sorted(tools.references.dependents(Target(KIND, namespace, name))):
-            stored = tools.objects.find(Target(key.kind, key.namespace, key.name))
+        """Return the names, for messages, of the objects that use this account and satisfy ``which``."""
+        deps, found = self._deps, []
+        for key in sorted(deps.references.dependents(Target(KIND, namespace, name))):
+            stored = deps.objects.find(Target(key.kind, key.namespace, key.name))
             if stored is None or not stored.meta.has_finalizer:
                 continue
-            used = tools.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
+            used = deps.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
             if used == name and which(key.kind, stored):
                 found.append(f"{key.kind} {key.name!r}")
         return sorted(found)
 
-    def _has_something(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
-        """Whether it may have something in the cloud, or is about to."""
-        return needs_credential(self._tools.order_of(kind, stored), stored.status)
+    def _may_have_resources(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
+        """Whether the object has or may have a resource in the cloud, or is about to create one."""
+        return needs_credential(self._deps.order_of(kind, stored), stored.status)
 
     def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
-        """Which objects may have something that belongs to this tenant: what is not known to be another's may be."""
-        return lambda kind, stored: self._has_something(kind, stored) and stored.status.tenancy in {None, tenant}
+        """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
+        return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.tenancy in {None, tenant}
 
     def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
-        """Whether another account needs this Secret still: for what may exist, or, while it does not go, for what may come."""
+        """Whether another account still needs this Secret: it is not being deleted, or its objects may have resources."""
         goes = secret is not None and secret.deleting
         return any(
             other.meta.uid != stored.meta.uid
@@ -318,14 +318,14 @@ class GpuCloudAccountReconciler:
             and other.spec.secret_ref.name == name
             and (
                 not (other.meta.deleting or goes)
-                or bool(self._users(other.meta.namespace, other.meta.name, self._has_something))
+                or bool(self._users(other.meta.namespace, other.meta.name, self._may_have_resources))
             )
             for other in self.store
         )
 
     def _wake_users(self, namespace: str, name: str) -> None:
-        for key in sorted(self._tools.references.dependents(Target(KIND, namespace, name))):
-            self._tools.queue(key)
+        for key in sorted(self._deps.references.dependents(Target(KIND, namespace, name))):
+            self._deps.queue(key)
 
 
 def _label(namespace: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The GpuSnapshot's room in the engine: the VM that it is of, and how its calls are sent."""
+"""Reconciler of GpuSnapshots: its facts include the VM that a snapshot is taken of."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFacts]):
-    """GpuSnapshots."""
+    """Reconciler of GpuSnapshots."""
 
     kind = KIND
     plural = PLURAL
-    holds = "snapshots"
+    inventory_name = "snapshots"
     subject = SUBJECT
     done: ClassVar = {
         Verb.CREATE_SNAPSHOT: (Reason.CREATED, "Requested creation of snapshot {name}."),
@@ -45,53 +45,55 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
     failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
 
     def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Where to look for the snapshot."""
-        return self._tools.objects.snapshot_identity(stored, spec)
+        """Return the snapshot's identity."""
+        return self._deps.objects.snapshot_identity(stored, spec)
 
     def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """What the spec asks for, where it says so itself: else the recorded place is the only one."""
+        """Return the identity that the spec asks for. Without ``spec.vm`` the cluster and VPC are those of the order record."""
         here, order = self.identity(stored, spec), stored.order
         if here is None:
             return None
-        name = name_of(stored.meta, spec, order, self._tools.objects.tag)
+        name = name_of(stored.meta, spec, order, self._deps.objects.tag)
         if spec.vm is not None:
             return replace(here, name=name, cluster=spec.vm.cluster, vpc=spec.vm.vpc)
         recorded = {} if order is None or not order.name else {"cluster": order.cluster, "vpc": order.vpc}
         return replace(here, name=name, **recorded)
 
     def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
-        """Whether it was taken at the recorded time."""
+        """Whether the record's creation time is the one in status; None if either is unknown."""
         taken_at = moment(record.creation_date)
         return None if status.creation_date is None or taken_at is None else taken_at == status.creation_date
 
     def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
-        """Whether the owner chose the snapshot's name."""
+        """Whether the spec sets the snapshot's name."""
         return spec.snapshot_name is not None
 
     def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
-        """The VM that it is to be of, until it is taken."""
-        source = self._tools.objects.source_identity(stored, spec)
+        """Watch the source VM until the snapshot is taken."""
+        source = self._deps.objects.source_identity(stored, spec)
         if source is None or stored.meta.deleting or stored.status.snapshot_id is not None:
             return {}
         return {"vms": source}
 
-    def facts(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount, common: dict[str, Any]) -> SnapshotFacts:
-        """The snapshot's facts."""
-        objects, deleting = self._tools.objects, stored.meta.deleting
+    def facts(
+        self, stored: GpuSnapshot, spec: GpuSnapshotSpec, account: ResolvedAccount, common: dict[str, Any]
+    ) -> SnapshotFacts:
+        """Return the snapshot's facts."""
+        objects, deleting = self._deps.objects, stored.meta.deleting
         return SnapshotFacts(
             **common,
-            needs=() if deleting else tuple(objects.needs_of_snapshot(stored, spec, seat)),
+            needs=() if deleting else tuple(objects.needs_of_snapshot(stored, spec, account)),
             dependents=tuple(objects.dependents_of_snapshot(stored)) if deleting else (),
-            source=self._source(stored, spec, seat),
+            source=self._source(stored, spec, account),
         )
 
-    async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, seat: ResolvedAccount) -> SnapshotFacts:  # noqa: ARG002
-        """Whether the namespace stays."""
-        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
-        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+    async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, account: ResolvedAccount) -> SnapshotFacts:  # noqa: ARG002
+        """Add whether the namespace is terminating."""
+        terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
     def decided(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
-        """The GpuSnapshot's chain."""
+        """Return the GpuSnapshot's plan."""
         return decide(facts)
 
     async def send(
@@ -115,8 +117,8 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
                 await client.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster)
         return None
 
-    def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, seat: ResolvedAccount) -> Source | None:
+    def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, account: ResolvedAccount) -> Source | None:
         there = self.watches(stored, spec).get("vms")
-        if there is None or seat.session is None:
+        if there is None or account.session is None:
             return None
-        return Source(there.name, seat.session.vms.observe(there))
+        return Source(there.name, account.session.vms.observe(there))

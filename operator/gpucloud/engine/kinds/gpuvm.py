@@ -1,4 +1,4 @@
-"""The GpuVM's room in the engine: what it needs beside what all need, and how its calls are sent."""
+"""Reconciler of GpuVMs: its facts include SSH keys, price, quota usage and the deletion guard's answer."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 
 class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
-    """GpuVMs."""
+    """Reconciler of GpuVMs."""
 
     kind = KIND
     plural = PLURAL
-    holds = "vms"
+    inventory_name = "vms"
     subject = SUBJECT
     done: ClassVar = {
         Verb.CREATE: (Reason.CREATED, "Requested creation of VM {name}."),
@@ -74,22 +74,22 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     }
 
     def __init__(
-        self, tools: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, purchases: QuotaUsage
+        self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage
     ) -> None:
-        super().__init__(tools, store)
+        super().__init__(deps, store)
         self._deletion_guard = deletion_guard
-        self._quota_usage = purchases
+        self._quota_usage = quota_usage
 
     def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
-        """Where to look for the VM."""
-        return self._tools.objects.vm_identity(stored, spec)
+        """Return the VM's identity."""
+        return self._deps.objects.vm_identity(stored, spec)
 
     def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
-        """What the spec asks for."""
-        return self._tools.objects.wanted_vm(stored, spec)
+        """Return the identity that the spec asks for."""
+        return self._deps.objects.wanted_vm(stored, spec)
 
     def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
-        """Whether it was up before, and its addresses are the recorded ones, of which one at least is known."""
+        """Whether the record has the recorded addresses of a VM that was up; False if one differs, None if none is known."""
         pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
         known = [pair for pair in pairs if all(pair)]
         if any(recorded != shown for recorded, shown in known):
@@ -101,105 +101,105 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return bool(status.private_ip and record.private_ip) and status.private_ip != record.private_ip
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
-        """Whether the owner chose the VM's name."""
+        """Whether the spec sets the VM's name."""
         return spec.vm_name is not None
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
-        """The snapshots in its VPC, while it is deleted together with them."""
+        """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
         here = self.identity(stored, spec)
         if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}
 
-    def facts(self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
-        """The VM's facts; what only a purchase needs comes later."""
-        objects = self._tools.objects
+    def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
+        """Return the VM's facts without those that only a purchase needs."""
+        objects = self._deps.objects
         price = None
-        if not stored.meta.deleting and seat.session is not None:
-            price = seat.session.catalogue.price_per_hour(spec.configuration)
+        if not stored.meta.deleting and account.session is not None:
+            price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
             price_per_hour=price,
             image_snapshot=objects.snapshot_for(stored, spec),
-            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, seat)),
+            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, account)),
             dependents=tuple(objects.dependents_of_vm(stored)) if stored.meta.deleting else (),
-            snapshots=self._snapshots(stored, spec, seat, common["identity"]),
+            snapshots=self._snapshots(stored, spec, account, common["identity"]),
         )
 
-    async def complete(self, facts: VmFacts, stored: GpuVM, seat: ResolvedAccount) -> VmFacts:
-        """Keys to install, whether the namespace stays, and VMs that may be this one under another name."""
+    async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
+        """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
         meta = stored.meta
-        keys = await ssh_keys.resolve(self._tools.kube, meta.namespace, facts.spec)
-        terminating = await self._tools.namespaces.terminating(meta.namespace)
+        keys = await ssh_keys.resolve(self._deps.kube, meta.namespace, facts.spec)
+        terminating = await self._deps.namespaces.terminating(meta.namespace)
         return replace(
             facts,
-            now=reading(self._tools.clock),
+            now=reading(self._deps.clock),
             keys=keys,
             namespace_terminating=terminating,
-            lookalikes=self._lookalikes(facts, seat),
+            lookalikes=self._lookalikes(facts, account),
         )
 
     def on_update(self, stored: GpuVM) -> None:
-        """A new view: who is leaving, and what may be bought, is counted before anybody decides."""
+        """Update quota usage and the deletion guard's counts before any decision uses them."""
         super().on_update(stored)
-        self._book(stored)
+        self._count_usage(stored)
         self._count_departure(stored)
 
     def forget(self, key: Key) -> None:
-        """The object is gone."""
+        """Remove a deleted object from quota usage and from the deletion guard."""
         super().forget(key)
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
 
     def recording(self, uid: str, status: GpuVMStatus) -> None:
-        """From here on it may be bought."""
+        """Count the VM against quotas from now on: it may be bought."""
         super().recording(uid, status)
         stored = self.store.get(uid)
         if stored is not None:
-            self._book(replace(stored, status=status))
+            self._count_usage(replace(stored, status=status))
 
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
-        """As for every kind; what is held may have been released meanwhile."""
-        await self._deletion_guard.look(stored.meta.uid)
+        """Gather the base's facts after reading the release annotations of a held deletion."""
+        await self._deletion_guard.refresh_releases(stored.meta.uid)
         return await super().gather(stored)
 
     def admits_deletion(self, facts: VmFacts) -> bool:
-        """As the destroying call itself: counted, and judged, in the same breath."""
+        """Whether the deletion guard admits the destruction; counted and checked without an await in between."""
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_departure(stored, facts.is_present)
-        if self._deletion_guard.hold(uid) is not None:
+        if self._deletion_guard.check(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
 
     def decided(self, facts: VmFacts) -> Plan[GpuVMStatus]:
-        """The GpuVM's chain, on counts that are as young as the decision."""
+        """Return the GpuVM's plan, from quota usage and deletion counts of this moment."""
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if facts.meta.deleting and self._deletion_guard.on and stored is not None:
             self._count_departure(stored, facts.is_present)
-            facts = replace(facts, hold=self._deletion_guard.hold(uid))
+            facts = replace(facts, hold=self._deletion_guard.check(uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call. What destroys passes the brake in the same breath as it is counted."""
+        """Send the plan's call. The deletion guard checks and counts a destroying call without an await in between."""
         uid, first = facts.meta.uid, False
         if plan.action in DESTROYS:
-            if self._deletion_guard.hold(uid) is not None:
+            if self._deletion_guard.check(uid) is not None:
                 return None
             first = self._deletion_guard.admit(uid)
-        along = _to_go_along(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
+        snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
-        if event is not None and along and not event.warning:
-            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, along)))}."
+        if event is not None and snapshots and not event.warning:
+            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, snapshots)))}."
             event = replace(event, note=words)
         if event is None and first:
             self._deletion_guard.roll_back(uid)
         stored = self.store.get(uid)
         if stored is not None:
-            self._book(stored)
+            self._count_usage(stored)
         return event
 
     async def send(self, session: AccountSession, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
@@ -215,33 +215,33 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.STOP:
                 await client.stop_server(id=here.name, **where)
             case Verb.DESTROY:
-                along = _to_go_along(facts)
-                with precondition.require(partial(self._may_go, facts, along)):
-                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(along) or None)
+                snapshots = _snapshots_to_delete(facts)
+                with precondition.require(partial(self._may_delete, facts, snapshots)):
+                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(snapshots) or None)
             case Verb.DELETE_SNAPSHOT:
                 await self._delete_snapshots(client, facts, targets)
         return None
 
-    def _may_go(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
-        """Whether these snapshots may go still: their own objects may have been retained or paused while the call waited."""
+    def _may_delete(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
+        """Whether these snapshots may still be deleted: their GpuSnapshots may be retained or paused by now."""
         vm = self.store.get(facts.meta.uid)
-        return vm is not None and set(snapshots) <= set(self._tools.objects.deletable_snapshots(vm, facts.identity))
+        return vm is not None and set(snapshots) <= set(self._deps.objects.deletable_snapshots(vm, facts.identity))
 
     async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
-        """One after the other; a failure says which went before it."""
+        """Delete snapshots one by one; the error of a failed call names those deleted before."""
         here, gone = as_recorded(facts.found, facts.identity), list[str]()
         for name in names:
             try:
-                with precondition.require(partial(self._may_go, facts, (name,))):
+                with precondition.require(partial(self._may_delete, facts, (name,))):
                     await client.delete_snapshot(id=name, namespace=here.vpc, cluster=here.cluster)
             except CloudError as error:
-                if error.kind is not ErrorKind.NOT_FOUND:  # it has gone by itself: the others are still to go
+                if error.kind is not ErrorKind.NOT_FOUND:  # a snapshot that is gone already is no failure
                     error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
                     raise
             gone.append(name)
 
     def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
-        """Tell the brake whether this object's deletion destroys a VM."""
+        """Update the deletion guard: count this object's deletion if it destroys a VM."""
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._deletion_guard.on or not meta.deleting:
             return
@@ -251,15 +251,15 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._deletion_guard.drop(meta.uid)
             return
         price = dollars(status.price_per_hour)
-        session = self._seat(stored, spec).session
+        session = self._account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 
-    def _book(self, stored: GpuVM) -> None:
-        """Count this object's VM if it is, or may be, bought, and is not known to be lost.
+    def _count_usage(self, stored: GpuVM) -> None:
+        """Count this object's VM against quotas if it is, or may be, bought.
 
-        One whose order was refused keeps its place: nothing holds its next order, and another's in between would be too many.
+        A VM whose order was refused stays counted, since the order may be repeated without another quota check.
         """
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._quota_usage.on:
@@ -267,55 +267,55 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if spec is None or not orders.uses_quota(self.order_of(stored)):
             self._quota_usage.drop(meta.uid)
             return
-        account = self._tools.accounts.name_for(meta, spec, status)
+        account = self._deps.accounts.name_for(meta, spec, status)
         self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
-        seat = self._tools.accounts.seat(f.meta, f.spec, f.status)
-        price_of = (lambda _name: None) if seat.session is None else seat.session.catalogue.price_per_hour
+        account = self._deps.accounts.resolve(f.meta, f.spec, f.status)
+        price_of = (lambda _name: None) if account.session is None else account.session.catalogue.price_per_hour
         return self._quota_usage.usage(f.meta.uid, f.meta.namespace, f.account.name, price_of)
 
     def _order(self, facts: VmFacts) -> CreateServer:
-        seat = self._tools.accounts.seat(facts.meta, facts.spec, facts.status)
-        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=seat.defaults)
+        account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
+        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults)
 
-    def _lookalikes(self, facts: VmFacts, seat: ResolvedAccount) -> tuple[str, ...]:
-        """VMs made by this installation for an object of this name, which no object stands for."""
-        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or seat.session is None:
+    def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
+        """Return names of unclaimed VMs that this installation created for an object of this name."""
+        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or account.session is None:
             return ()
-        base, here = naming.base_name(facts.meta.name, self._tools.objects.tag), facts.identity
+        base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
         return tuple(
             name
-            for name in seat.session.vms.names(here.cluster, here.vpc)
+            for name in account.session.vms.names(here.cluster, here.vpc)
             if name.startswith(base)
             and len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and Claim(seat.session.url, replace(here, name=name)) not in self._claims
+            and Claim(account.session.url, replace(here, name=name)) not in self._claims
         )
 
     def _snapshots(
-        self, stored: GpuVM, spec: GpuVMSpec, seat: ResolvedAccount, here: Identity
+        self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, here: Identity
     ) -> SnapshotsOfVm | Unknown | None:
-        """The VM's snapshots in the cloud, and which of them may go with it; only for a deletion that asks for it."""
-        if "snapshots" not in self.watches(stored, spec) or seat.session is None:
+        """Return the VM's snapshots and which of them may be deleted with it; None unless the deletion asks for it."""
+        if "snapshots" not in self.watches(stored, spec) or account.session is None:
             return None
-        seen = seat.session.snapshots.within(here.cluster, here.vpc)
+        seen = account.session.snapshots.within(here.cluster, here.vpc)
         if isinstance(seen, Unknown):
             return seen
         records, as_of = seen
-        deletable = set(self._tools.objects.deletable_snapshots(stored, here))
+        deletable = set(self._deps.objects.deletable_snapshots(stored, here))
         return SnapshotsOfVm(
             tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
         )
 
 
-def _to_go_along(facts: VmFacts) -> tuple[str, ...]:
-    """The snapshots that the destroying call takes along: all of the VM's, or none."""
+def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
+    """Return the snapshots that the destroying call deletes with the VM: all of them, or none."""
     seen = facts.snapshots
     return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
 
 
 def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
-    """A snapshot that names no source may be of any VM: then it is not to be lost with this one."""
+    """Whether a snapshot may be of this VM. A record without a source may be of any VM."""
     return record.source_name in {None, vm.name}
 
 
@@ -327,7 +327,7 @@ def order(
     snapshot: str | None = None,
     defaults: AccountDefaults | None = None,
 ) -> CreateServer:
-    """The body of CreateServer for this spec, with the account's defaults where it is silent. What nobody says is left out."""
+    """Return the body of CreateServer for this spec, with the account's defaults for unset fields."""
     image, storage = spec.image, spec.storage
     pool, disk = spec.resource_pool, spec.root_disk_gib
     system = image.operating_system if image else None

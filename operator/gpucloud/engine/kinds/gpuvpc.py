@@ -1,4 +1,4 @@
-"""The GpuVpc's room in the engine: what is in a VPC that is to go, and how its calls are sent."""
+"""Reconciler of GpuVpcs: its facts include the occupants of a VPC that is being deleted."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
-    """GpuVpcs."""
+    """Reconciler of GpuVpcs."""
 
     kind = KIND
     plural = PLURAL
-    holds = "vpcs"
+    inventory_name = "vpcs"
     subject = SUBJECT
     done: ClassVar = {
         Verb.CREATE_VPC: (Reason.CREATED, "Requested creation of VPC {name}."),
@@ -48,58 +48,58 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     failed: ClassVar = {Verb.CREATE_VPC: Reason.ORDER_FAILED, Verb.DESTROY_VPC: Reason.DESTROY_FAILED}
 
     def identity(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
-        """Where to look for the VPC."""
+        """Return the VPC's identity."""
         return identity(spec)
 
     def wanted(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
-        """What the spec asks for."""
+        """Return the identity that the spec asks for."""
         return identity(spec)
 
     def chooses_name(self, spec: GpuVpcSpec) -> bool:  # noqa: ARG002 - as above
-        """A VPC's name always is its owner's choice."""
+        """Whether the spec sets the VPC's name: always."""
         return True
 
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
-        """All that is in it, while it is deleted."""
+        """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
         if not stored.meta.deleting or stored.status.vpc_id is None:
             return {}
         inside = replace(identity(spec), name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
 
-    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
-        """The VPC's facts."""
+    def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
+        """Return the VPC's facts."""
         deleting = stored.meta.deleting
         facts = VpcFacts(
             **common,
-            needs=() if deleting else tuple(self._tools.objects.needs_of_vpc(seat)),
-            dependents=tuple(self._tools.objects.dependents_of_vpc(stored, spec)) if deleting else (),
-            may_adopt=not sharing.is_isolated(self._tools.objects, seat),
-            occupants=self._occupants(stored, spec, seat),
+            needs=() if deleting else tuple(self._deps.objects.needs_of_vpc(account)),
+            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            may_adopt=not sharing.is_isolated(self._deps.objects, account),
+            occupants=self._occupants(stored, spec, account),
         )
-        barred = sharing.adoption(self._tools.objects, spec, seat)
+        barred = sharing.adoption(self._deps.objects, spec, account)
         return facts if barred is None else adoption.without(facts, barred)
 
     def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
-        """Its id tells it from any other."""
+        """Whether the record is this VPC: always, since the id of a VPC is unique."""
         return True
 
     def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
-        """As for every kind; nothing is adopted where the administrator keeps namespaces apart."""
+        """Return the base's proofs; nothing is adoptable if namespaces are isolated."""
         proofs = super().proofs(stored, spec, here, found)
-        barred = sharing.adoption(self._tools.objects, spec, self._seat(stored, spec)) is not None
+        barred = sharing.adoption(self._deps.objects, spec, self._account(stored, spec)) is not None
         return replace(proofs, adoptable=False) if barred else proofs
 
-    async def complete(self, facts: VpcFacts, stored: GpuVpc, seat: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
-        """Whether the namespace stays."""
-        terminating = await self._tools.namespaces.terminating(stored.meta.namespace)
-        return replace(facts, now=reading(self._tools.clock), namespace_terminating=terminating)
+    async def complete(self, facts: VpcFacts, stored: GpuVpc, account: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
+        """Add whether the namespace is terminating."""
+        terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
+        return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
     def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
-        """The GpuVpc's chain; first, that it must not adopt what is there."""
+        """Return the GpuVpc's plan; a refused adoption goes first."""
         return adoption.refused(facts) or decide(facts)
 
     async def send(self, session: AccountSession, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:  # noqa: ARG002
-        """Send one call for this VPC. It is destroyed by the id of its record, which its name is not."""
+        """Send one call for this VPC. The destroying call needs the id of the VPC's record, not its name."""
         client, here, spec = session.client, facts.identity, facts.spec
         match verb:
             case Verb.CREATE_VPC:
@@ -117,11 +117,11 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 await client.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster)
         return None
 
-    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, seat: ResolvedAccount) -> Occupants | Unknown | None:
-        if not self.watches(stored, spec) or seat.session is None:
+    def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount) -> Occupants | Unknown | None:
+        if not self.watches(stored, spec) or account.session is None:
             return None
-        vms = seat.session.vms.within(spec.cluster, spec.name)
-        snapshots = seat.session.snapshots.within(spec.cluster, spec.name)
+        vms = account.session.vms.within(spec.cluster, spec.name)
+        snapshots = account.session.snapshots.within(spec.cluster, spec.name)
         if isinstance(vms, Unknown):
             return vms
         if isinstance(snapshots, Unknown):

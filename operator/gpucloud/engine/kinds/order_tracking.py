@@ -1,4 +1,4 @@
-"""What this process knows of each object: its order, ahead of the status, and how its calls went. A crash loses it."""
+"""Tracks in history the order and the call history of each object. Both may be ahead of the status; a restart loses them."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ POWER = frozenset({Verb.START, Verb.STOP})
 
 @dataclass(slots=True)
 class _Known:
-    """Of one object."""
+    """Order and call history of one object."""
 
-    memory: CallHistory
+    history: CallHistory
     standing: Standing | None = None
-    record_ids: frozenset[str] = field(default_factory=frozenset)  # of records that this process wrote, or has taken over
+    record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
 
 
 class OrderTracker:
-    """One entry an object, from its first view until it is gone."""
+    """Orders and call histories by UID, from the object's first reconcile until its deletion."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
     def of(self, uid: str) -> CallHistory:
-        """What is remembered; a new object is first seen now."""
-        return self._entry(uid).memory
+        """Return the object's call history; a new history begins now."""
+        return self._entry(uid).history
 
     def standing(self, uid: str, recorded: Order | None) -> Standing:
-        """The order as this process knows it, with what the status shows taken into account."""
+        """Return the order as this process knows it, merged with the order that the status records."""
         known = self._entry(uid)
         known.standing = orders.take_over(known.standing, recorded, known.record_ids, self._clock.mono())
         if recorded is not None:
@@ -47,52 +47,52 @@ class OrderTracker:
         return known.standing
 
     def latest(self, uid: str) -> Standing | None:
-        """The order as it was known last; None for an object whose record was never read."""
+        """Return the order as it was last known; None if its record was never read."""
         known = self._known.get(uid)
         return None if known is None else known.standing
 
     def learned(self, uid: str, standing: Standing) -> None:
-        """A listing moved the order, or brought a record of it."""
+        """Store the order after an observation changed it."""
         known = self._entry(uid)
         known.standing = standing
         if standing.order is not None:
             known.record_ids |= {standing.order.id}
 
     def forget(self, uid: str) -> None:
-        """The object is gone."""
+        """Remove a deleted object."""
         self._known.pop(uid, None)
 
     def saw_new(self, uid: str) -> None:
-        """The object has no finalizer of ours yet, and nothing is recorded for it: nothing can have been sent."""
+        """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
         known = self._entry(uid)
-        known.memory = replace(known.memory, seen_new=True)
+        known.history = replace(known.history, seen_new=True)
 
     def records(self, uid: str, order: Order) -> None:
-        """This record of a new order is about to be written; once it stands, it may be acted on while it is young."""
+        """Note the record of a new order before it is written to status: only a process that wrote it may act on it."""
         known = self._entry(uid)
         if known.standing is not None:
             known.standing = orders.record(known.standing, order, self._clock.mono())
             known.record_ids |= {order.id}
 
     def called(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> None:
-        """A call was sent, and this is how it went."""
+        """Record the outcome of a call."""
         known = self._entry(uid)
-        before = known.memory.attempts.get(verb)
+        before = known.history.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
         attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures)
-        known.memory = replace(known.memory, attempts={**known.memory.attempts, verb: attempt})
+        known.history = replace(known.history, attempts={**known.history.attempts, verb: attempt})
 
     def ordered(
         self, uid: str, refusal: Refusal | None, placed: Placed, *, chosen_name: bool, final_for: int | None = None
     ) -> None:
-        """The answer to the order of what the object stands for."""
+        """Apply the answer to the creating call to the order."""
         known = self._entry(uid)
         if known.standing is not None:
             now = self._clock.mono()
             known.standing = orders.answered(known.standing, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
     def destroying(self, uid: str, *, answered: bool) -> None:
-        """The destroying call for what the object stands for was sent; ``answered``: it was carried out."""
+        """Apply the sent destroying call to the order; ``answered``: the cloud accepted it."""
         known = self._entry(uid)
         if known.standing is not None:
             now = self._clock.mono()
@@ -101,16 +101,16 @@ class OrderTracker:
                 known.standing = orders.destroy_answered(known.standing, now)
 
     def frees(self, uid: str) -> None:
-        """It is about to be let go by us: its end is nobody else's doing."""
+        """Note that this process is about to release the finalizer."""
         known = self._entry(uid)
-        known.memory = replace(known.memory, freed=True)
+        known.history = replace(known.history, freed=True)
 
     def settled(self, uid: str) -> None:
-        """What was asked for is there: how the power calls towards it went says nothing about the next."""
+        """Forget the power calls: the wanted power state is reached, so their failures do not delay the next call."""
         known = self._entry(uid)
-        if POWER & known.memory.attempts.keys():
-            kept = {verb: known.memory.attempts[verb] for verb in known.memory.attempts if verb not in POWER}
-            known.memory = replace(known.memory, attempts=kept)
+        if POWER & known.history.attempts.keys():
+            kept = {verb: known.history.attempts[verb] for verb in known.history.attempts if verb not in POWER}
+            known.history = replace(known.history, attempts=kept)
 
     def _entry(self, uid: str) -> _Known:
         known = self._known.get(uid)

@@ -1,7 +1,7 @@
-"""What has been ordered, or may have been, by account and by namespace: the count that limits are judged by.
+"""Quota usage: number and price of the VMs that are, or may be, ordered, by account and by namespace.
 
-Kept as running sums, so that one more costs the same however many there are. An entry is made in the same breath as the
-decision to order, without an await in between, so a hundred objects applied at once stop exactly at the limit.
+Running sums make each change O(1). A VM is counted together with the decision to order it, without an await in between, so
+a hundred objects applied at once stop exactly at the limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuotaItem:
-    """One VM that is, or may be, bought. Without a price of its own it costs what the catalogue says now."""
+    """One VM that is, or may be, bought. Without a ``price`` (dollars per hour) the catalogue's current price counts."""
 
     namespace: str
     account: str
@@ -46,7 +46,7 @@ class _Sum:
 
 
 def quotas_of(settings: Settings) -> tuple[Quota, Quota]:
-    """The limits of an account and of a namespace."""
+    """Return the quotas per account and per namespace."""
     return (
         Quota("account", settings.max_vms_per_account, Decimal(str(settings.max_price_per_hour_per_account))),
         Quota("namespace", settings.max_vms_per_namespace, Decimal(str(settings.max_price_per_hour_per_namespace))),
@@ -54,7 +54,7 @@ def quotas_of(settings: Settings) -> tuple[Quota, Quota]:
 
 
 class QuotaUsage:
-    """All of them, by UID. Costs nothing while there is no limit."""
+    """Counted VMs by UID, and their sums. Counts nothing while no quota is set."""
 
     def __init__(self, quotas: tuple[Quota, Quota]) -> None:
         self._quotas = quotas
@@ -63,11 +63,11 @@ class QuotaUsage:
 
     @property
     def on(self) -> bool:
-        """Whether there is any limit."""
+        """Whether any quota is set."""
         return any(quota.on for quota in self._quotas)
 
     def put(self, uid: str, item: QuotaItem) -> None:
-        """This object's VM is, or may be, bought."""
+        """Count this object's VM."""
         if self.on and self._items.get(uid) != item:
             self.drop(uid)
             self._items[uid] = item
@@ -75,7 +75,7 @@ class QuotaUsage:
                 self._sums.setdefault(key, _Sum()).add(item, 1)
 
     def drop(self, uid: str) -> None:
-        """It is not, or is proven gone."""
+        """Stop counting this object's VM: it was not bought, or is proven gone."""
         item = self._items.pop(uid, None)
         if item is None:
             return
@@ -86,7 +86,7 @@ class QuotaUsage:
                 del self._sums[key]
 
     def usage(self, uid: str, namespace: str, account: str, price_of: Callable[[str], str | None]) -> tuple[Usage, ...]:
-        """What the others of this object's account and namespace have, where these have a limit."""
+        """Return the usage of this object's account and namespace without the object itself, for each quota that is set."""
         names = {"account": account_label(namespace, account), "namespace": namespace}
         return tuple(
             self._usage(quota, names[quota.scope], self._items.get(uid), price_of) for quota in self._quotas if quota.on
@@ -109,7 +109,7 @@ class QuotaUsage:
 
 
 def account_label(namespace: str, account: str) -> str:
-    """One name for an account in the whole cluster."""
+    """Return an account's name that is unique in the Kubernetes cluster."""
     return account if account == OWN_ACCOUNT else f"{namespace}/{account}"
 
 

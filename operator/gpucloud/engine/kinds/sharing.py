@@ -1,7 +1,8 @@
-"""Who may name a thing of the cloud by its name under the operator's own account, which several namespaces may share.
+"""Isolation of namespaces that share the operator's own account.
 
-A name is no proof of whose the thing is: another namespace's disk could be copied by it, another's VPC taken over. So a
-namespace names what an object of its own stands for, unless the administrator says that all may name everything.
+A name in a spec does not prove that the named cloud resource belongs to the namespace: one namespace could copy another's
+disk or adopt another's VPC. So under the operator's own account a spec may name only resources of objects in its own
+namespace, unless the administrator allows all namespaces to name everything.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Objects(Protocol):
-    """The objects as last seen, and what each stands for."""
+    """The cached objects and the identities of their cloud resources."""
 
     @property
     def vms(self) -> Store[GpuVMSpec, GpuVMStatus]:
@@ -39,48 +40,48 @@ class Objects(Protocol):
 
     @property
     def shares_own(self) -> bool:
-        """Whether any namespace may name what the operator's own account shows."""
+        """Whether any namespace may name all resources of the operator's own account."""
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
-        """Where this VM is; None while nobody can say."""
+        """Return the VM's identity; None while it is unknown."""
 
     def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Where this snapshot is; None while nobody can say."""
+        """Return the snapshot's identity; None while it is unknown."""
 
 
-def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, seat: ResolvedAccount) -> Iterator[Dependency]:
-    """A snapshot's ``spec.vm``: a copy of the VM's disk."""
-    if not is_isolated(objects, seat):
+def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, account: ResolvedAccount) -> Iterator[Dependency]:
+    """Refuse a snapshot's ``spec.vm`` if the VM is not of this namespace: the snapshot would copy its disk."""
+    if not is_isolated(objects, account):
         return
-    place = (there.cluster, there.vpc, there.name)
-    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == place]
+    source = (there.cluster, there.vpc, there.name)
+    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == source]
     if not _only_ours(holders, snapshot):
         yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
 
 
-def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, seat: ResolvedAccount) -> Iterator[Dependency]:
-    """A VM's ``image.snapshot``: a VM that boots from the disk in it."""
+def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+    """Refuse a VM's ``image.snapshot`` if the snapshot is not of this namespace: the VM would boot from its disk."""
     name = spec.image.snapshot if spec.image is not None else None
-    if name is None or not is_isolated(objects, seat):
+    if name is None or not is_isolated(objects, account):
         return
-    place = objects.vm_identity(vm, spec)
+    identity = objects.vm_identity(vm, spec)
     named = [it for it in objects.snapshots if it.status.snapshot_id is not None and _named(objects, it, spec.cluster, name)]
-    here = [it for it in named if it.meta.namespace != vm.meta.namespace or (place and _vpc_of(objects, it) == place.vpc)]
+    here = [it for it in named if it.meta.namespace != vm.meta.namespace or (identity and _vpc_of(objects, it) == identity.vpc)]
     if not _only_ours(here, vm):
         words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
         yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
 
 
-def adoption(objects: Objects, spec: GpuVpcSpec, seat: ResolvedAccount) -> Dependency | None:
-    """Why a VPC that exists must not be taken over, although ``spec.adoption`` asks for it."""
-    if spec.adoption is Adoption.NEVER or not is_isolated(objects, seat):
+def adoption(objects: Objects, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
+    """Return why an existing VPC must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
+    if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
     return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
 
 
-def is_isolated(objects: Objects, seat: ResolvedAccount) -> bool:
-    """Whether this account is the operator's own, and its namespaces are kept apart."""
-    return seat.facts.name == OWN_ACCOUNT and not objects.shares_own
+def is_isolated(objects: Objects, account: ResolvedAccount) -> bool:
+    """Whether this account is the operator's own and its namespaces are isolated from each other."""
+    return account.facts.name == OWN_ACCOUNT and not objects.shares_own
 
 
 def _refused(name: str, why: str, instead: str) -> Dependency:
@@ -89,7 +90,7 @@ def _refused(name: str, why: str, instead: str) -> Dependency:
 
 
 def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject[Any, Any]) -> bool:
-    """Whether something of this object's namespace stands for it, and nothing of another's."""
+    """Whether at least one claimant has a seen resource, and all such claimants are of this object's namespace."""
     found = [item for item in claimants if item.status.account == OWN_ACCOUNT and _is_there(item)]
     return bool(found) and all(item.meta.namespace == stored.meta.namespace for item in found)
 

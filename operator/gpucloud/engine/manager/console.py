@@ -206,10 +206,10 @@ class Console:
 
 def _client(known: Known, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudClient:
     """The client of the credential that an object works with, by the operator's own rule."""
-    seat = known.accounts.seat(meta, spec, status)
-    if seat.session is None:
-        raise RefusedError(409, seat.blind.detail if seat.blind is not None else "the account is not ready.")
-    return seat.session.client
+    account = known.accounts.resolve(meta, spec, status)
+    if account.session is None:
+        raise RefusedError(409, account.unknown.detail if account.unknown is not None else "the account is not ready.")
+    return account.session.client
 
 
 def _account_client(known: Known, namespace: str, name: str) -> CloudClient:

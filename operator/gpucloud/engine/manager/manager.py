@@ -211,11 +211,11 @@ class Engine:
                 limits=bounds,
                 endpoints=self._settings.endpoints,
                 budget=budget(self._settings),
-                hold_secrets=not self._settings.no_secret_finalizer,
+                secret_finalizer=not self._settings.no_secret_finalizer,
                 synced=lambda: self.synced,
                 order_of=self._order_of,
                 queue=self._queue,
-                tell=self._tell,
+                record=self._tell,
             )
         )
         self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None

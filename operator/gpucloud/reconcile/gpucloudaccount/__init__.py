@@ -1,4 +1,4 @@
-"""What to do about one GpuCloudAccount: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
+"""Decisions about a GpuCloudAccount: ``decide(facts) -> plan``, a chain of named steps of which the first with a plan wins."""
 
 from gpucloud.reconcile.gpucloudaccount.decide import decide
 from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, Contact, SecretFacts

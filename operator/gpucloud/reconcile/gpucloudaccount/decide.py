@@ -1,4 +1,4 @@
-"""The chain of a GpuCloudAccount: the first step that answers wins. An account never changes anything in the cloud."""
+"""The chain of a GpuCloudAccount: the first step with a plan wins. No step changes the cloud."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
-UNTRIED_SECONDS = 60.0  # after a start, the last verdict may stand this long without an answer of the cloud
+UNTRIED_SECONDS = 60.0  # after a start, the last conditions stay this long without an answer of the cloud
 
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
-    """The next step for this account. Total: it answers for any facts, and never raises."""
+    """Return the plan for this account. Total: returns a plan for all facts, and never raises."""
     for step in (unguarded, paused, deleting, restarted):
         plan = step(f)
         if plan is not None:
@@ -32,14 +32,14 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
 
 
 def unguarded(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
-    """No Secret is held before our finalizer is visible, and nothing is ours to do once it is gone."""
+    """Do nothing before our finalizer is visible, nor after it is removed."""
     if f.meta.has_finalizer or (f.limits.observe_only and not f.meta.deleting):
         return None
     return Plan(pending=not f.meta.deleting)
 
 
 def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
-    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation."""
+    """Pause: change nothing. The last conditions stay if they are of this generation."""
     if not pause.is_paused(f.meta.annotations):
         return None
     how = pause.words(f.meta.annotations)
@@ -51,16 +51,16 @@ def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     if ready is not None and f.status.observed_generation == f.meta.generation:
         conditions = (ready, conditions[-1])
     status = f.status.model_copy(update={"conditions": conditions, "observed_generation": f.meta.generation})
-    return Plan(status=status, wake_at=read_again_at(f))  # reading is no action: a rotated key is still taken up
+    return Plan(status=status, wake_at=read_again_at(f))  # a paused account still reads a rotated key
 
 
 def deleting(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
-    """It goes after its last user, and after its Secret was freed."""
+    """Return the deletion's next step: after the last user, and after our finalizer is removed from the Secret."""
     return delete.decide(f) if f.meta.deleting else None
 
 
 def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
-    """A new process has not asked the cloud yet: what this very version of the Secret has shown stands for a moment."""
+    """After a start, keep the conditions of this version of the Secret until the cloud answers."""
     ready, until = find(f.status.conditions, ConditionType.READY), f.memory.first_seen + UNTRIED_SECONDS
     connected = ready is not None and ready.status == "True" and f.status.observed_generation == f.meta.generation
     proven = usable(f.secret) and f.secret.version == f.status.proven_secret
@@ -71,7 +71,7 @@ def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
 
 
 def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
-    """How it is, and beside that, whatever the verdict, our hold on its Secret."""
+    """Report the account, and keep our finalizer on its Secret."""
     said, step = verdict(f), holding.step(f)
     if step.act is None:
         return report(f, said, step.held)

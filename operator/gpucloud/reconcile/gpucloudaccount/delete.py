@@ -1,4 +1,4 @@
-"""The end of an account: after its last user, then its Secret is freed, then the account itself."""
+"""Deletion of an account: its users go first, then the finalizer on its Secret, then the account itself."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
-    """The next step of a deletion that was asked for."""
+    """Return the next step of a requested deletion."""
     if not f.synced and not f.users:
-        return Plan(pending=True)  # who uses it is not known yet; the end of the first list wakes everybody
+        return Plan(pending=True)  # the users are unknown until the first list; its end wakes all objects
     blocked, name = watching_only(f) or used(f), _to_free(f)
     if blocked is not None and name is not None and _only_waited_for(f):
         return holding.plan_action(f, report(f, blocked, name), holding.Act(Verb.FREE_SECRET, name))
@@ -36,7 +36,7 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
 
 
 def watching_only(f: AccountStateFacts) -> Verdict | None:
-    """Under ``--observe-only`` nothing is freed and nothing let go."""
+    """With ``--observe-only``, report the finalizer that would be removed."""
     if not f.limits.observe_only:
         return None
     words = "The operator runs with --observe-only: it neither frees the account's Secret nor lets this object go."
@@ -44,7 +44,7 @@ def watching_only(f: AccountStateFacts) -> Verdict | None:
 
 
 def used(f: AccountStateFacts) -> Verdict | None:
-    """Its users need the credential to their end. When it cannot be read, they may be waiting for that."""
+    """Wait for the users: they need the credential until their deletion. An unreadable Secret may be what they wait for."""
     if not f.users:
         return None
     needed = unusable(f)
@@ -53,7 +53,7 @@ def used(f: AccountStateFacts) -> Verdict | None:
 
 
 def freeing(f: AccountStateFacts, name: str) -> Verdict:
-    """What is said until our finalizer is off the Secret."""
+    """Report the Secret that still has our finalizer."""
     attempt = holding.last(f, Verb.FREE_SECRET)
     if attempt is None or attempt.refusal is None:
         return working(Reason.DELETING, f"The account goes once our finalizer is off the Secret {name!r}.")
@@ -67,11 +67,11 @@ def freeing(f: AccountStateFacts, name: str) -> Verdict:
 
 
 def _only_waited_for(f: AccountStateFacts) -> bool:
-    """Whether the Secret is being deleted and the users have nothing in the cloud: they hold the account, not the Secret."""
+    """Whether the Secret is being deleted and no user has a resource in the cloud: only the account waits for the users."""
     return f.secret is not None and f.secret.deleting and not f.holders and not f.limits.observe_only
 
 
 def _to_free(f: AccountStateFacts) -> str | None:
-    """The Secret that still bears our finalizer for this account alone, an older one first."""
+    """Return the Secret that still has our finalizer for this account alone, an older one first."""
     mine = holding.held(f) and not f.shared
     return holding.outgrown(f) or (f.spec.secret_ref.name if mine else None)

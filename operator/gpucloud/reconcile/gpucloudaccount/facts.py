@@ -1,4 +1,4 @@
-"""Everything a decision about a GpuCloudAccount may look at."""
+"""Facts for decisions about a GpuCloudAccount."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class SecretFacts:
     version: SecretVersion
     kind: CredentialKind | None = None
     flaw: str = ""
-    held: bool = False  # our finalizer is on it
+    held: bool = False  # whether it has our finalizer
     deleting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """How the cloud took this credential: when it last answered as it should, and what has been wrong since, if anything."""
+    """The cloud's answers to this credential: when one last succeeded, and what has failed since."""
 
     last: datetime | None = None
     trouble: Unknown | None = None
@@ -46,39 +46,39 @@ class Contact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountStateFacts:
-    """One GpuCloudAccount, its Secret, and what its credential has shown."""
+    """Facts of one GpuCloudAccount: the object, its Secret, and what the cloud's answers say of its credential."""
 
     now: Now
     meta: ObjectFacts
     spec: GpuCloudAccountSpec
     status: GpuCloudAccountStatus
     memory: CallHistory
-    endpoint: str | None  # the declared endpoint that it uses; None when the administrator declared none of that name
+    endpoint: str | None  # name of the endpoint in use; None if spec.endpoint names an undeclared one
     endpoints: tuple[str, ...]  # all declared names
-    secret: SecretFacts | None  # None: there is no such Secret
-    secret_trouble: str = ""  # why it could not be read, when it is not simply missing
-    remembered: bool = False  # a credential read before is still in use
+    secret: SecretFacts | None  # None: the Secret does not exist
+    secret_trouble: str = ""  # why the Secret could not be read, if it is not missing
+    remembered: bool = False  # whether the last usable credential is still in use
     contact: Contact = field(default_factory=Contact)
     clusters: tuple[str, ...] = ()
-    tenant: str | None = None  # that the credential has shown itself to be of
-    forbidden: Mapping[str, str] = field(default_factory=dict)  # operation to the cloud's words
+    tenant: str | None = None  # tenant that the credential's records name
+    forbidden: Mapping[str, str] = field(default_factory=dict)  # operation to the cloud's message
     allowed: frozenset[str] = frozenset()  # operations
     token_expires_at: datetime | None = None
     budget: RequestBudget | None = None
-    users: tuple[str, ...] = ()  # objects that use it, for people: "GpuVM 'train'"
-    holders: tuple[str, ...] = ()  # those of them that may have something in the cloud, and so need its Secret
-    bound: tuple[str, ...] = ()  # those of the holders that belong, or may belong, to the tenant that status.tenant records
-    shared: bool = False  # another account needs the same Secret, so it is not ours to free
-    held_shared: bool = False  # the same, of the Secret that status.held_secret names, when that is an older one
-    synced: bool = True  # every object of the first list is known, and so all that uses it
-    hold_secrets: bool = True  # the administrator's switch
+    users: tuple[str, ...] = ()  # names for messages of the objects that use it: "GpuVM 'train'"
+    holders: tuple[str, ...] = ()  # users that may have a resource in the cloud, and so need the Secret
+    bound: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
+    shared: bool = False  # whether another account needs the same Secret
+    held_shared: bool = False  # the same for the Secret in status.heldSecret, if that is an older one
+    synced: bool = True  # whether the first list is complete, so that all users are known
+    hold_secrets: bool = True  # setting: put our finalizer on Secrets
     limits: Limits = field(default_factory=Limits)
 
     @property
     def asked(self) -> Asked:
-        """What a person last asked for."""
+        """What a person last requested."""
         return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT))
 
     def attempt(self, verb: Verb) -> Attempt | None:
-        """The last call of this verb that this process made."""
+        """Return the last call of this verb by this process."""
         return self.memory.attempts.get(verb)

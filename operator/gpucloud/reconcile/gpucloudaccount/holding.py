@@ -1,4 +1,4 @@
-"""Our finalizer on the account's Secret: on while the account lives, so that a credential outlasts what was made with it.
+"""Our finalizer on the account's Secret: it keeps the credential as long as resources that were created with it.
 
 ``status.held_secret`` is the write-ahead record: it names the Secret before the finalizer is put on it, and until it is known
 to be off. It has room for one name, so an older Secret is always freed before the one in use is held or freed.
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts
     from gpucloud.reconcile.plan import Plan
 
-RETRY_SECONDS = (5.0, 300.0)  # first and longest wait before the same call again, whether it failed or had no effect
+RETRY_SECONDS = (5.0, 300.0)  # first and longest wait before the same call again, after a failure or without effect
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One call, and the Secret it is about."""
+    """A call, and the name of its Secret."""
 
     verb: Verb
     secret: str
@@ -31,16 +31,16 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What status is to record as held, and the call that is due, if any."""
+    """Return the Secret to record as held in status, and the due call, if any."""
 
     held: str | None
     act: Act | None = None
 
 
 def step(f: AccountStateFacts) -> Step:
-    """What becomes of the hold while the account lives."""
+    """Return the step for the finalizer while the account lives."""
     old, name = outgrown(f), f.spec.secret_ref.name
-    if old is not None:  # kept until its successor can be used
+    if old is not None:  # keep the finalizer until the new Secret is usable
         return Step(old, Act(Verb.FREE_SECRET, old) if usable(f.secret) or not f.hold_secrets else None)
     if f.secret is None:
         return Step(standing(f))
@@ -52,19 +52,19 @@ def step(f: AccountStateFacts) -> Step:
 
 
 def standing(f: AccountStateFacts) -> str | None:
-    """What is held, as far as can be known, when nothing is done about it."""
+    """Return the Secret that has our finalizer, as far as is known, without any call."""
     return outgrown(f) or (f.spec.secret_ref.name if held(f) else None)
 
 
 def held(f: AccountStateFacts) -> bool:
-    """Whether our finalizer is on the Secret in use. Of one that we may not read, status tells, until it was freed."""
+    """Whether our finalizer is on the Secret in use. An unreadable Secret has it, by status, until its removal."""
     if f.secret is not None:
         return f.secret.held
     return bool(f.secret_trouble) and f.status.held_secret == f.spec.secret_ref.name and not _freed(f)
 
 
 def outgrown(f: AccountStateFacts) -> str | None:
-    """An older Secret that still bears our finalizer: the spec names another one now, and nothing else needs it held."""
+    """Return an older Secret that still has our finalizer although spec names another one and no other account needs it."""
     name = f.status.held_secret
     if name == f.spec.secret_ref.name or f.held_shared or _freed(f):
         return None
@@ -85,13 +85,13 @@ def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Ac
 
 
 def last(f: AccountStateFacts, verb: Verb) -> Attempt | None:
-    """The last call of this verb, unless a person has asked for something new since."""
+    """Return the last call of this verb, unless a person has requested something new since."""
     attempt = f.attempt(verb)
     return attempt if attempt is not None and attempt.asked == f.asked else None
 
 
 def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
-    """The mono time before which this call must not be sent again."""
+    """Return the mono time before which this call must not be sent again."""
     attempt = last(f, verb)
     if attempt is None:
         return None
@@ -102,11 +102,11 @@ def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
 
 
 def surplus(f: AccountStateFacts, secret: SecretFacts) -> bool:
-    """The hold is on and should not be: switched off, or somebody deletes the Secret and nothing that may exist needs it."""
+    """Whether the finalizer must go: it is switched off, or the Secret is being deleted and no resource needs it."""
     return not f.hold_secrets or (secret.deleting and not f.holders and not f.shared)
 
 
 def _freed(f: AccountStateFacts) -> bool:
-    """Whether a Secret that is not read is known to be free: the call went well, for this spec, and none was held since."""
+    """Whether an unreadable Secret is known to lack our finalizer: its removal succeeded, and none was added since."""
     attempt, hold = last(f, Verb.FREE_SECRET), f.attempt(Verb.HOLD_SECRET)
     return attempt is not None and attempt.refusal is None and (hold is None or hold.at < attempt.at)

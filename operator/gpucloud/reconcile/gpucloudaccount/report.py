@@ -1,4 +1,4 @@
-"""From a verdict to the whole status of an account, written so seldom that a healthy account costs no write."""
+"""Builds the whole status of an account; a healthy account costs no write."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import CredentialKind, GpuCloudAccountStatus, SecretVersion
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
-CONTACT_APART = timedelta(seconds=600)  # the last contact alone is worth a write only after this
-EXPIRY_APART = timedelta(seconds=60)  # the same token's end, computed anew, differs by less
+CONTACT_APART = timedelta(seconds=600)  # a later last contact alone is written only after this
+EXPIRY_APART = timedelta(seconds=60)  # expiry of the same token, computed again, differs by less
 MAX_WORDS = 1024  # kinds: OperationAccess.message
 MAX_CLUSTERS, MAX_OPERATIONS, MAX_OPERATION = 256, 64, 64
 
@@ -57,22 +57,22 @@ def report(
 
 
 def worded(text: str, otherwise: str) -> str:
-    """Somebody else's words inside a sentence of ours: cut to a length, without a full stop."""
+    """Return another system's words for use inside a sentence: cut to a length, without a full stop."""
     return text.strip()[:MAX_WORDS].rstrip(". ") or otherwise
 
 
 def shown_tenant(f: AccountStateFacts) -> str | None:
-    """The tenant that the credential has shown, as a status can hold it."""
+    """Return the tenant of the credential as status can hold it."""
     return f.tenant[:MAX_TEXT] if f.tenant else None
 
 
 def mismatched(f: AccountStateFacts) -> bool:
-    """Whether the credential is another tenant's than the objects that use it."""
+    """Whether the credential is of another tenant than the objects that use it."""
     return bool(f.bound) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
 
 
 def tenant(f: AccountStateFacts) -> str | None:
-    """The tenant to record: the standing one, until another has shown itself and nobody needs the old."""
+    """Return the tenant to record: the recorded one, until the credential is of another and no object needs the old one."""
     return f.status.tenant if mismatched(f) else shown_tenant(f) or f.status.tenant
 
 
@@ -89,7 +89,7 @@ def _clusters(f: AccountStateFacts) -> tuple[str, ...]:
 
 
 def _operations(f: AccountStateFacts) -> tuple[OperationAccess, ...]:
-    if f.contact.last is None and not f.allowed and not f.forbidden:  # nothing was answered yet
+    if f.contact.last is None and not f.allowed and not f.forbidden:  # no answer yet
         return f.status.operations
     found = {name[:MAX_OPERATION]: OperationAccess(name=name[:MAX_OPERATION], access=Access.ALLOWED) for name in f.allowed}
     for name, words in f.forbidden.items():
@@ -105,7 +105,7 @@ def _expiry(f: AccountStateFacts) -> datetime | None:
 
 
 def _proven(f: AccountStateFacts) -> SecretVersion | None:
-    """The version of the Secret that has shown the recorded tenant; a restart then needs no evidence anew."""
+    """Return the version of the Secret that has shown the recorded tenant, so that a restart need not learn it again."""
     trouble = f.contact.trouble
     answered = f.contact.last is not None and (trouble is None or trouble.cause is UnknownReason.FORBIDDEN)
     if not usable(f.secret) or not answered or shown_tenant(f) is None or mismatched(f):

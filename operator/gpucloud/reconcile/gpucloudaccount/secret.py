@@ -1,4 +1,4 @@
-"""The Secret as it was read: whether its credential can be used, and when to look at it again."""
+"""The Secret as it was read: whether its credential is usable, and when to read it again."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts
 
-READ_SECONDS = 30.0  # between looks at a Secret in use: a rotated key is in use at most a minute later
-WANTED_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a Secret that is missing, of no use or about to go
+READ_SECONDS = 30.0  # between reads of a Secret in use: a rotated key is in use within a minute
+WANTED_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a Secret that is missing, unusable or being deleted
 
 
 def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
-    """Whether it was read, and holds one credential and only one."""
+    """Whether the Secret was read and has exactly one credential."""
     return secret is not None and secret.kind is not None and not secret.flaw
 
 
 def bar(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:
-    """Why nothing new is begun with what this Secret holds, or held: it goes, or is gone. What exists is still looked after."""
+    """Return why nothing may be created with this Secret: it is being deleted, or gone. Existing resources stay managed."""
     called = f"Secret {name!r}"
     if secret is not None and secret.deleting:
         words = "Once it is gone, create it again; what exists already is looked after with it until then."
@@ -32,7 +32,7 @@ def bar(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | Non
 
 
 def read_again_at(f: AccountStateFacts) -> float:
-    """When to look at the Secret again."""
+    """Return when to read the Secret again."""
     if usable(f.secret) and not f.secret.deleting:
         return f.now.mono + READ_SECONDS
     shortest, longest = WANTED_SECONDS

@@ -1,4 +1,4 @@
-"""How an account is: the first thing that keeps its credential from being used, or Connected."""
+"""Ready condition of an account: the first problem that keeps its credential from being used, or Connected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOUNS = {CredentialKind.API_KEY: "API key", CredentialKind.LOGIN: "login"}
 
 
 def verdict(f: AccountStateFacts) -> Verdict:
-    """The first step that has something to say; else all is well."""
+    """Return the first problem, else Connected."""
     for step in (undeclared, unusable, mismatch, unheard):
         found = step(f)
         if found is not None:
@@ -28,7 +28,7 @@ def verdict(f: AccountStateFacts) -> Verdict:
 
 
 def undeclared(f: AccountStateFacts) -> Verdict | None:
-    """Where to send a credential is said by the administrator alone."""
+    """Check that the administrator declared the endpoint: only the administrator decides where a credential is sent."""
     if f.endpoint is not None:
         return None
     declared = ", ".join(repr(name) for name in f.endpoints) or "none"
@@ -40,7 +40,7 @@ def undeclared(f: AccountStateFacts) -> Verdict | None:
 
 
 def unusable(f: AccountStateFacts) -> Verdict | None:
-    """The Secret is not there, cannot be read, or holds no credential."""
+    """Check that the Secret exists, is readable, and has a credential."""
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
         words = f.secret_trouble or (
@@ -56,7 +56,7 @@ def unusable(f: AccountStateFacts) -> Verdict | None:
 
 
 def mismatch(f: AccountStateFacts) -> Verdict | None:
-    """With another tenant's valid key everything of ours would look gone."""
+    """Check the tenant: with another tenant's valid key all resources of ours would look gone."""
     if not mismatched(f):
         return None
     objects = "An object that uses it belongs" if len(f.bound) == 1 else f"{len(f.bound)} objects that use it belong"
@@ -69,13 +69,13 @@ def mismatch(f: AccountStateFacts) -> Verdict | None:
 
 
 def unheard(f: AccountStateFacts) -> Verdict | None:
-    """The cloud refuses the credential, does not answer, or was not asked yet."""
+    """Check that the cloud accepts the credential and answers."""
     trouble, name = f.contact.trouble, f.spec.secret_ref.name
     if trouble is None or trouble.cause is UnknownReason.NOT_LOOKED:
         if f.contact.last is not None:
             return None
         return working(Reason.PENDING, f"The credential in Secret {name!r} has not been tried yet.", ready="Unknown")
-    if trouble.cause is UnknownReason.FORBIDDEN:  # it works, and may not do everything: the condition Restricted says so
+    if trouble.cause is UnknownReason.FORBIDDEN:  # the credential works but lacks permissions: see condition Restricted
         return None
     detail = worded(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
@@ -86,7 +86,7 @@ def unheard(f: AccountStateFacts) -> Verdict | None:
 
 
 def connected(f: AccountStateFacts) -> Verdict:
-    """The cloud takes it."""
+    """Report an accepted credential."""
     kind = f.secret.kind if f.secret is not None else None
     noun = NOUNS[kind] if kind is not None else "credential"
     tenant = shown_tenant(f)
@@ -96,7 +96,7 @@ def connected(f: AccountStateFacts) -> Verdict:
 
 
 def _dying(f: AccountStateFacts) -> str:
-    """That the Secret is being deleted, and what that means for the objects that use it."""
+    """Return the message that the Secret is being deleted, and what that means for the objects that use it."""
     if f.secret is None or not f.secret.deleting:
         return ""
     words = " The Secret is being deleted: nothing new is begun with it."

@@ -1,4 +1,4 @@
-"""What to do about one GpuSnapshot: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
+"""Decisions about a GpuSnapshot: ``decide(facts) -> plan``, a chain of named steps of which the first with a plan wins."""
 
 from gpucloud.reconcile.gpusnapshot.decide import decide
 from gpucloud.reconcile.gpusnapshot.facts import SnapshotFacts, Source

@@ -1,4 +1,4 @@
-"""The chain of a GpuSnapshot: the first step that answers wins."""
+"""The chain of a GpuSnapshot: the first step with a plan wins."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpusnapshot.facts import SnapshotFacts
 
 
-ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # of a VM in any other state the cloud itself may judge
+ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # for a VM in any other state the cloud decides
 
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
-    """The next step for this GpuSnapshot. Total: it answers for any facts, and never raises."""
+    """Return the plan for this GpuSnapshot. Total: returns a plan for all facts, and never raises."""
     before = (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost)
     for step in (*before, rejected, taken, outstanding, overdue, dependent, source_missing, unproven, terminating, held):
         plan = step(f)
@@ -45,12 +45,12 @@ def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
 
 
 def deleting(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
-    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    """Return the deletion's next step. Pause, Retain and late answers count during deletion too."""
     return delete.decide(f) if f.meta.deleting else None
 
 
 def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
-    """The snapshot is there and ours: finished when the cloud says that it can be used."""
+    """Report an existing snapshot: finished when the cloud says that it can be used."""
     if not isinstance(f.found, Present):
         return None
     if f.found.record.ready_to_use:
@@ -59,13 +59,13 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
 
 
 def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
-    """A snapshot is asked for only of a VM that the last listing shows, and that is not on its way to somewhere."""
+    """Wait until the last listing shows the source VM, and the VM's state is not changing."""
     seen = f.source.seen if f.source is not None else None
     if isinstance(seen, Unknown) and seen.cause is UnknownReason.NOT_LOOKED:
-        return Plan(look_after=f.memory.first_seen, pending=True)  # VMs may not have been listed for anybody yet
+        return Plan(look_after=f.memory.first_seen, pending=True)  # the first listing of VMs may not have come yet
     if f.source is None or seen is None or isinstance(seen, Unknown):
         unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
-        return plan_status(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # its change in a listing is the wake-up
+        return plan_status(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # a change of the VM in a listing wakes this object
     name = f.source.name
     if isinstance(seen, Absent):
         words = (

@@ -1,4 +1,4 @@
-"""Everything a decision about a GpuSnapshot may look at."""
+"""Facts for decisions about a GpuSnapshot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUBJECT = Subject(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The VM to take the snapshot of: its id in the cloud, and what the last listing of VMs shows of it."""
+    """The VM to take the snapshot of: its id in the cloud, and its observation."""
 
     name: str
     seen: Present[VmRecord] | Absent | Unknown
@@ -39,25 +39,25 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecord]):
-    """One GpuSnapshot, the snapshot it stands for as last seen, and what this process remembers of it."""
+    """Facts of one GpuSnapshot: the object, the observation of its snapshot, and this process's call history."""
 
     subject: ClassVar[Subject] = SUBJECT
 
-    source: Source | None = None  # None while its GpuVM is not there
+    source: Source | None = None  # None while its GpuVM does not exist
 
     @property
     def chosen_name(self) -> bool:
-        """Whether the owner chose the snapshot's name."""
+        """Whether the spec sets the snapshot's name."""
         return self.spec.snapshot_name is not None
 
     @property
     def policy(self) -> DeletionPolicy:
-        """What becomes of the snapshot when this object is deleted."""
+        """What happens to the snapshot when this object is deleted."""
         return self.spec.deletion.policy
 
     @property
     def how_lost(self) -> str:
-        """A GpuVM may take it along. That object may be gone by now, so it cannot be asked."""
+        """Whether a GpuVM's deletion may delete the snapshot too. The GpuVM may be gone, so its spec cannot be read."""
         if self.policy is DeletionPolicy.RETAIN:
             return "outside Kubernetes"
         return "with its VM (spec.deletion.snapshots: Delete of the GpuVM), or outside Kubernetes"
@@ -69,7 +69,7 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
         return ((ConditionType.SUCCEEDED, verdict.reason, verdict.message),)
 
     def observed(self) -> dict[str, Any]:
-        """The snapshot's record in status. It names no cluster: that is where it was looked for."""
+        """Return the order record for status. Snapshot records name no cluster, so it is the cluster that was listed."""
         if not isinstance(self.found, Present):
             return {}
         record = self.found.record

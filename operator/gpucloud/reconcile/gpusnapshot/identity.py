@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def name_of(meta: ObjectFacts, spec: GpuSnapshotSpec, order: Order | None, tag: str) -> str:
-    """The name that the spec asks for: the chosen one, else the recorded one if it bears this object's fingerprint."""
+    """Return the name that the spec asks for: spec.snapshotName, else the recorded name with this object's fingerprint."""
     if spec.snapshot_name is not None:
         return spec.snapshot_name
     if order is not None and naming.proves(order.name, meta.uid):
@@ -30,7 +30,7 @@ def identity(
     tag: str,
     referred: naming.Identity | None = None,
 ) -> naming.Identity | None:
-    """Where to look for the snapshot; None while nobody can say.
+    """Return the snapshot's identity; None while it is unknown.
 
     A snapshot outlives its VM, so the place in this object's own record comes first. ``referred`` is the VM that
     ``spec.vmRef`` leads to, if there is such an object.

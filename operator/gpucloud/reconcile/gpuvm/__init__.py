@@ -1,4 +1,4 @@
-"""What to do about one GpuVM: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
+"""Decisions about a GpuVM: ``decide(facts) -> plan``, a chain of named steps of which the first with a plan wins."""
 
 from gpucloud.reconcile.gpuvm.decide import decide
 from gpucloud.reconcile.gpuvm.delete import with_snapshots

@@ -1,4 +1,4 @@
-"""What must hold before a VM is bought, beyond what holds for everything that is created."""
+"""Steps before a VM is bought, beyond those before every creation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.gpuvm.facts import VmFacts
 
-KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between looks at a missing Secret
-ROOM_RETRY_SECONDS = (5.0, 60.0)  # the same between looks for room under a limit
-PRICE_SECONDS = 5.0  # the catalogue is being read at the start: nothing is said before it should have come
+KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a missing Secret
+ROOM_RETRY_SECONDS = (5.0, 60.0)  # first and longest wait between checks of an exceeded quota
+PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missing price is reported
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The VM is not there and never was: the steps towards buying it."""
+    """Return the next step towards buying a VM that does not exist and never did."""
     for step in (
         rejected,
         taken,
@@ -47,7 +47,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """A VM that was bought for an object of this name, and that nobody claims, may be what the owner is looking for."""
+    """Wait if an unclaimed VM that was bought for an object of this name may be this object's VM."""
     if orders.may_exist(f.order) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
@@ -62,7 +62,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """The keys to install are not known yet, or are no public keys."""
+    """Wait while the SSH keys are unknown or invalid."""
     if f.keys.trouble is KeyTrouble.MISSING:
         verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
         return replace(
@@ -74,7 +74,7 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Its account or namespace may have no more. What may have been ordered already is never held by this."""
+    """Wait while the account or the namespace is at its quota. A VM that may have been ordered already is never blocked."""
     if not f.usage or orders.being_made(f.order) or f.standing.doubtful:
         return None
     price, setting = dollars(f.price_per_hour), quota.needs_price(f.usage)
@@ -90,14 +90,14 @@ def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
-    """When to look again: the longer it has waited, the later."""
+    """Return when to check again: the longer the wait so far, the later."""
     shortest, longest = bounds
     waited = max(0.0, f.now.mono - f.memory.first_seen)
     return f.now.mono + min(max(shortest, waited / 4), longest)
 
 
 def buy(f: VmFacts) -> Plan[GpuVMStatus]:
-    """Record the order, then send it. A restart asked for before there was anything to restart is answered by the creation."""
+    """Record the order, then send it. The creation also answers a restart that was requested before the VM existed."""
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return order(
         f,

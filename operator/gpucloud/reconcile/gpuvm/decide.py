@@ -1,9 +1,11 @@
-"""The chain of a GpuVM: the first step that answers wins."""
+"""The chain of a GpuVM: the first step with a plan wins."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.core.steps import (
     blind,
     claimed,
@@ -25,7 +27,19 @@ if TYPE_CHECKING:
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The next step for this GpuVM. Total: it answers for any facts, and never raises."""
+    """Return the plan for this GpuVM. Total: returns a plan for all facts, and never raises."""
+    plan = _first(f)
+    if f.status.order is not None or plan.status is None or plan.status.order is None:
+        return plan
+    # The record is new, or it was lost and is put back: what was asked for before counts as answered. Nobody can know, and
+    # a second restart loses work.
+    asked = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
+    handled = asked or plan.status.last_handled_restart_at
+    return replace(plan, status=plan.status.model_copy(update={"last_handled_restart_at": handled}))
+
+
+def _first(f: VmFacts) -> Plan[GpuVMStatus]:
+    """Return the plan of the first step that has one."""
     for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost):
         plan = step(f)
         if plan is not None:
@@ -34,10 +48,10 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def deleting(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    """Return the deletion's next step. Pause, Retain and late answers count during deletion too."""
     return delete.decide(f) if f.meta.deleting else None
 
 
 def alive(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """The VM is there and ours: compare its power with what is asked."""
+    """Compare the power state of an existing VM with the spec."""
     return power.decide(f, f.found) if isinstance(f.found, Present) else None

@@ -1,7 +1,7 @@
-"""Destroying a VM, and its snapshots with it where the owner asks for that.
+"""Steps of a GpuVM's deletion: destroy the VM, and its snapshots too if the spec asks for that.
 
-``DeleteSnapshots=true`` takes every snapshot of the VM. So it is sent only when a fresh listing shows that each of them is
-ours and none is to be kept; otherwise those that may go are deleted one by one, and the VM after them.
+``DeleteSnapshots=true`` deletes every snapshot of the VM. So it is sent only if a fresh listing shows that all of them are
+deletable. Otherwise the deletable snapshots are deleted one by one before the VM.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """The next step of a deletion that was asked for."""
+    """Return the next step of a requested deletion."""
     plan = delete.decide(f, prepare=lambda: held(f) or _snapshots(f))
     if plan.action is None or plan.status is None:
         return plan
-    return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # it passes: held no more
+    return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # the deletion guard admits it
 
 
 def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Too much enters deletion at once: nothing is destroyed before a person says that it was meant.
+    """Wait while the deletion guard holds the destruction.
 
-    That it is held is a record of its own: the condition's reason may give way to another one before a restart.
+    Status records the hold in a field of its own: the condition's reason may change to another one before a restart.
     """
     if f.hold is None:
         return None
@@ -45,7 +45,7 @@ def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def with_snapshots(f: VmFacts) -> bool:
-    """Whether the destroying call may take the VM's snapshots along: each is ours and may go, by a fresh listing."""
+    """Whether the destroying call may delete the VM's snapshots too: a fresh listing shows that each one is deletable."""
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
         return False
     items = f.snapshots.items
@@ -53,7 +53,7 @@ def with_snapshots(f: VmFacts) -> bool:
 
 
 def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """What is to be done about the VM's snapshots before it is destroyed."""
+    """Delete the VM's snapshots before the VM is destroyed, if the spec asks for that."""
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE:
         return None
     if not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.as_of < f.fresh_from:

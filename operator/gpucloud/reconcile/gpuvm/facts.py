@@ -1,4 +1,4 @@
-"""Everything a decision about a GpuVM may look at."""
+"""Facts for decisions about a GpuVM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm.record import observed
@@ -32,7 +32,7 @@ SUBJECT = Subject(
 
 @dataclass(frozen=True, slots=True)
 class SnapshotOfVm:
-    """One snapshot of this VM in the cloud. ``deletable``: a GpuSnapshot of this namespace stands for it, and may lose it."""
+    """A snapshot of this VM. ``deletable``: a GpuSnapshot of this namespace stands for it and allows its deletion."""
 
     name: str
     deletable: bool
@@ -40,7 +40,7 @@ class SnapshotOfVm:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotsOfVm:
-    """All snapshots of this VM that a listing which began at ``as_of`` shows."""
+    """All snapshots of this VM in a listing that began at ``as_of`` (mono seconds)."""
 
     items: tuple[SnapshotOfVm, ...]
     as_of: float
@@ -48,26 +48,26 @@ class SnapshotsOfVm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
-    """One GpuVM, the VM it stands for as last seen, and what this process remembers of it."""
+    """Facts of one GpuVM: the object, the observation of its VM, and this process's call history."""
 
     subject: ClassVar[Subject] = SUBJECT
 
     keys: SSHKeys = field(default_factory=SSHKeys)
-    lookalikes: tuple[str, ...] = ()  # VMs of our tag and base name that nobody claims
+    lookalikes: tuple[str, ...] = ()  # unclaimed VMs with our tag and base name
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
-    snapshots: SnapshotsOfVm | Unknown | None = None  # looked for only while it is deleted together with them
-    hold: Hold | None = None  # the brake is on, and this VM is not to be destroyed
-    usage: tuple[Usage, ...] = ()  # of its account and namespace, where these have a limit
+    snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that includes the snapshots
+    hold: Hold | None = None  # why the deletion guard holds this VM's destruction
+    usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
 
     @property
     def vm(self) -> Present[VmRecord] | Absent | Unknown:
-        """The VM as last seen."""
+        """The observed VM."""
         return self.found
 
     @property
     def chosen_name(self) -> bool:
-        """Whether the owner chose the VM's name."""
+        """Whether the spec sets the VM's name."""
         return self.spec.vm_name is not None
 
     @property
@@ -77,13 +77,10 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
     @property
     def policy(self) -> DeletionPolicy:
-        """What becomes of the VM when this object is deleted."""
+        """What happens to the VM when this object is deleted."""
         return self.spec.deletion.policy
 
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
-        seen = {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
-        if self.status.order is None:  # found again without its record: what was asked for before counts as answered
-            seen["last_handled_restart_at"] = self.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
-        return seen
+        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def wanted(
     meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
-    """What the spec asks for, and under which name.
+    """Return the identity that the spec asks for.
 
     A recorded name is kept when it bears the fingerprint of this very object: so a VM is found again after the
     installation's tag has changed (a rebuilt cluster). Any other recorded name is not looked at.
@@ -35,5 +35,5 @@ def wanted(
 def identity(
     meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
-    """Where to look for the VM: where the cloud says that it put it, else where it was asked for."""
+    """Return the VM's identity: as the cloud placed it, else as ordered."""
     return placed(wanted(meta, spec, status, tag, referred_vpc), own_record(status.order, meta.uid))

@@ -1,4 +1,4 @@
-"""A VM that is there: report it, and switch it on or off as its owner asks, in the states in which each is legal."""
+"""Steps for an existing VM: report its state, and start or stop it in the states that allow it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
 
 
 def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
-    """Compare what is with what is asked."""
+    """Compare the VM's power state with the spec."""
     match meaning(vm.record):
         case Meaning.ON:
             return _online(f, vm)
@@ -80,7 +80,7 @@ def _offline(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
 
 
 def _settle(f: VmFacts, verdict: Verdict, **changes: Any) -> Plan[GpuVMStatus]:
-    """The VM is as its owner wants it."""
+    """Report a VM in the wanted power state."""
     done = f.operation if f.operation is None else f.operation.model_copy(update={"outcome": Outcome.DONE})
     return plan_status(f, verdict, operation=done, settled_generation=f.meta.generation, **changes)
 
@@ -99,7 +99,7 @@ def _handled(request: str | None) -> dict[str, Any]:
 
 
 def _restart(f: VmFacts, vm: Present[VmRecord], verb: Verb, request: str) -> Plan[GpuVMStatus]:
-    """One leg of a restart. It is answered when its start is announced."""
+    """Return one call of a restart: stop, then start. The restart is answered when its start is announced in status."""
     said, handled = (RESTART_STOPS, {}) if verb is Verb.STOP else (RESTART_STARTS, _handled(request))
     standing = f.operation
     if standing is None or (standing.verb, standing.id) != (PowerVerb.RESTART, request):
@@ -108,7 +108,7 @@ def _restart(f: VmFacts, vm: Present[VmRecord], verb: Verb, request: str) -> Pla
 
 
 def _switch(f: VmFacts, vm: Present[VmRecord], verb: Verb, **changes: Any) -> Plan[GpuVMStatus]:
-    """Bring the VM to the state that the spec asks for."""
+    """Bring the VM to the power state in spec."""
     operation = _operation(f, verb)
     return _send(f, vm, verb, _announcement(operation, verb), operation, **changes)
 
@@ -116,14 +116,14 @@ def _switch(f: VmFacts, vm: Present[VmRecord], verb: Verb, **changes: Any) -> Pl
 def _send(
     f: VmFacts, vm: Present[VmRecord], verb: Verb, said: Verdict, operation: Operation, **changes: Any
 ) -> Plan[GpuVMStatus]:
-    """Send a power call when the last look is fresh, and again only after the last one has had time to show."""
+    """Send a power call if the observation is fresh and the last call has had time to show."""
     attempt = _last_attempt(f, verb)
     if attempt is not None and failed.holds(f, attempt):
         refused = operation.model_copy(update={"outcome": _outcome(attempt)})
         return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
-        return Plan(look_after=needed, pending=True)  # whether it is to be stopped first is not known yet
+        return Plan(look_after=needed, pending=True)  # unknown yet whether the VM must be stopped first
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
     if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
         said = failed.verdict(attempt)  # which stands until the call succeeds: Ready does not change to and fro
@@ -164,13 +164,13 @@ def _outcome(attempt: Attempt) -> Outcome:
 
 
 def _under_way(f: VmFacts, vm: Present[VmRecord], verb: Verb) -> Plan[GpuVMStatus] | None:
-    """The VM is as its owner wants it, but a call that changes that may not have shown yet: it is not settled."""
+    """Report a VM in the wanted power state that an earlier power call may still change: it is not settled."""
     attempt, recorded = _last_attempt(f, verb), f.operation
     if attempt is not None:
         needed = _shown_from(f, attempt)
         verdict = _announcement(_operation(f, _OPPOSITE[verb]), _OPPOSITE[verb])
     elif recorded is not None and f.attempt(_OPPOSITE[verb]) is None and _may_be_under_way(recorded, verb):
-        # Whoever recorded it may have sent it just before its end.
+        # the process that recorded the call may have sent it right before its end
         needed, verdict = f.memory.first_seen + f.limits.grace, _announcement(recorded, verb)
     else:
         return None
@@ -185,13 +185,13 @@ def _may_be_under_way(recorded: Operation, verb: Verb) -> bool:
 
 
 def _shown_from(f: VmFacts, attempt: Attempt) -> float:
-    """A listing that began at or after this mono time shows what came of a power call."""
+    """Return the mono time at or after which a listing must begin to show the effect of a power call."""
     settling = attempt.refusal is None or attempt.refusal.ambiguous
     return attempt.at + (f.limits.grace if settling else 0.0)
 
 
 def _last_attempt(f: VmFacts, verb: Verb) -> Attempt | None:
-    """The last call of this verb, unless the opposite was sent since: then it has been seen to work."""
+    """Return the last call of this verb; None if the opposite call was sent since, which proves that this one worked."""
     attempt, opposite = f.attempt(verb), f.attempt(_OPPOSITE[verb])
     return None if attempt is not None and opposite is not None and opposite.at > attempt.at else attempt
 
@@ -208,7 +208,7 @@ def _operation(f: VmFacts, verb: Verb) -> Operation:
 
 
 def _announcement(operation: Operation, verb: Verb) -> Verdict:
-    """Why it is switched: somebody else did the opposite, the owner asked, or it is restarted."""
+    """Return why the VM is switched: its state changed outside, the spec asks for it, or a restart."""
     if operation.verb is PowerVerb.RESTART:
         return RESTART_STOPS if verb is Verb.STOP else RESTART_STARTS
     reason, participle = _SWITCH[verb]
@@ -220,7 +220,7 @@ def _announcement(operation: Operation, verb: Verb) -> Verdict:
 
 
 def _progress(f: VmFacts) -> Verdict:
-    """The VM is on its way, by what was begun."""
+    """Report a VM that an earlier operation is still changing."""
     operation = f.operation
     if operation is not None and operation.outcome is not Outcome.DONE:
         verb = Verb.STOP if operation.verb is PowerVerb.STOP else Verb.START

@@ -1,4 +1,4 @@
-"""From the cloud's record of a VM to the part of a GpuVM's status that shows it."""
+"""Converts the cloud's record of a VM into GpuVM.status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def observed(record: VmRecord, identity: Identity) -> dict[str, Any]:
-    """The record in our field names, cut to what the schema holds."""
+    """Return the record in status field names, cut to the limits of the schema."""
     texts = {
         "state": record.status,
         "vm_id": record.id or identity.name,

@@ -1,4 +1,4 @@
-"""The cloud's words for a VM's state, and what each means to us. The list is open: an unknown word means "wait".
+"""The cloud's words for a VM's state and their meanings. The list is open: an unknown word means "wait".
 
 Source: service-api (VM status) and the field notes (further states, usual order).
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(Enum):
-    """What a word tells us to do."""
+    """Meaning of a state word for the operator."""
 
     ON = auto()
     OFF = auto()
@@ -46,22 +46,22 @@ FAILURES = {
 
 
 def known(state: str) -> bool:
-    """Whether the cloud's documents list this word for a state."""
+    """Whether the cloud's documentation lists this state word."""
     return state in _MEANINGS
 
 
 def word(record: VmRecord) -> str:
-    """The state as the cloud wrote it, trimmed and in capitals; empty when it wrote none."""
+    """Return the state as the cloud wrote it, trimmed and in capitals; empty if the record has none."""
     return _plain(record.status)
 
 
 def meaning(record: VmRecord) -> Meaning:
-    """What the record's state means."""
+    """Return the meaning of a record's state."""
     return meaning_of(record.status)
 
 
 def meaning_of(state: str | None) -> Meaning:
-    """What a word for a state means."""
+    """Return the meaning of a state word."""
     return _MEANINGS.get(_plain(state), Meaning.UNKNOWN)
 
 

@@ -1,4 +1,4 @@
-"""What to do about one GpuVpc: ``decide(facts) -> plan``, a chain of named steps, the first that answers wins."""
+"""Decisions about a GpuVpc: ``decide(facts) -> plan``, a chain of named steps of which the first with a plan wins."""
 
 from gpucloud.reconcile.gpuvpc.decide import decide
 from gpucloud.reconcile.gpuvpc.facts import Occupants, VpcFacts

@@ -1,4 +1,4 @@
-"""The chain of a GpuVpc: the first step that answers wins."""
+"""The chain of a GpuVpc: the first step with a plan wins."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
-    """The next step for this GpuVpc. Total: it answers for any facts, and never raises."""
+    """Return the plan for this GpuVpc. Total: returns a plan for all facts, and never raises."""
     before = (unguarded, paused, unconfirmed, deleting, claimed, blind, duplicate_records, not_owned, alive, lost)
     for step in (*before, rejected, taken, outstanding, overdue, dependent, required, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
             return plan
-    return order(f, vpc_id=None)  # that of one which was there before says nothing of the new one
+    return order(f, vpc_id=None)  # the id of an earlier VPC does not apply to the new one
 
 
 def deleting(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """Deletion is watched like life: pause, Retain and a late answer all still count."""
+    """Return the deletion's next step. Pause, Retain and late answers count during deletion too."""
     return delete.decide(f, prepare=lambda: _emptied(f)) if f.meta.deleting else None
 
 
 def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """The VPC is there and ours. Nothing of it can be changed in place, so a difference is a person's to settle."""
+    """Report an existing VPC. The cloud cannot change a VPC in place, so a person must settle a difference from the spec."""
     if not isinstance(f.found, Present):
         return None
     record, wanted = f.found.record, f.spec
@@ -68,7 +68,7 @@ def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
 
 
 def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """A VPC is destroyed only when fresh listings show neither VM nor snapshot in it, whoever owns them."""
+    """Wait until fresh listings show no VM and no snapshot in the VPC, whoever owns them."""
     inside = f.occupants
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LOOKED:
         detail = f" ({inside.detail})" if inside.detail else ""

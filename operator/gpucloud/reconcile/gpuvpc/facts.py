@@ -1,4 +1,4 @@
-"""Everything a decision about a GpuVpc may look at."""
+"""Facts for decisions about a GpuVpc."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OWN_ACCOUNT_WAY_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Occupants:
-    """What lives in the VPC, for people ("VM train-1"), by listings of VMs and snapshots that began at or after ``as_of``."""
+    """Names for messages ("VM train-1") of VMs and snapshots in the VPC, from listings that began at ``as_of`` or later."""
 
     names: tuple[str, ...]
     as_of: float
@@ -41,33 +41,33 @@ class Occupants:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
-    """One GpuVpc, the VPC it stands for as last seen, and what this process remembers of it."""
+    """Facts of one GpuVpc: the object, the observation of its VPC, and this process's call history."""
 
     subject: ClassVar[Subject] = SUBJECT
 
-    may_adopt: bool = True  # False: the administrator keeps apart the namespaces that share the operator's own account
-    occupants: Occupants | Unknown | None = None  # looked for only while it is deleted
+    may_adopt: bool = True  # False: namespaces that share the operator's own account are isolated
+    occupants: Occupants | Unknown | None = None  # known only during deletion
 
     @property
     def chosen_name(self) -> bool:
-        """A VPC's name always is its owner's choice: the tenant's prefix leaves no room for a proof."""
+        """Whether the spec sets the VPC's name: always, since the tenant's prefix leaves no room for a fingerprint."""
         return True
 
     @property
     def cure(self) -> str:
-        """Adoption is advised only where it is not refused."""
+        """Whether messages may advise adoption: only where adoption is allowed."""
         if self.may_adopt:
             return self.subject.cure
         return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {OWN_ACCOUNT_WAY_OUT}"
 
     @property
     def adoption(self) -> Adoption:
-        """Whether the owner lets an existing VPC be taken over."""
+        """Whether the spec allows adoption of an existing VPC."""
         return self.spec.adoption
 
     @property
     def policy(self) -> DeletionPolicy:
-        """What becomes of the VPC when this object is deleted: what was adopted stays, unless the spec says otherwise."""
+        """What happens to the VPC when this object is deleted. Without a policy in spec, an adopted VPC is retained."""
         if self.spec.deletion is not None and self.spec.deletion.policy is not None:
             return self.spec.deletion.policy
         return DeletionPolicy.RETAIN if self.adopted else DeletionPolicy.DELETE

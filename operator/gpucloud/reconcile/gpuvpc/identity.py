@@ -1,4 +1,4 @@
-"""Which VPC a GpuVpc stands for: its full name in its cluster, as the spec says."""
+"""Identity of a GpuVpc's VPC: its full name and cluster, both from spec."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def identity(spec: GpuVpcSpec) -> Identity:
-    """Where to look for the VPC. It lives in no VPC but itself."""
+    """Return the VPC's identity. Its VPC part is its own name."""
     return Identity(cluster=spec.cluster, vpc=spec.name, name=spec.name)

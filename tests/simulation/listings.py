@@ -1,0 +1,80 @@
+"""What listings have shown to each process: the judge asks here whether anybody could know that a thing is there."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpucloud.sim.messages import Ending
+from gpucloud.sim.world.vms import Vm
+from simulation.cloud import name_of
+
+if TYPE_CHECKING:
+    from gpucloud.sim.messages import Request, Response
+    from simulation.cloud import Row
+
+SLOW_SECONDS = 5.0  # by which the answer to one listing may be later than that to another that began with it
+PARTIAL_TO_SEE = {"list-more": ("GetServers", "GetSnapshots"), "list-foreign": ("GetServers",)}  # so it proves no absence
+
+
+class Shown(NamedTuple):
+    """A complete listing: when it was handed out, and the names in it."""
+
+    at: float
+    names: frozenset[str]
+
+
+class Listings:
+    """Every listing of VMs and snapshots that looked complete, by process, credential, operation and cluster."""
+
+    def __init__(self) -> None:
+        self._shown: dict[tuple[str, str, str, str], list[Shown]] = defaultdict(list)
+
+    def answered(self, at: float, whose: tuple[str, str], operation: str, asked: tuple[Request, Response], fault: str) -> None:
+        """The cloud answers a process, and with which credential it asked."""
+        request, response = asked
+        if operation not in {"GetServers", "GetSnapshots"} or operation in PARTIAL_TO_SEE.get(fault, ()):
+            return
+        names = _names(response)
+        if names is not None:
+            cluster = next((value for name, value in request.query if name.lower() == "cluster"), "")
+            self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names))
+
+    def lacked(self, row: Row, since: float, grace: float) -> bool:
+        """Whether every listing that a process had of a cluster lacked this thing for a grace, after one had shown it."""
+        what = ("GetServers" if isinstance(row, Vm) else "GetSnapshots", _cluster(row))
+        had = [[one for one in shown if one.at > since] for key, shown in self._shown.items() if key[2:] == what]
+        first = min((one.at for shown in had for one in shown if name_of(row) in one.names), default=math.inf)
+        after = ([one for one in shown if one.at > first] for shown in had)
+        return any(_longest_without(name_of(row), shown) >= grace - SLOW_SECONDS for shown in after)
+
+
+def _longest_without(name: str, shown: list[Shown]) -> float:
+    """Seconds of the longest run of listings that lack the name, from its first to its last."""
+    longest, began = 0.0, None
+    for one in shown:
+        if name in one.names:
+            began = None
+        else:
+            began = one.at if began is None else began
+            longest = max(longest, one.at - began)
+    return longest
+
+
+def _names(response: Response) -> frozenset[str] | None:
+    """The names in a listing; None of an answer that is no listing."""
+    if response.status != 200 or response.ending is not Ending.COMPLETE:
+        return None
+    try:
+        document = json.loads(response.body)
+        inner: Any = document.get("result") if isinstance(document.get("result"), dict) else document
+        return frozenset(str(item.get("id")) for item in inner["items"])
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
+
+
+def _cluster(row: Any) -> str:
+    place = row.order if isinstance(row, Vm) else row
+    return str(place.cluster).casefold()
