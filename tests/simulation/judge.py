@@ -105,6 +105,7 @@ class Judge:
         self.sometimes["process died or slept"] += 1
         self.collecting.slept()
         now = self._world.loop.time()
+        self._sightings.forgotten(process.name, now - RECORDED_SECONDS)
         for order in self._world.cloud.orders:
             if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
                 order.answer = "unclear"
@@ -273,7 +274,7 @@ class Judge:
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
-                listing = GoodListing(now, operation, asked.casefold(), who.tenant(request), who.of(request))
+                listing = GoodListing(now, operation, asked.casefold(), who.tenant(request), who.of(request), process.name)
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
             self._promises.listed(operation, self._last_good.get(operation, 0.0))
@@ -369,7 +370,7 @@ class Judge:
         ours is gone (what another namespace's account shows is nothing to go by, docs/adr/0004); or while
         an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
-        showed it.
+        showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
         """
         name, made, shown, between = name_of(row), self._time_of(row), self._shown, self._sightings.between

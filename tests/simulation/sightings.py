@@ -18,13 +18,15 @@ _LISTINGS = {Vm: "GetServers", Vpc: "GetVpcs", Snapshot: "GetSnapshots"}
 
 
 class GoodListing(NamedTuple):
-    """A listing that was handed out whole: when, of what, in which cluster (empty: all), and with whose credential."""
+    """A listing that was handed out whole: when, of what, in which cluster (empty: all), with whose credential, to whom."""
 
     at: float
     operation: str
     cluster: str
     tenant: str
     credential: str
+    reader: str
+    heard: bool = True  # its reader had time to record what it shows
 
 
 class _Held(NamedTuple):
@@ -47,11 +49,17 @@ class Sightings:
         if not held or held[-1].credential != credential:
             held.append(_Held(now, credential))
 
+    def forgotten(self, reader: str, since: float) -> None:
+        """A process has died: nobody knows what it was shown since then."""
+        lost = (one.reader == reader and one.at > since for one in self.listings)
+        self.listings = [one._replace(heard=one.heard and not gone) for one, gone in zip(self.listings, lost, strict=True)]
+
     def between(self, row: Row, namespace: str, since: float, until: float) -> int:
         """How many good listings of a row's cluster and tenant, which could tell this namespace something, came then."""
         tenant, places = (row.order if isinstance(row, Vm) else row).tenant, {place_of(row)[0], ""}
         asked = (one for one in self.listings if (one.operation, one.tenant) == (_LISTINGS[type(row)], tenant))
-        return sum(since < one.at <= until and one.cluster in places and self._tells(one, namespace) for one in asked)
+        heard = (one for one in asked if since < one.at <= until and one.cluster in places and one.heard)
+        return sum(self._tells(one, namespace) for one in heard)
 
     def _tells(self, listing: GoodListing, namespace: str) -> bool:
         """Whether it was made for this namespace. What one namespace's account shows is nothing to the objects of another.

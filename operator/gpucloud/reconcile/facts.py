@@ -32,7 +32,8 @@ class Present(Generic[R]):
     """The last complete listing shows the record. ``duplicate_records``: more than one record has this identity.
 
     ``returned``: begin of the listing that showed the record again after others had lacked it. ``doubtful``: only one listing
-    had lacked it, or none that was believed, so the resource may never have been gone.
+    had lacked it, or none that was believed, so the resource may never have been gone. ``shown_since``: begin of the first
+    listing in a row, through this credential, that shows it; None: not counted.
     """
 
     record: R
@@ -40,6 +41,7 @@ class Present(Generic[R]):
     duplicate_records: bool = False
     returned: float | None = None
     doubtful: bool = False
+    shown_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

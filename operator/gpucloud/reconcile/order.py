@@ -48,6 +48,7 @@ class Standing:
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
     back_at: float | None = None  # when the first listing began that shows the same again; one listing may be an old one
+    sighted: float | None = None  # when the last listing began in which this process took what bears a chosen name for it
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
 
     @property
@@ -73,6 +74,7 @@ class Proofs:
     uid: str = ""  # the object's
     nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
     same: bool | None = True  # the record shows what the status shows of it: addresses, time of creation; None: who knows
+    other: bool = False  # the record shows another private address, or time of creation, which nothing ever changes
 
 
 def may_exist(order: Order | None) -> bool:
@@ -202,7 +204,7 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
     seen_id, replaced = id_of(found), _replaced(standing, found, proofs, now)
     if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
         return replaced
-    standing = replaced or standing
+    standing = replace(replaced or standing, sighted=found.as_of)
     if standing.state is OrderState.SEEN:
         return _with_id(standing, seen_id)
     ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
@@ -231,13 +233,27 @@ def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: f
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = standing.own or found.as_of >= standing.since + proofs.grace
         return _moved(standing, OrderEvent.REPLACED, now) if settled else standing
-    if standing.state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found, proofs):
+    return None if proofs.marked or proofs.unique_id else _made_anew(standing, found, proofs, now)
+
+
+def _made_anew(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:
+    """The same of a chosen name, which somebody else may have taken."""
+    order, state = standing.order, standing.state
+    if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found):
         if proofs.same is None and found.doubtful and order.missing_since is None:
             return standing  # it may never have been away; as soon as the record shows more, that tells
         return _verified(standing, found) if proofs.same else _moved(standing, OrderEvent.REPLACED, now)
-    if standing.state is OrderState.DESTROYING and not (proofs.marked or proofs.unique_id) and proofs.same is False:
-        return _moved(standing, OrderEvent.REPLACED, now)  # what was told to go may be gone, and the name somebody else's
-    return None
+    # What was told to go may be gone, and the name somebody else's; so may what nobody has watched.
+    told = state is OrderState.DESTROYING and proofs.same is False
+    unlike = state is OrderState.SEEN and proofs.other and _unwatched(standing, found)
+    return _moved(standing, OrderEvent.REPLACED, now) if told or unlike else None
+
+
+def _unwatched(standing: Standing, found: Present[object]) -> bool:
+    """Whether nobody looked for a while: another process saw it last, or this one through another credential."""
+    if found.shown_since is None:
+        return False
+    return standing.sighted is None or standing.sighted < found.shown_since
 
 
 def _verified(standing: Standing, found: Present[object]) -> Standing:
@@ -248,10 +264,8 @@ def _verified(standing: Standing, found: Present[object]) -> Standing:
     return replace(standing, order=order, verified=found.returned, back_at=None)
 
 
-def _returned(standing: Standing, found: Present[object], proofs: Proofs) -> bool:
+def _returned(standing: Standing, found: Present[object]) -> bool:
     """Whether somebody else may have made this under a chosen name since ours was last seen."""
-    if proofs.marked or proofs.unique_id:
-        return False
     if standing.order is not None and standing.order.missing_since is not None:
         return True
     if found.returned is None or found.returned <= standing.since:

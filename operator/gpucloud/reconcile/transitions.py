@@ -52,7 +52,8 @@ _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or, under a chosen name, it came back after two listings in a "
     "row had lacked it (missingSince in the record), and no recorded address or time shows that it is the same; or after one, "
-    "or after implausible ones, with other addresses than are recorded"
+    "or after implausible ones, with other addresses than are recorded; or, where another process or credential saw it last, "
+    "with another private address or time of creation than is recorded"
 )
 _MARKED = "its name bears the fingerprint of this object's UID"
 

@@ -64,6 +64,22 @@ async def test_a_vm_that_was_missing_before_a_restart_and_is_made_again_is_someb
     assert any(MAY_BE_YOURS in note for note in notes(it, "Retained"))
 
 
+@pytest.mark.parametrize(("address", "ours"), [("10.0.0.9", False), ("10.0.0.5", True)])
+async def test_a_vm_that_was_made_again_while_no_operator_looked_is_told_by_its_private_address(it, address, ours):
+    """Simulated world, seeds 100960 and 72271: a new process destroyed it, whatever the recorded address was."""
+    it.cloud.odd = {"private_ip": "10.0.0.5", "ip": "198.51.100.5"}
+    await ready(it)
+    await it.engine.stop(0.0)
+    it.cloud.vms.clear()
+    it.cloud.add("prod", private_ip=address, ip="198.51.100.9")  # a public address may change
+    await it.start()
+    await asyncio.sleep(GRACE)
+    assert it.ready == ("True/Running" if ours else "False/Conflict")
+    it.delete()
+    await it.until(lambda: it.gone)
+    assert (list(it.cloud.vms), len(it.cloud.asked("DestroyServer"))) == (([], 1) if ours else (["prod"], 0))
+
+
 async def test_what_vanished_costs_no_write_more(it):
     await ready(it)
     written = len(it.kube.statuses)

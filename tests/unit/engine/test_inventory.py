@@ -223,6 +223,21 @@ async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_
     assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
 
 
+async def test_since_when_it_is_shown_is_counted_anew_when_it_was_away_or_nobody_watched_it(rig):
+    it = rig([record(), record("y")], [record(), record("y")], [record("y")], [record(), record("y")])
+    it.inventory.watch("a", here())
+    it.inventory.watch("b", here("y"))
+    await asyncio.sleep(SLOW + 5)
+    assert it.sees().shown_since == it.fetch.began[0]
+    await asyncio.sleep(2 * SLOW)
+    assert it.sees().shown_since == it.fetch.began[3]
+    assert it.sees("y").shown_since == it.fetch.began[0]
+    it.inventory.unwatch("b")
+    await asyncio.sleep(SLOW)
+    it.inventory.watch("b", here("y"))
+    assert it.sees("y").shown_since == it.fetch.began[4]
+
+
 async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
     fleet = [record(f"vm{number}") for number in range(4)]
     it = rig(fleet, [], [], fleet)

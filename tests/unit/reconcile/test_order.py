@@ -234,6 +234,26 @@ def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(
     assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
 
 
+@pytest.mark.parametrize(
+    ("sighted", "proofs", "state", "why"),
+    [
+        (None, replace(CHOSEN, other=True), S.LOST, "another process saw it last"),
+        (SINCE - 1, replace(CHOSEN, other=True), S.LOST, "another credential showed it last"),
+        (SINCE + 40, replace(CHOSEN, other=True), S.SEEN, "it was watched all the time"),
+        (None, OTHER, S.SEEN, "only what may change has changed"),
+        (None, replace(MARKED, other=True), S.SEEN, "nobody else gives it this name"),
+        (None, replace(ADOPTS, other=True), S.SEEN, "whatever has the name is adopted"),
+    ],
+)
+def test_a_chosen_name_that_nobody_watched_for_a_while_is_not_ours_if_it_shows_what_cannot_be(sighted, proofs, state, why):
+    found = replace(shown(SINCE + 50), shown_since=SINCE)
+    first = look(found, proofs)(at(S.SEEN, own=False, sighted=sighted))
+    assert first.state is state, why
+    assert look(replace(found, as_of=SINCE + 52), replace(proofs, other=True))(first).state is state, (
+        "from then on it is watched"
+    )
+
+
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
     assert look(shown(SINCE + 50), replace(CHOSEN, same=None))(at(S.DESTROYING)).state is S.DESTROYING
 

@@ -172,6 +172,24 @@ def test_what_another_namespaces_account_is_shown_tells_nobody_that_ours_is_gone
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("alive", "found"), [(1, []), (20, ["foreign"])])
+def test_what_a_process_was_shown_right_before_it_died_nobody_knows(court, alive, found):
+    """Seed 130091: ours was listed, and gone before anybody else looked; the order's record stands as if it had no answer."""
+    item = court.bought(thing="prod", vmName="prod")
+    court.world.cloud.orders[-1].answer = "unclear"
+    listed(court, 1)
+    court.passes(alive)
+    court.judge.died(court.operator)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("lag", "cluster", "found"), [(1.1, "Hou1", []), (1.1, "Msc1", ["twice"]), (0.5, "Hou1", ["twice"])])
 def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_another_place(court, lag, cluster, found):
     """Seed 50988: nothing showed what an order without a clear answer had made, and its owner named another cluster."""

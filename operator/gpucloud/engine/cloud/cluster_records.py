@@ -38,6 +38,7 @@ class ClusterRecords(Generic[R]):
     missed: dict[Identity, int] = field(default_factory=dict)  # number of plausible listings in a row that lacked the record
     returned: dict[Identity, float] = field(default_factory=dict)  # first listing that showed a missing record again
     doubtful: frozenset[Identity] = frozenset()  # returned, and fewer than two plausible listings in a row had lacked it
+    shown_since: dict[Identity, float] = field(default_factory=dict)  # first of the listings in a row that show the record
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
@@ -74,6 +75,8 @@ class ClusterRecords(Generic[R]):
         self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
         unsure = {here for here in back if self.missed[here] < 2}
         self.doubtful = frozenset(here for here in (self.doubtful - back.keys()) | unsure if here in watched)
+        shown = (here for here in watched if here not in missing)
+        self.shown_since = {here: self.shown_since.get(here, began) for here in shown}
         self.missed = {here: self.missed.get(here, 0) + (not doubted) for here in missing}
         self.missing_since = {here: self.missing_since.get(here, began) for here in missing}
         if not doubted:

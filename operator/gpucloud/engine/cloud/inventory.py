@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -134,7 +134,8 @@ class Inventory(Generic[R]):
         found = _find(cached.records, identity)
         if found:
             returned, doubtful = cached.returned.get(identity), identity in cached.doubtful
-            return Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
+            present = Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
+            return replace(present, shown_since=cached.shown_since.get(identity, as_of))
         missed_since = cached.missing_since.get(identity, as_of)
         if cached.doubted_since is not None and max(cached.doubted_since, missed_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)

@@ -119,11 +119,17 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._owner(stored.meta.uid) is None
         grace = self._deps.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
-        return Proofs(marked, adoptable, here, grace, unique_id=self.subject.unique_id, uid=stored.meta.uid, same=same)
+        other = isinstance(found, Present) and self.is_other(stored.status, found.record)
+        unique_id, uid = self.subject.unique_id, stored.meta.uid
+        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, same=same, other=other)
 
     @abstractmethod
     def is_same(self, status: S, record: Any) -> bool | None:
         """Whether a record under a chosen name is the resource that status describes; None if that is unknown."""
+
+    def is_other(self, status: S, record: Any) -> bool:
+        """Whether a record under a chosen name shows something else where nothing ever changes of one and the same."""
+        return self.is_same(status, record) is False
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:

@@ -96,6 +96,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return False
         return True if known and status.settled_generation is not None else None
 
+    def is_other(self, status: GpuVMStatus, record: VmRecord) -> bool:
+        """Whether its private address is another. A public one may change whenever a VM is switched on."""
+        return bool(status.private_ip and record.private_ip) and status.private_ip != record.private_ip
+
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the spec sets the VM's name."""
         return spec.vm_name is not None
