@@ -271,7 +271,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether no brake holds what this object's end destroys, which is from here on counted as begun."""
         return True
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """The object is gone."""
         self._tracker.forget(key.uid)
         self._looked.pop(key.uid, None)

@@ -147,7 +147,7 @@ class GpuCloudAccountReconciler:
     def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
         """An account waits for no listing."""
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """The account is gone, and with it its part of the session."""
         self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)

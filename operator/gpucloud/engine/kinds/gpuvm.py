@@ -141,9 +141,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._book(stored)
         self._count_departure(stored)
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """The object is gone."""
-        super().forget(key)
+        super().on_delete(key)
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
 
