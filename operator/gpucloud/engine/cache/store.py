@@ -1,4 +1,4 @@
-"""The custom resources as last seen: fed by the watch and by the answers to our own writes, whichever is newer."""
+"""Store: the newest view of each custom resource, from watch events and from answers to the operator's own writes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CachedObject(Generic[P, S]):
     amended: bool = False
 
     def same_facts_as(self, other: CachedObject[P, S]) -> bool:
-        """Whether the two are the same in all that a decision depends on."""
+        """Whether both views are equal in everything that a decision depends on."""
         return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
 
     @property

@@ -48,12 +48,12 @@ class Outcome(Enum):
 
     NOTHING = auto()
     CHANGE = auto()
-    ANNOUNCE = auto()  # a call that the next pass sends
+    ANNOUNCE = auto()  # a call that the next reconcile sends
 
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """A status to write, from this mono time on. ``first``: nothing is done before it stands."""
+    """A status write that is due at this mono time. ``first``: no call or release happens before the write."""
 
     at: float
     first: bool
@@ -68,7 +68,7 @@ class Facts(Protocol):
 
 
 class Reconciler(Protocol[P, S, F]):
-    """What a kind brings to the loop."""
+    """Decisions and calls of one kind, used by its controller."""
 
     @property
     def kind(self) -> str:
@@ -135,7 +135,7 @@ class Controller(Generic[P, S, F]):
         self._withheld_logged: dict[str, str] = {}
 
     async def reconcile(self, key: Key) -> None:
-        """One pass. Never raises: what fails is counted, logged, and tried again later."""
+        """Reconcile one object. Never raises: an error is counted, logged and retried."""
         began, not_before = self._clock.mono(), self.pace.begin(key.uid)
         if not_before is not None:
             self._queue.wake_at(key, not_before)
@@ -170,7 +170,7 @@ class Controller(Generic[P, S, F]):
         return self._reconciler.store
 
     def on_delete(self, key: Key) -> None:
-        """The object is gone: drop all that is remembered of it."""
+        """Drop a deleted object from the store, the queue and all trackers."""
         self._reconciler.on_delete(key)
         self._reconciler.store.drop(key.uid)
         self._queue.forget(key)
@@ -355,7 +355,7 @@ class Controller(Generic[P, S, F]):
         self.retry_later(key)
 
     def retry_later(self, key: Key) -> None:
-        """Look at this object again, after a failure: soon at first, then each minute."""
+        """Requeue a failed key with exponential backoff, at most one minute."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)

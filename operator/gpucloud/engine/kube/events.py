@@ -131,12 +131,12 @@ class EventRecorder:
         self._enqueue(kind, meta, event)
 
     def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
-        """Tell this with the object's next Event, or when ``flush`` is called, unless that Event says it all."""
+        """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
         self.flush(meta.uid)
         self._deferred[meta.uid] = (kind, meta, event)
 
     def flush(self, uid: str) -> None:
-        """Nothing more is to be said of what was held back for this object: tell that now."""
+        """Record the deferred Event of this object now."""
         held = self._deferred.pop(uid, None)
         if held is not None:
             self._enqueue(*held)
@@ -159,7 +159,7 @@ class EventRecorder:
         self._post(latest_now.document)
 
     def record_for_kind(self, plural: str, event: Event) -> None:
-        """Tell what concerns no object of a kind: it is told of the kind's definition, in the namespace ``default``."""
+        """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
         self._post(self._document(NO_NAMESPACE, regarding, event))
 

@@ -1,4 +1,4 @@
-"""The engine put together: one queue, one room a kind, one session a credential; started before the watch, drained after."""
+"""Engine: one queue, one reconciler per kind, one session per credential; starts before the watch and drains after it."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class Engine:
         self.turn.set()
 
     def _wire(self, tag: str) -> DeletionGuard:
-        """Make the rooms, one a kind, which share what they see; answers the brake, which spans all accounts."""
+        """Make one reconciler per kind over shared caches; return the deletion guard, which spans all accounts."""
         objects = Listers(
             vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
             vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),

@@ -1,6 +1,6 @@
-"""The operator's look for orphans: now and then, in every account; reported, and collected only where that is allowed.
+"""Orphan collector: scans every account periodically, reports orphans, and destroys them where collection is allowed.
 
-What it knows (witnesses, sightings) is this process's own and lost with it; then everything is only reported.
+Abandonments and sightings live in this process only. After a restart the collector only reports what it finds.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _AccountScan(NamedTuple):
 
 
 class OrphanCollector:
-    """Looks for orphans until cancelled."""
+    """Scans for orphans until cancelled."""
 
     def __init__(self, deps: CollectorDeps) -> None:
         self._deps = deps
@@ -115,7 +115,7 @@ class OrphanCollector:
             await asyncio.sleep(self._deps.interval)
 
     async def scan(self) -> None:
-        """One look: first at the cloud, then at the objects, then once more at what seems to belong to nobody."""
+        """Scan once: list the cloud, then the objects, then again the records that no object stands for."""
         deps = self._deps
         sessions = sorted(deps.sessions, key=lambda item: item[0])
         scans = [(label, session, await self._scan_session(session)) for label, session in sessions]

@@ -1,6 +1,6 @@
-"""What the cloud shows of ours, and which objects stand for it: one look, for the operator and for ``gpucloud orphans``.
+"""Scan: lists the cloud records of this installation and the objects that stand for them.
 
-The cloud is listed before the objects: what is created in between then has its object in the list.
+The cloud is listed before the objects, so that a record created in between has its object in the list.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def place_of(marked: MarkedRecord) -> Place:
 
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
-    """Look in every cluster that the credential knows: where no object lives is where leftovers hide."""
+    """Scan every cluster that the credential knows, also clusters without objects."""
     known = set(session.learned.clusters).union(*(session.inventories[holds].clusters for holds in MARKED))
     unlisted = {}
     try:
@@ -72,7 +72,7 @@ async def scan_session(session: AccountSession, tag: str) -> ScanResult:
 
 
 async def scan_places(session: AccountSession, tag: str, places: Iterable[Place], not_before: float = -math.inf) -> ScanResult:
-    """Look in these places only, by listings that began no earlier than this."""
+    """Scan these places only, by listings that began at ``not_before`` or later."""
     found: list[MarkedRecord] = []
     as_of, unlisted = {}, {}
     for place in places:
