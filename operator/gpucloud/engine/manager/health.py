@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_PASS_SECONDS = 180.0  # far above the deadlines of all calls that one pass can make
 LONGEST_WAIT_SECONDS = 300.0
-LONGEST_STALENESS_SECONDS = 240.0  # less than between two roll calls, so that the second one decides
+LONGEST_STALENESS_SECONDS = 240.0  # less than the time between two resyncs, so that the second one decides
 
 
 def ailment(engine: Engine) -> str:

@@ -345,7 +345,7 @@ class Engine:
                 return
 
     def _order_of(self, kind: str, stored: CachedObject[Any, Any]) -> Order | None:
-        """What was ordered for an object, as its room knows it."""
+        """The order record of an object, as its reconciler knows it."""
         order: Order | None = self._reconcilers[kind].order_of(stored)
         return order
 

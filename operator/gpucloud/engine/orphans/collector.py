@@ -233,7 +233,7 @@ class OrphanCollector:
         )
 
     async def _destroy(self, at: _AccountScan, marked: MarkedRecord, abandonment: Abandonment) -> None:
-        """The one call that this room sends, unless an object comes that may be looking for the thing while the call waits."""
+        """Send the destroying call, unless an object that may want the record appears while the call waits."""
         verb = Verb.DESTROY if marked.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
         self._sent[_key(at.session, marked)] = self._deps.clock.mono()
         here, client, failure = marked.where, at.session.client, ""
