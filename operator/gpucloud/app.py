@@ -47,7 +47,7 @@ def run(settings: Settings) -> int:
 async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
     engine = Engine(_placed(settings), lifecycle.connect, SystemClock())
-    endpoints, console = Endpoints(engine), Console(engine.kube, engine.known)
+    endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     metrics_port, health_port = await endpoints.start(settings)
     log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)
     if settings.console:
@@ -64,7 +64,7 @@ async def _serve(settings: Settings) -> int:
         await console.stop()
         await endpoints.stop()
         log.info("stopped")
-    return 1 if engine.broken else 0
+    return 1 if engine.restart_required else 0
 
 
 async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
@@ -88,7 +88,7 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     await lifecycle.run(tasks)
     if not stopped.is_set():
         log.critical("ending: the watch has ended by itself, and only a new process can begin it again")
-        engine.broken = True
+        engine.restart_required = True
         engine.end()
 
 

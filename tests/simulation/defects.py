@@ -163,9 +163,9 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         (STEPS, "    if f.now.mono < f.found.since + patience:", "    if f.seen:"),
     ),
     "what vanished while the watch was broken is believed for ever": (
-        (RESYNC, "                loop.forget(Key(", "                str(Key("),
+        (RESYNC, "                controller.on_delete(Key(", "                str(Key("),
     ),
-    "an etcd that went back in time is not on_update": (
+    "an etcd that went back in time is not noticed": (
         (RESYNC, "                self._broken()\n                return\n", "                return\n"),
     ),
     "a stale listing proves that a name is free": (
@@ -184,7 +184,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "what the owner says while a call waits does not count": (
-        (CONTROLLER, "        return latest is not None and latest.says_as(stored)", "        return latest is not None"),
+        (CONTROLLER, "        return latest is not None and latest.same_facts_as(stored)", "        return latest is not None"),
         (
             CONTROLLER,
             "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:",
@@ -278,7 +278,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a record of gone is believed after a restart": ("crash-at-call", "delete"),
     "Ready stands while the cloud cannot be listed": ("long outage",),
     "what vanished while the watch was broken is believed for ever": ("watch-410", "delete"),
-    "an etcd that went back in time is not on_update": ("back up etcd", "restore etcd"),
+    "an etcd that went back in time is not noticed": ("back up etcd", "restore etcd"),
     "what the owner says while a call waits does not count": ("pause", "pause process"),
     "the pause annotation is not heeded": ("pause", "delete"),
     "Retain is heeded only when the VM was adopted": ("edit deletion", "delete"),

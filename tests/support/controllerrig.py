@@ -79,7 +79,7 @@ class FakeReconciler:
     def on_update(self, stored):
         self.seen.append(stored.status)
 
-    def forget(self, key):
+    def on_delete(self, key):
         self.forgotten.append(key)
 
 

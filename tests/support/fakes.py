@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from gpucloud.cloud.models import Listing
-from gpucloud.engine.kube.client import KubeError, Roll
+from gpucloud.engine.kube.client import KubeError, ListedVersions
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id
 from support.builders import UID
@@ -216,8 +216,8 @@ class FakeKube:
     async def uids(self, plural, _namespaces):
         return self.known.get(plural, set())
 
-    async def roll(self, plural, _namespaces):
-        return Roll(dict.fromkeys(self.known.get(plural, set()), self.version))
+    async def list_versions(self, plural, _namespaces):
+        return ListedVersions(dict.fromkeys(self.known.get(plural, set()), self.version))
 
     async def cluster_uid(self):
         return "a-cluster"

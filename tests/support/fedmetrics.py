@@ -30,7 +30,7 @@ def everything(clusters: list[str]) -> Metrics:
     metrics = Metrics()
     listed = [(ACCOUNT, "vms", cluster) for cluster in clusters]
     metrics.export_objects(lambda: [("GpuVM", "True", "Running")])
-    metrics.export_sights(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
+    metrics.export_listing_statuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
     metrics.export_held(lambda: {("team",): 1.0})
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])

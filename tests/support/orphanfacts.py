@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpucloud.cloud.models import VmRecord
 from gpucloud.reconcile.facts import AccountFacts
 from gpucloud.reconcile.naming import Identity, external_name, read_mark
-from gpucloud.reconcile.orphans import Case, Owner, Owners, Rules, Thing, Witness
+from gpucloud.reconcile.orphans import Abandonment, MarkedRecord, OrphanFacts, Owner, Owners, Rules
 from support.builders import NOW, TAG, UID
 
 GONE_AT = NOW - 4000.0  # when its object went
@@ -20,7 +20,7 @@ def a_thing(name="train", uid=UID, *, tag=TAG, kind="GpuVM", vpc="acme", cluster
     mark = read_mark(called, tag)
     assert mark is not None
     record = VmRecord.model_validate({"id": called, "status": "ONLINE", "tenancy_name": tenant, "namespace": vpc or None})
-    return Thing(kind, Identity(cluster, vpc, called), mark, record, **more)
+    return MarkedRecord(kind, Identity(cluster, vpc, called), mark, record, **more)
 
 
 def an_owner(name="train", uid=UID, kind="GpuVM", place=None, namespace="team", **more):
@@ -32,16 +32,16 @@ def owners(*items):
 
 
 def a_witness(thing=None, **changes):
-    seen = Witness("GpuVM", "team", "train", UID, (thing or a_thing()).where, "acme", GONE_AT)
+    seen = Abandonment("GpuVM", "team", "train", UID, (thing or a_thing()).where, "acme", GONE_AT)
     return replace(seen, **changes)
 
 
 def a_case(**changes):
     """An orphan that may be collected: nothing speaks against it."""
-    case = Case(
+    case = OrphanFacts(
         now=NOW,
-        thing=a_thing(),
-        witness=a_witness(),
+        marked=a_thing(),
+        abandonment=a_witness(),
         rules=RULES,
         seen=(NOW - 700.0, NOW - 10.0),
         listed=NOW - 5.0,

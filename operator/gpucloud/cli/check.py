@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"gpucloud check: {error}", file=sys.stderr)
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
-    from gpucloud.cli.operations.check import look  # noqa: PLC0415
+    from gpucloud.cli.operations.check import run_checks  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
 
     try:
-        return show(asyncio.run(look(chosen, connect)))
+        return show(asyncio.run(run_checks(chosen, connect)))
     except (NoCluster, OSError, settings.SettingsError) as error:
         print(f"gpucloud check: {error}", file=sys.stderr)
         return UNWELL

@@ -113,20 +113,20 @@ def as_document(report: Report) -> dict[str, Any]:
 
 def _cells(item: Found) -> dict[str, str | None]:
     """One orphan. The cloud's words are made safe for a terminal; a record that is missing a field says nothing there."""
-    where, record = item.thing.where, item.thing.record
+    where, record = item.marked.where, item.marked.record
     changed = getattr(record, "last_updated", None) or getattr(record, "creation_date", None)
     ready = getattr(record, "ready_to_use", None)
     state = getattr(record, "status", None) or (None if ready is None else "ready" if ready else "not ready")
     return {
         "account": item.account,
-        "kind": item.thing.kind,
+        "kind": item.marked.kind,
         "cluster": one_line(where.cluster),
         "vpc": one_line(where.vpc) or None,
         "name": where.name,
         "state": None if state is None else one_line(state),
         "changedAt": None if changed is None else changed.isoformat(),
         "pricePerHour": item.price,
-        "madeFor": item.thing.made_for,
+        "madeFor": item.marked.made_for,
     }
 
 
@@ -134,14 +134,14 @@ def _price(found: Iterable[Found]) -> str | None:
     known = [
         Decimal(item.price)
         for item in found
-        if item.price is not None and is_billed_state(getattr(item.thing.record, "status", None))
+        if item.price is not None and is_billed_state(getattr(item.marked.record, "status", None))
     ]
     return str(sum(known)) if known else None
 
 
 def _total(found: tuple[Found, ...]) -> str:
-    kinds = sorted({item.thing.kind for item in found})
-    counts = ", ".join(f"{sum(item.thing.kind == kind for item in found)} made for a {kind}" for kind in kinds)
+    kinds = sorted({item.marked.kind for item in found})
+    counts = ", ".join(f"{sum(item.marked.kind == kind for item in found)} made for a {kind}" for kind in kinds)
     price = _price(found)
     costs = "." if price is None else f"; of known price ${price} an hour."
     return f"{len(found)} orphan{'s' if len(found) > 1 else ''}: {counts}{costs}"

@@ -28,7 +28,7 @@ FEW, SHARE = 2, 0.1  # more orphans than both limits suggest a mistake of the op
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class MarkedRecord:
     """A VM or snapshot with a name of this installation, from a believed listing."""
 
     kind: str  # kind of the object that it was created for
@@ -79,22 +79,22 @@ class Owners:
             for kind, name in {(owner.kind, owner.name), *owner.refers}:
                 self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
 
-    def stand_for(self, thing: Thing) -> bool:
+    def stand_for(self, marked: MarkedRecord) -> bool:
         """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
-        for owner in self._by_mark.get((thing.kind, thing.mark.fingerprint), ()):
-            if owner.place is None or (owner.place.name == thing.where.name and _same(owner.place.vpc, thing.where.vpc)):
+        for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
+            if owner.place is None or (owner.place.name == marked.where.name and _same(owner.place.vpc, marked.where.vpc)):
                 return True
-        named = self._by_name.get((thing.kind, thing.where.cluster.casefold(), thing.where.name), ())
-        return any(_same(vpc, thing.where.vpc) for vpc in named)
+        named = self._by_name.get((marked.kind, marked.where.cluster.casefold(), marked.where.name), ())
+        return any(_same(vpc, marked.where.vpc) for vpc in named)
 
-    def want(self, thing: Thing, namespace: str) -> bool:
+    def want(self, marked: MarkedRecord, namespace: str) -> bool:
         """Whether an object may own this resource: by the same base name, by a reference, or by name."""
-        return (thing.kind, namespace, thing.mark.base) in self._bases or thing.where.name in self._uses
+        return (marked.kind, namespace, marked.mark.base) in self._bases or marked.where.name in self._uses
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """Witness of a deletion: the object vanished before the operator destroyed its resource and released its finalizer."""
+class Abandonment:
+    """The object vanished before the operator destroyed its resource and released its finalizer."""
 
     kind: str
     namespace: str
@@ -130,12 +130,12 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class OrphanFacts:
     """One orphan, and the facts for the decision to collect it. Times are mono seconds."""
 
     now: float
-    thing: Thing
-    witness: Witness | None
+    marked: MarkedRecord
+    abandonment: Abandonment | None
     rules: Rules
     seen: tuple[float, ...]  # start of the last listings in a row that showed it as an orphan
     listed: float  # start of the list of all objects that does not contain its owner
@@ -149,7 +149,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class OrphanCounts:
     """Number of orphans of an account, and of all resources of ours in it."""
 
     orphans: int
@@ -161,13 +161,13 @@ class Tally:
         return self.orphans > max(FEW, SHARE * self.ours)
 
 
-def orphans(things: Iterable[Thing], owners: Owners) -> tuple[Thing, ...]:
+def orphans(records: Iterable[MarkedRecord], owners: Owners) -> tuple[MarkedRecord, ...]:
     """Return the resources without an owner."""
-    return tuple(thing for thing in things if not owners.stand_for(thing))
+    return tuple(marked for marked in records if not owners.stand_for(marked))
 
 
-def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
-    """Return the witness of an object's deletion; None unless the object should have destroyed its resource and could not."""
+def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None:
+    """Return how an object was abandoned; None unless the object should have destroyed its resource and could not."""
     meta, here = f.meta, f.identity
     abandoned = meta.deleting and meta.has_finalizer and not f.memory.freed
     meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
@@ -175,25 +175,25 @@ def witness(f: CloudFacts[Any, Any, Any], tag: str) -> Witness | None:
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
         return None
     tenancy = f.status.tenancy
-    return Witness(f.subject.kind, meta.namespace, meta.name, meta.uid, here, tenancy, f.now.mono)
+    return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, tenancy, f.now.mono)
 
 
-def hold(case: Case) -> Hold | None:
+def hold(facts: OrphanFacts) -> Hold | None:
     """Return why this orphan is not collected; None if it may be."""
-    if not case.rules.collect:
+    if not facts.rules.collect:
         return Hold.OFF
-    if case.witness is None or not _speaks_of(case.witness, case.thing):
+    if facts.abandonment is None or not _speaks_of(facts.abandonment, facts.marked):
         return Hold.UNWITNESSED
     reasons = (
-        (Hold.UNCLEAR, not case.clear),
-        (Hold.STALE, case.now - case.listed > FRESH_SECONDS or not case.seen or case.listed < case.seen[-1]),
-        (Hold.UNPLACED, not case.thing.where.vpc or case.thing.duplicate_records),
-        (Hold.TENANT, not _of_its_tenant(case, case.witness)),
-        (Hold.WANTED, case.wanted),
-        (Hold.YOUNG, case.now - case.witness.at < case.rules.age),
-        (Hold.SEEN_ONCE, len(set(case.seen)) < 2 or sorted(case.seen)[-2] <= case.witness.at),
-        (Hold.SENT, case.sent is not None and case.now - case.sent < RESEND_SECONDS),
-        (Hold.MANY, Tally(case.orphans, case.ours).many),
+        (Hold.UNCLEAR, not facts.clear),
+        (Hold.STALE, facts.now - facts.listed > FRESH_SECONDS or not facts.seen or facts.listed < facts.seen[-1]),
+        (Hold.UNPLACED, not facts.marked.where.vpc or facts.marked.duplicate_records),
+        (Hold.TENANT, not _of_its_tenant(facts, facts.abandonment)),
+        (Hold.WANTED, facts.wanted),
+        (Hold.YOUNG, facts.now - facts.abandonment.at < facts.rules.age),
+        (Hold.SEEN_ONCE, len(set(facts.seen)) < 2 or sorted(facts.seen)[-2] <= facts.abandonment.at),
+        (Hold.SENT, facts.sent is not None and facts.now - facts.sent < RESEND_SECONDS),
+        (Hold.MANY, OrphanCounts(facts.orphans, facts.ours).many),
     )
     return next((reason for reason, holds in reasons if holds), None)
 
@@ -204,16 +204,16 @@ def _ordered(f: CloudFacts[Any, Any, Any]) -> bool:
     return attempt is not None and (attempt.refusal is None or attempt.refusal.ambiguous)
 
 
-def _speaks_of(witness: Witness, thing: Thing) -> bool:
-    there, here = witness.where, thing.where
-    same = (witness.kind, there.name) == (thing.kind, here.name) and naming.same_cluster(there.cluster, here.cluster)
-    return same and _same(there.vpc, here.vpc) and thing.mark.fingerprint == naming.fingerprint(witness.uid)
+def _speaks_of(abandonment: Abandonment, marked: MarkedRecord) -> bool:
+    there, here = abandonment.where, marked.where
+    same = (abandonment.kind, there.name) == (marked.kind, here.name) and naming.same_cluster(there.cluster, here.cluster)
+    return same and _same(there.vpc, here.vpc) and marked.mark.fingerprint == naming.fingerprint(abandonment.uid)
 
 
-def _of_its_tenant(case: Case, witness: Witness) -> bool:
+def _of_its_tenant(facts: OrphanFacts, abandonment: Abandonment) -> bool:
     """Check, as for every destroying call, that record and credential are of the recorded tenant."""
-    seen: Present[Any] = Present(case.thing.record, case.seen[-1] if case.seen else case.began)
-    return isinstance(believed(seen, witness.tenancy, case.account, case.began), Present)
+    seen: Present[Any] = Present(facts.marked.record, facts.seen[-1] if facts.seen else facts.began)
+    return isinstance(believed(seen, abandonment.tenancy, facts.account, facts.began), Present)
 
 
 def _same(one: str, other: str) -> bool:

@@ -49,7 +49,7 @@ def test_people_get_a_table_with_totals_and_advice(capsys):
     assert "2 orphans: 1 made for a GpuSnapshot, 1 made for a GpuVM; of known price $2.05 an hour." in text
     head, vm, snapshot = text.splitlines()[:3]
     assert head.split()[:5] == ["ACCOUNT", "KIND", "CLUSTER", "VPC", "NAME"]
-    assert vm.split() == ["(operator)", "GpuVM", "Msc1", "acme", VM.thing.where.name, "ONLINE", "-", "2.05", "train"]
+    assert vm.split() == ["(operator)", "GpuVM", "Msc1", "acme", VM.marked.where.name, "ONLINE", "-", "2.05", "train"]
     assert snapshot.split()[-4:] == ["-", "2026-01-02T03:04:05+00:00", "-", "copy"]
     assert "DestroyServer" in text
 
@@ -59,14 +59,14 @@ def test_programs_get_the_same(capsys):
     document = json.loads(capsys.readouterr().out)
     show(a_report(VM, SNAPSHOT, failures=(FAILURE,)), "yaml")
     assert yaml.safe_load(capsys.readouterr().out) == document
-    assert [item["name"] for item in document["orphans"]] == [VM.thing.where.name, SNAPSHOT.thing.where.name]
+    assert [item["name"] for item in document["orphans"]] == [VM.marked.where.name, SNAPSHOT.marked.where.name]
     assert (document["pricePerHour"], document["installTag"]) == ("2.05", TAG)
     assert document["failures"] == [{"account": "team/default", "message": "there is no Secret 'key'"}]
 
 
 def test_the_clouds_words_cannot_forge_a_line(capsys):
-    record = VM.thing.record.model_copy(update={"status": "ONLINE\n\x1b[31mforged"})
-    show(a_report(replace(VM, thing=replace(VM.thing, record=record)), failures=(("a", "no\nforged"),)), "table")
+    record = VM.marked.record.model_copy(update={"status": "ONLINE\n\x1b[31mforged"})
+    show(a_report(replace(VM, marked=replace(VM.marked, record=record)), failures=(("a", "no\nforged"),)), "table")
     out, err = capsys.readouterr()
     assert "\x1b" not in out
     assert not [line for line in (out + err).splitlines() if line.startswith("forged")]

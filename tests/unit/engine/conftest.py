@@ -204,7 +204,7 @@ class Reconcilers:
 
     def drop(self, kind, name="train", *, uid=None, namespace="team"):
         uid = uid or f"u-{name}"
-        self.by_kind[kind].forget(Key(kind, namespace, name, uid))
+        self.by_kind[kind].on_delete(Key(kind, namespace, name, uid))
         self.by_kind[kind].store.drop(uid)
 
     async def facts(self, kind, name="train", *, uid=None):

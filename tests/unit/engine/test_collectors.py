@@ -11,7 +11,7 @@ import pytest
 from gpucloud.cloud.limits import TokenBucket
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.collectors import ListingStatus
-from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, Passed, Wrote
+from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, ReconcileResult, StatusWriteResult
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from support.fedmetrics import NOON, a_condition, a_status, everything
@@ -125,7 +125,7 @@ def test_what_is_seen_of_the_cloud_is_told_and_goes_when_nobody_needs_it():
             ("team/a", "vms", "Hou1"): ListingStatus(9.0, None, False),
         },
     )
-    metrics.export_sights(lambda: seen)
+    metrics.export_listing_statuses(lambda: seen)
     names = ("gpucloud_cloud_listing_age_seconds", "gpucloud_cloud_objects", "gpucloud_cloud_listing_implausible")
     told = lambda cluster: [value(metrics, name, account="team/a", kind="vms", cluster=cluster) for name in names]  # noqa: E731
     assert told("Msc1") == [7, 5, 1]
@@ -143,7 +143,7 @@ def test_clusters_that_share_a_label_are_told_of_together():
         "y": ListingStatus(9.0, 2, doubted=False),
         "z": ListingStatus(1.0, None, doubted=False),
     }
-    metrics.export_sights(
+    metrics.export_listing_statuses(
         lambda: {("team/a", "vms", cluster): listing_status for cluster, listing_status in listing_statuses.items()}
     )
     labels = {"account": "team/a", "kind": "vms", "cluster": OTHER_CLUSTERS}
@@ -160,9 +160,9 @@ def test_what_is_counted_by_kind_stands_at_0_from_the_start(kind):
     assert value(metrics, "gpucloud_time_to_ready_seconds_bucket", kind=kind, le="60.0") == 0
     assert value(metrics, f"operator_{kind.lower()}_termination_duration_seconds_count") == 0
     assert value(metrics, "controller_runtime_reconcile_errors_total", controller=kind) == 0
-    for result in Passed:
+    for result in ReconcileResult:
         assert value(metrics, "controller_runtime_reconcile_total", controller=kind, result=result) == 0
-    for result in Wrote:
+    for result in StatusWriteResult:
         assert value(metrics, "gpucloud_status_writes_total", kind=kind, result=result) == 0
     assert metrics.registry.get_sample_value("workqueue_retries_total", {"name": "gpucloud"}) == 0
 

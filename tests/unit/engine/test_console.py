@@ -14,7 +14,7 @@ from gpucloud.engine.cloud.account_session import Learned
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.manager.console import AT_ONCE, Console, Known
+from gpucloud.engine.manager.console import AT_ONCE, Console, ConsoleDeps
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
@@ -76,7 +76,7 @@ class Rig:
         self.accounts.put("team", Account("default", Session(client)))
         self.accounts.own = Account(OWN_ACCOUNT, Session(client))
         self.objects.accounts.put(a_body("GpuCloudAccount", "default", spec={"secretRef": {"name": "credential"}}))
-        self.known = Known(self.objects, self.accounts)
+        self.deps = ConsoleDeps(self.objects, self.accounts)
         self.port = 0
 
     def vm(self, reason="Running", vm_id=NAME, **spec):
@@ -99,7 +99,7 @@ async def rig():
     cloud.world("key", **WORLD)
     async with CloudClient("https://cloud.example", ApiKey("key"), transport=cloud) as client:
         made = Rig(client, cloud)
-        console = Console(made.apiserver, lambda: made.known)
+        console = Console(made.apiserver, lambda: made.deps)
         made.port = await console.start(0)
         yield made
         await console.stop()
@@ -189,7 +189,7 @@ async def test_an_operator_without_the_right_to_ask_says_so_and_gives_nothing(ri
 
 
 async def test_nothing_is_answered_before_all_is_known(rig):
-    rig.known = None
+    rig.deps = None
     assert (await rig.get(LOG))[0] == 503
 
 

@@ -9,7 +9,7 @@ from gpucloud.engine.cache.store import Store
 from gpucloud.engine.controller.controller import LASTING_SECONDS, stop
 from gpucloud.engine.controller.urgency import RECORDS
 from gpucloud.engine.kube.events import Event
-from gpucloud.engine.telemetry.metrics import Passed
+from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -60,7 +60,8 @@ async def test_a_pass_that_finds_nothing_to_do_is_counted_apart(rig):
     await it.live(1)  # the write
     it.queue.add(KEY)
     await it.live(1)  # stands already
-    results = {result: it.count("controller_runtime_reconcile_total", controller="GpuVM", result=result) for result in Passed}
+    counted = "controller_runtime_reconcile_total"
+    results = {result: it.count(counted, controller="GpuVM", result=result) for result in ReconcileResult}
     assert len(it.kube.statuses) == 1
     assert results == {"success": 1, "unchanged": 1, "requeue": 0, "error": 0}
 
@@ -310,7 +311,7 @@ async def test_an_object_that_is_forgotten_is_not_worked_on(rig):
     it = rig(lambda facts: Plan(wake_at=facts.now.mono + 5))
     it.put()
     await it.live(1)
-    it.loop.forget(KEY)
+    it.loop.on_delete(KEY)
     before = len(it.reconciler.attended)
     await asyncio.sleep(60)
     assert len(it.reconciler.attended) == before
@@ -325,7 +326,7 @@ async def test_the_answer_to_a_write_does_not_bring_a_gone_object_back(rig):
 
     async def overtaken(*arguments):
         document = await answer(*arguments)
-        it.loop.forget(KEY)  # DELETED arrives on the other connection before our answer is read
+        it.loop.on_delete(KEY)  # DELETED arrives on the other connection before our answer is read
         return document
 
     it.kube.replace_status = overtaken
@@ -423,7 +424,7 @@ async def test_what_is_gone_is_kept_back_no_more(rig):
     it = rig(lambda _facts: Plan(status=CREATING, withheld=Verb.CREATE))
     it.put()
     await it.live(1)
-    it.loop.forget(KEY)
+    it.loop.on_delete(KEY)
     assert it.loop.withheld == {}
 
 
@@ -436,14 +437,14 @@ async def test_after_a_write_without_an_answer_nothing_is_sent_before_a_look(rig
     said = [Plan(status=CREATING, action=Verb.CREATE)]
     it = rig(lambda _facts: said[0])
     it.put()
-    await it.loop.run_once(KEY)  # the announcement
+    await it.loop.reconcile(KEY)  # the announcement
     said[0], it.kube.fails = Plan(status=RUNNING), [DOWN]
-    await it.loop.run_once(KEY)
+    await it.loop.reconcile(KEY)
     body = it.kube.bodies[UID] = {"metadata": dict(it.reconciler.store.get(UID).raw_meta), "status": {}}
     body["metadata"] |= {"resourceVersion": "999"}
     said[0] = Plan(status=CREATING, action=Verb.CREATE)
     await asyncio.sleep(1)
-    await it.loop.run_once(KEY)
+    await it.loop.reconcile(KEY)
     assert (it.reconciler.acted, len(it.kube.reads)) == ([], 1)
 
 
@@ -458,16 +459,16 @@ async def test_after_a_write_without_an_answer_nothing_is_sent_before_a_look(rig
 async def test_a_process_that_slept_asks_before_it_acts(slept, changed, acts, reads, why):
     rig = Rig(destroys_once)
     rig.put()
-    await rig.loop.run_once(KEY)  # the announcement
+    await rig.loop.reconcile(KEY)  # the announcement
     stored = rig.reconciler.store.get(UID)
     body = {"metadata": dict(stored.raw_meta), "status": CREATING.model_dump(mode="json", by_alias=True)}
     if changed:
         body["metadata"] |= {"resourceVersion": "999"}
     rig.kube.bodies[UID] = body
     await asyncio.sleep(slept)
-    await rig.loop.run_once(KEY)
+    await rig.loop.reconcile(KEY)
     assert (len(rig.reconciler.acted), len(rig.kube.reads)) == (acts, reads), why
-    await rig.loop.run_once(KEY)
+    await rig.loop.reconcile(KEY)
     assert len(rig.reconciler.acted) >= 1, "what was read is acted upon"
 
 

@@ -123,7 +123,7 @@ async def kill_sync(it):
 
 async def kill_roll_call(it):
     it.show()
-    it.kube.roll = Failing(it.kube.roll)
+    it.kube.list_versions = Failing(it.kube.list_versions)
     await asyncio.sleep(400)
     it.kube.known["gpuvms"].clear()  # it goes, and the watch does not tell
     await asyncio.sleep(400)
@@ -244,7 +244,7 @@ async def test_an_election_that_dies_ends_the_process_at_once(rig, logs):
     it.engine.election.on_loss = Failing(it.engine.election.on_loss)
     leases.refuses, leases.take = RuntimeError("a defect"), None
     await asyncio.wait_for(it.engine.ending.wait(), 20)
-    assert (it.engine.broken, it.engine.leading, it.deaths("election")) == (True, False, 1)
+    assert (it.engine.restart_required, it.engine.leading, it.deaths("election")) == (True, False, 1)
     assert [line["task"] for line in logs if line["log_level"] == "critical"] == ["election"]
     began = asyncio.get_running_loop().time()
     await it.engine.stop(35.0)

@@ -53,7 +53,7 @@ async def test_an_event_says_who_what_and_about_whom(recorder, kube):
 
 
 async def test_what_concerns_no_object_is_told_of_the_kind(recorder, kube):
-    recorder.tell_of_kind("gpuvms", NOTE)
+    recorder.record_for_kind("gpuvms", NOTE)
     (event,) = await posted(recorder, kube)
     assert event["regarding"]["kind"] == "CustomResourceDefinition"
     assert event["metadata"]["name"].startswith("gpuvms.gpucloud.dev.")
@@ -114,7 +114,7 @@ FAILED = Event("StopFailed", "StopServer failed: no.", "StopServer", warning=Tru
     ],
 )
 async def test_a_failed_call_is_no_event_beside_a_change_of_ready_that_says_it_all(recorder, kube, ready, told):
-    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
+    recorder.record_unless_repeated("GpuVM", an_object(), FAILED)
     recorder.record("GpuVM", an_object(uid="another"), NOTE)
     recorder.record("GpuVM", an_object(), Event("ApiError", ready, "Reconcile"))
     assert [event["reason"] for event in await posted(recorder, kube)] == ["Created", *told]
@@ -122,16 +122,16 @@ async def test_a_failed_call_is_no_event_beside_a_change_of_ready_that_says_it_a
 
 async def test_a_call_that_fails_again_and_changes_nothing_is_counted(recorder, kube):
     for _ in range(3):
-        recorder.tell_unless_said("GpuVM", an_object(), FAILED)
-        recorder.settle(an_object().uid)
-        recorder.settle(an_object().uid)
+        recorder.record_unless_repeated("GpuVM", an_object(), FAILED)
+        recorder.flush(an_object().uid)
+        recorder.flush(an_object().uid)
     (event,) = await posted(recorder, kube)
     assert (event["reason"], event["series"]["count"]) == ("StopFailed", 3)
 
 
 async def test_what_is_held_back_is_told_before_the_end_and_forgotten_with_its_object(recorder, kube):
-    recorder.tell_unless_said("GpuVM", an_object(), FAILED)
-    recorder.tell_unless_said("GpuVM", an_object(uid="gone"), FAILED)
+    recorder.record_unless_repeated("GpuVM", an_object(), FAILED)
+    recorder.record_unless_repeated("GpuVM", an_object(uid="gone"), FAILED)
     recorder.forget("gone")
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID]
 

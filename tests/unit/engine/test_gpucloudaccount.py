@@ -69,7 +69,7 @@ class Rig:
 
     def drop(self, name="default", *, uid=None):
         uid = uid or f"u-{name}"
-        self.reconciler.forget(Key("GpuCloudAccount", "team", name, uid))
+        self.reconciler.on_delete(Key("GpuCloudAccount", "team", name, uid))
         self.reconciler.store.drop(uid)
 
 

@@ -20,7 +20,7 @@ class Queue:
 class Engine:
     def __init__(self):
         self.queue, self.metrics, self.synced, self.clock = Queue(), Metrics(), False, HandClock()
-        self.lag = WatchStaleness(["GpuVM"], self.clock.mono)
+        self.staleness = WatchStaleness(["GpuVM"], self.clock.mono)
 
 
 @pytest.fixture
@@ -64,10 +64,10 @@ async def test_alive_while_work_moves(rig, waited, worked, status):
 )
 async def test_alive_while_the_watch_brings_what_there_is(rig, seconds, known, status, why):
     engine, get = rig
-    engine.lag.compare("GpuVM", {"u": 9}, {"u": 5})
+    engine.staleness.compare("GpuVM", {"u": 9}, {"u": 5})
     engine.clock.now += seconds
     assert (await get("/healthz"))[0] == 200, "no list has shown it again"
-    engine.lag.compare("GpuVM", {"u": 9}, {"u": known})
+    engine.staleness.compare("GpuVM", {"u": 9}, {"u": known})
     told = await get("/healthz")
     assert told[0] == status, why
     assert ("the watch of GpuVM" in told[1]) is (status == 500)

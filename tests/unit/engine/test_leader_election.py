@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.kube.leader_election import LeaderElector, Place, record_of
+from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, record_of
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.reconcile.lease import Durations, Record
 from support.fakes import LoopClock
@@ -31,7 +31,7 @@ class Side:
 
     def __init__(self, leases, name):
         self.clock, self.leases = SleepyClock(), leases
-        self.leader_elector = LeaderElector(leases, self.clock, Place("team", "it", name), LASTS, SystemEntropy())
+        self.leader_elector = LeaderElector(leases, self.clock, LeaseIdentity("team", "it", name), LASTS, SystemEntropy())
         self.led, self.lost = [], []
         self.leader_elector.on_lead = lambda: self.led.append(self.clock.mono())
         self.leader_elector.on_loss = lambda: self.lost.append(self.clock.mono())

@@ -149,12 +149,12 @@ async def test_a_watch_that_does_not_bring_what_lists_show_is_noticed_and_forgiv
     it.uids["gpuvms"].add("u-unseen")
     it.engine.observe("GpuVM", None, it.kube.bodies["u-train"])  # a new list: the roll is called
     await asyncio.sleep(5)
-    assert it.engine.lag.stuck()[0] == "GpuVM"
+    assert it.engine.staleness.stuck()[0] == "GpuVM"
     value = it.engine.metrics.registry.get_sample_value
     ages = {kind: value("gpucloud_watch_age_seconds", {"kind": kind}) for kind in PLURALS}
     assert [kind for kind, age in ages.items() if age > 10] == ["GpuVM"]
     it.show("GpuVM", "unseen")
-    assert it.engine.lag.stuck()[0] == ""
+    assert it.engine.staleness.stuck()[0] == ""
 
 
 async def test_how_long_objects_wait_is_told_until_they_wait_no_more(rig):

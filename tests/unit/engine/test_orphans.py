@@ -11,7 +11,7 @@ from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.manager.manager import Engine
-from gpucloud.engine.orphans.collector import TELL_AGAIN_SECONDS, TOLD_PER_SCAN, CollectorDeps, OrphanCollector
+from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN, CollectorDeps, OrphanCollector
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -56,7 +56,7 @@ class Rig:
                 kube=self.kube,
                 clock=LoopClock(),
                 synced=lambda: True,
-                tell=lambda label, kind, event: self.told.append((label, kind, event)),
+                record=lambda label, kind, event: self.told.append((label, kind, event)),
                 namespaces=(),
                 rules=Rules(**rules),
                 interval=600.0,
@@ -103,7 +103,7 @@ async def test_an_orphan_is_counted_and_told_once_a_day(rig):
     assert (label, kind, event.reason, event.warning) == (OWN_ACCOUNT, "GpuVM", "Orphan", True)
     assert all(word in event.note for word in (LEFT, "'acme'", "'Msc1'", "ONLINE", "$2.05 an hour", "gpucloud orphans"))
     assert (it.gauge(), it.gauge(kind="snapshots")) == (1, 0)
-    await asyncio.sleep(TELL_AGAIN_SECONDS)
+    await asyncio.sleep(REPORT_AGAIN_SECONDS)
     await it.orphans.scan()
     assert len(it.told) == 2
     assert not it.cloud.asked("DestroyServer")
@@ -241,7 +241,7 @@ async def test_a_flood_is_told_bit_by_bit(rig):
     it = rig()
     it.cloud.worlds[KEY]["GetServers"] = [vm(external_name(f"vm-{number}", f"u-{number}", TAG)) for number in range(50)]
     it.account()
-    for told in (TOLD_PER_SCAN, 2 * TOLD_PER_SCAN, 50, 50):
+    for told in (REPORTED_PER_SCAN, 2 * REPORTED_PER_SCAN, 50, 50):
         await it.orphans.scan()
         assert (len(it.told), it.gauge()) == (told, 50)
 
@@ -325,7 +325,7 @@ async def test_an_account_that_goes_is_forgotten(whole):
     account = a_resource("GpuCloudAccount", "default", uid="u-account")
     it.engine.observe("GpuCloudAccount", "ADDED", account)
     it.engine.observe("GpuCloudAccount", "DELETED", account)
-    assert list(it.engine.known().objects.accounts) == []
+    assert list(it.engine.console_deps().objects.accounts) == []
 
 
 async def test_one_is_destroyed_at_a_time(whole):

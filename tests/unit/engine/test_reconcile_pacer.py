@@ -8,7 +8,7 @@ import pytest
 from gpucloud.engine.controller.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
 from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
-from gpucloud.engine.telemetry.metrics import Passed
+from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
@@ -111,7 +111,7 @@ class Rig:
 
     def passes(self, kind):
         registry = self.engine.metrics.registry
-        labels = ({"controller": kind, "result": result} for result in Passed)
+        labels = ({"controller": kind, "result": result} for result in ReconcileResult)
         return sum(registry.get_sample_value("controller_runtime_reconcile_total", one) for one in labels)
 
     def ready(self, name):

@@ -7,8 +7,8 @@ import pytest
 from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cache.tombstones import REMEMBERED_SECONDS, Tombstones
-from gpucloud.engine.kube.client import KubeError, Roll
-from gpucloud.engine.manager.health import LONGEST_LAG_SECONDS
+from gpucloud.engine.kube.client import KubeError, ListedVersions
+from gpucloud.engine.manager.health import LONGEST_STALENESS_SECONDS
 from gpucloud.engine.manager.resync import INTERVAL_SECONDS, Resync
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from support.fakes import HandClock, a_resource
@@ -22,7 +22,7 @@ class OneLoop:
         for name in names:
             self.store.put(a_resource("GpuVM", name, uid=f"u-{name}"))
 
-    def forget(self, key):
+    def on_delete(self, key):
         self.forgotten.append(key.name)
         self.store.drop(key.uid)
 
@@ -33,19 +33,19 @@ class Apiserver:
     def __init__(self, *uids, error=None, during=None):
         self.there, self.error, self.during, self.asked, self.version = set(uids), error, during, 0, 0
 
-    async def roll(self, plural, namespaces):
+    async def list_versions(self, plural, namespaces):
         assert (plural, namespaces) == ("gpuvms", ("team",))
         self.asked += 1
         if self.during is not None:
             self.during()
         if self.error is not None:
             raise self.error
-        return Roll(dict.fromkeys(self.there, self.version))
+        return ListedVersions(dict.fromkeys(self.there, self.version))
 
 
-def roll_call(server, vms, broken=pytest.fail, lag=None, departed=None):
-    lag, departed = lag or WatchStaleness(["GpuVM"], HandClock().mono), departed or Tombstones(HandClock())
-    return Resync(server, {"GpuVM": vms}, ("team",), lag, broken, departed)
+def a_resync(server, vms, broken=pytest.fail, staleness=None, tombstones=None):
+    staleness, tombstones = staleness or WatchStaleness(["GpuVM"], HandClock().mono), tombstones or Tombstones(HandClock())
+    return Resync(server, {"GpuVM": vms}, ("team",), staleness, broken, tombstones)
 
 
 @pytest.mark.looptime
@@ -59,7 +59,7 @@ def roll_call(server, vms, broken=pytest.fail, lag=None, departed=None):
 )
 async def test_who_is_not_in_the_list_is_forgotten(there, forgotten, why):
     vms = OneLoop("a", "b")
-    await roll_call(Apiserver(*there), vms).call()
+    await a_resync(Apiserver(*there), vms).resync()
     assert vms.forgotten == forgotten, why
 
 
@@ -67,14 +67,14 @@ async def test_one_that_comes_while_the_list_is_read_is_kept():
     """The list is older than it."""
     vms = OneLoop("a")
     server = Apiserver("u-a", during=lambda: vms.store.put(a_resource("GpuVM", "new", uid="u-new")))
-    await roll_call(server, vms).call()
+    await a_resync(server, vms).resync()
     assert vms.forgotten == []
 
 
 async def test_no_answer_forgets_nobody():
     vms = OneLoop("a")
     with pytest.raises(KubeError):
-        await roll_call(Apiserver(error=KubeError(404, "NotFound", "")), vms).call()
+        await a_resync(Apiserver(error=KubeError(404, "NotFound", "")), vms).resync()
     assert vms.forgotten == []
 
 
@@ -91,7 +91,7 @@ async def test_an_apiserver_that_went_back_in_time_ends_the_process(version, end
     vms, server, ended = OneLoop(), Apiserver("u-a"), []
     vms.store.put(a_resource("GpuVM", "a", uid="u-a", version=7))
     server.version = version
-    await roll_call(server, vms, lambda: ended.append(True)).call()
+    await a_resync(server, vms, lambda: ended.append(True)).resync()
     assert bool(ended) is ends, why
     assert vms.forgotten == [], "it is there"
 
@@ -106,11 +106,11 @@ async def test_an_apiserver_that_went_back_in_time_ends_the_process(version, end
     ],
 )
 async def test_what_is_there_again_after_its_end_ends_the_process(when, ends, why):
-    ended, departed = [], Tombstones(HandClock())
-    server = Apiserver("u-a", during=lambda: departed.add("u-a") if when == "during" else None)
+    ended, tombstones = [], Tombstones(HandClock())
+    server = Apiserver("u-a", during=lambda: tombstones.add("u-a") if when == "during" else None)
     if when == "before":
-        departed.add("u-a")
-    await roll_call(server, OneLoop(), lambda: ended.append(True), departed=departed).call()
+        tombstones.add("u-a")
+    await a_resync(server, OneLoop(), lambda: ended.append(True), tombstones=tombstones).resync()
     assert bool(ended) is ends, why
 
 
@@ -121,56 +121,56 @@ async def test_an_end_is_remembered_for_longer_than_until_the_next_roll_call():
 @pytest.mark.looptime
 async def test_where_nothing_is_known_the_list_shows_what_the_watch_never_brought():
     vms, server, clock = OneLoop(), Apiserver("u-a"), HandClock()
-    lag = WatchStaleness(["GpuVM"], clock.mono)
-    roll = roll_call(server, vms, lag=lag)
-    await roll.call()
-    assert lag.stuck() == ("GpuVM", 0.0), "it may be on its way"
+    staleness = WatchStaleness(["GpuVM"], clock.mono)
+    resync = a_resync(server, vms, staleness=staleness)
+    await resync.resync()
+    assert staleness.stuck() == ("GpuVM", 0.0), "it may be on its way"
     clock.now += INTERVAL_SECONDS
-    await roll.call()
-    assert lag.stuck() == ("GpuVM", INTERVAL_SECONDS)
-    assert lag.stuck()[1] > LONGEST_LAG_SECONDS, "two roll calls are enough for the probe"
-    assert lag.ages() == {("GpuVM",): INTERVAL_SECONDS}
+    await resync.resync()
+    assert staleness.stuck() == ("GpuVM", INTERVAL_SECONDS)
+    assert staleness.stuck()[1] > LONGEST_STALENESS_SECONDS, "two roll calls are enough for the probe"
+    assert staleness.ages() == {("GpuVM",): INTERVAL_SECONDS}
     vms.store.put(a_resource("GpuVM", "a", uid="u-a"))
-    await roll.call()
-    assert (lag.stuck(), lag.ages()) == (("", 0.0), {("GpuVM",): 0.0})
+    await resync.resync()
+    assert (staleness.stuck(), staleness.ages()) == (("", 0.0), {("GpuVM",): 0.0})
 
 
 @pytest.mark.looptime
 async def test_what_arrives_within_a_second_of_the_list_is_in_time():
     """A list is newer than events that are on their way."""
     vms, clock = OneLoop(), HandClock()
-    lag = WatchStaleness(["GpuVM"], clock.mono)
+    staleness = WatchStaleness(["GpuVM"], clock.mono)
     server = Apiserver("u-a", during=lambda: asyncio.get_running_loop().call_later(0.5, come))
 
     def come():
         vms.store.put(a_resource("GpuVM", "a", uid="u-a"))
 
     clock.now += 50
-    await roll_call(server, vms, lag=lag).call()
-    assert lag.ages() == {("GpuVM",): 0.0}
+    await a_resync(server, vms, staleness=staleness).resync()
+    assert staleness.ages() == {("GpuVM",): 0.0}
 
 
 @pytest.mark.looptime
 async def test_a_change_that_concerns_nobody_is_brought_like_any_other():
     """Nothing is decided by it, so nobody is woken; were its version not known either, the probe would end the process."""
     vms, server, clock = OneLoop(), Apiserver("u-a"), HandClock()
-    lag = WatchStaleness(["GpuVM"], clock.mono)
+    staleness = WatchStaleness(["GpuVM"], clock.mono)
     vms.store.put(a_resource("GpuVM", "a", uid="u-a", version=1))
     assert not vms.store.put(a_resource("GpuVM", "a", uid="u-a", version=7, meta={"annotations": {"somebody": "else's"}}))
     server.version = 7
-    await roll_call(server, vms, lag=lag).call()
-    assert (lag.stuck(), lag.ages()) == (("", 0.0), {("GpuVM",): 0.0})
+    await a_resync(server, vms, staleness=staleness).resync()
+    assert (staleness.stuck(), staleness.ages()) == (("", 0.0), {("GpuVM",): 0.0})
 
 
 @pytest.mark.looptime
 async def test_the_roll_is_called_after_a_new_list_and_now_and_then():
     vms, server = OneLoop("a"), Apiserver("u-a", error=KubeError(503, "", ""))
-    roll = roll_call(server, vms)
-    task = asyncio.create_task(roll.run())
+    resync = a_resync(server, vms)
+    task = asyncio.create_task(resync.run())
     await asyncio.sleep(5)
     assert server.asked == 0, "an idle operator reads nothing"
     for _ in range(100):
-        roll.relisted()
+        resync.relisted()
     await asyncio.sleep(5)
     assert server.asked == 1, "one list is shown object by object"
     server.error = None

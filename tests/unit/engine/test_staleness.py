@@ -28,40 +28,40 @@ LIVES = [
 @pytest.mark.parametrize(("comparisons", "stuck", "age", "why"), LIVES, ids=[row[3] for row in LIVES])
 def test_a_watch_and_what_lists_show(comparisons, stuck, age, why):
     clock = HandClock()
-    lag = WatchStaleness(["GpuVM", "GpuVpc"], clock.mono)
+    staleness = WatchStaleness(["GpuVM", "GpuVpc"], clock.mono)
     for listed, known in comparisons:
         clock.now += MINUTES_5
-        lag.compare("GpuVM", listed, known)
-    assert lag.stuck() == ("GpuVM" if lag.behind(listed, known) else "", stuck), why
-    assert lag.ages() == {("GpuVM",): age, ("GpuVpc",): 900}, why
+        staleness.compare("GpuVM", listed, known)
+    assert staleness.stuck() == ("GpuVM" if staleness.behind(listed, known) else "", stuck), why
+    assert staleness.ages() == {("GpuVM",): age, ("GpuVpc",): 900}, why
 
 
 def test_while_no_list_succeeds_the_age_grows_and_nothing_is_stuck():
     """An apiserver that cannot be reached restarts nobody; the metric tells of it."""
     clock = HandClock()
-    lag = WatchStaleness(["GpuVM"], clock.mono)
-    lag.compare("GpuVM", {"a": 9}, {"a": 5})
+    staleness = WatchStaleness(["GpuVM"], clock.mono)
+    staleness.compare("GpuVM", {"a": 9}, {"a": 5})
     clock.now += 3600
-    assert (lag.stuck()[1], lag.ages()) == (0, {("GpuVM",): 3600})
+    assert (staleness.stuck()[1], staleness.ages()) == (0, {("GpuVM",): 3600})
 
 
 @pytest.mark.parametrize(("uid", "stuck"), [("a", 0), ("b", 300)], ids=["that object", "another"])
 def test_an_event_of_the_object_ends_it_at_once(uid, stuck):
     """Else the probe would go on failing until the next list, and a watch that has recovered would be restarted."""
     clock = HandClock()
-    lag = WatchStaleness(["GpuVM"], clock.mono)
-    lag.compare("GpuVM", {"a": 9}, {})
+    staleness = WatchStaleness(["GpuVM"], clock.mono)
+    staleness.compare("GpuVM", {"a": 9}, {})
     clock.now += MINUTES_5
-    lag.compare("GpuVM", {"a": 9}, {})
-    lag.brought("GpuVM", uid)
-    assert lag.stuck()[1] == stuck
+    staleness.compare("GpuVM", {"a": 9}, {})
+    staleness.observed("GpuVM", uid)
+    assert staleness.stuck()[1] == stuck
 
 
 def test_the_worst_kind_is_named():
     clock = HandClock()
-    lag = WatchStaleness(["GpuVM", "GpuVpc"], clock.mono)
-    lag.compare("GpuVpc", {"v": 2}, {})
+    staleness = WatchStaleness(["GpuVM", "GpuVpc"], clock.mono)
+    staleness.compare("GpuVpc", {"v": 2}, {})
     clock.now += 100
-    lag.compare("GpuVM", {"a": 2}, {})
-    lag.compare("GpuVpc", {"v": 2}, {})
-    assert lag.stuck() == ("GpuVpc", 100)
+    staleness.compare("GpuVM", {"a": 2}, {})
+    staleness.compare("GpuVpc", {"v": 2}, {})
+    assert staleness.stuck() == ("GpuVpc", 100)

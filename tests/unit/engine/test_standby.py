@@ -110,7 +110,7 @@ async def test_standing_by_it_knows_all_and_touches_nothing(replica):
     assert value("gpucloud_vms", {"namespace": "team", "state": "ONLINE"}) is None
     going = {"type": "Ready", "reason": "Pending"}
     assert value("operator_gpuvm_termination_current_time_seconds", going) is None, "one and two wait for the leader"
-    assert it.engine.known() is None, "the console knows no more than what the leader has proven"
+    assert it.engine.console_deps() is None, "the console knows no more than what the leader has proven"
 
 
 async def test_its_turn_comes_and_it_acts_on_what_it_has_seen(replica):
@@ -160,7 +160,7 @@ async def test_it_loses_the_lease_and_does_nothing_more(replica):
     it.leases.take("another")
     await asyncio.sleep(3)
     assert it.engine.ending.is_set()
-    assert it.engine.broken, "the process ends with an error, and is started anew"
+    assert it.engine.restart_required, "the process ends with an error, and is started anew"
     written, orders = list(it.written), len(it.cloud.asked("CreateServer"))
     it.show("GpuVM", "late")
     it.show("GpuVM", "train", "MODIFIED", meta=GOING)

@@ -83,7 +83,7 @@ class Objects:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.0)
 
 
 def body(kind, name, **more):

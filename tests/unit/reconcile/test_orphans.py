@@ -14,7 +14,7 @@ from gpucloud.kinds.gpuvm import Deletion, GpuVMStatus
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, Verb
 from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
-from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, Rules, Tally, hold, orphans, witness
+from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, OrphanCounts, Rules, abandonment_of, hold, orphans
 from support.builders import NOW, TAG, UID, a_spec, an_object, an_order, facts, our_name, present
 from support.orphanfacts import GONE_AT, RULES, a_case, a_thing, a_witness, an_owner, owners
 
@@ -149,7 +149,7 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
     ],
 )
 def test_a_witness(changes, proof, why):
-    seen = witness(on_tombstone(**changes), TAG)
+    seen = abandonment_of(on_tombstone(**changes), TAG)
     assert (seen is not None) is proof, why
     if seen is not None:
         assert (seen.kind, seen.namespace, seen.name, seen.uid, seen.at) == ("GpuVM", "team", "train", UID, NOW)
@@ -160,20 +160,20 @@ def test_a_witness(changes, proof, why):
 
 AGAINST = {
     "off": ({"rules": Rules()}, Hold.OFF),
-    "nobody saw it": ({"witness": None}, Hold.UNWITNESSED),
-    "seen of another name": ({"witness": a_witness(where=replace(HERE, name="else"))}, Hold.UNWITNESSED),
-    "seen of another UID": ({"witness": a_witness(uid=OTHER)}, Hold.UNWITNESSED),
-    "seen in another cluster": ({"witness": a_witness(where=replace(HERE, cluster="Msc2"))}, Hold.UNWITNESSED),
-    "seen of another kind": ({"witness": a_witness(kind="GpuSnapshot")}, Hold.UNWITNESSED),
+    "nobody saw it": ({"abandonment": None}, Hold.UNWITNESSED),
+    "seen of another name": ({"abandonment": a_witness(where=replace(HERE, name="else"))}, Hold.UNWITNESSED),
+    "seen of another UID": ({"abandonment": a_witness(uid=OTHER)}, Hold.UNWITNESSED),
+    "seen in another cluster": ({"abandonment": a_witness(where=replace(HERE, cluster="Msc2"))}, Hold.UNWITNESSED),
+    "seen of another kind": ({"abandonment": a_witness(kind="GpuSnapshot")}, Hold.UNWITNESSED),
     "not all could be seen": ({"clear": False}, Hold.UNCLEAR),
     "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, Hold.STALE),
     "objects listed before the cloud": ({"listed": NOW - 11}, Hold.STALE),
     "not listed": ({"seen": ()}, Hold.STALE),
-    "twins": ({"thing": a_thing(duplicate_records=True)}, Hold.UNPLACED),
-    "in no VPC": ({"thing": a_thing(vpc="")}, Hold.UNPLACED),
-    "another tenant's record": ({"thing": a_thing(tenant="globex")}, Hold.TENANT),
+    "twins": ({"marked": a_thing(duplicate_records=True)}, Hold.UNPLACED),
+    "in no VPC": ({"marked": a_thing(vpc="")}, Hold.UNPLACED),
+    "another tenant's record": ({"marked": a_thing(tenant="globex")}, Hold.TENANT),
     "another tenant's credential": (
-        {"thing": a_thing(tenant="globex"), "account": AccountFacts("a", frozenset({"globex"}))},
+        {"marked": a_thing(tenant="globex"), "account": AccountFacts("a", frozenset({"globex"}))},
         Hold.TENANT,
     ),
     "wanted": ({"wanted": True}, Hold.WANTED),
@@ -199,8 +199,8 @@ def test_each_doubt_alone_keeps_it(changes, why):
         ({"orphans": 2, "ours": 2}, "two are few, of however many"),
         ({"orphans": 10, "ours": 100}, "a tenth"),
         ({"sent": NOW - RESEND_SECONDS}, "it was asked for long ago"),
-        ({"witness": a_witness(tenancy=None)}, "no tenant was recorded"),
-        ({"witness": a_witness(where=replace(HERE, vpc=""))}, "its VPC was not known then"),
+        ({"abandonment": a_witness(tenancy=None)}, "no tenant was recorded"),
+        ({"abandonment": a_witness(where=replace(HERE, vpc=""))}, "its VPC was not known then"),
         ({"rules": Rules(collect=True, age=0.0)}, "an age of nothing"),
     ],
 )
@@ -215,10 +215,10 @@ def near(moment):
 CASES = st.builds(
     a_case,
     rules=st.sampled_from([RULES, Rules(), Rules(collect=True, age=0.0)]),
-    thing=st.sampled_from(
+    marked=st.sampled_from(
         [a_thing(), a_thing(vpc=""), a_thing(duplicate_records=True), a_thing(uid=OTHER), a_thing(tenant="globex")]
     ),
-    witness=st.one_of(st.none(), st.builds(a_witness, at=near(NOW), uid=st.sampled_from([UID, OTHER]))),
+    abandonment=st.one_of(st.none(), st.builds(a_witness, at=near(NOW), uid=st.sampled_from([UID, OTHER]))),
     seen=st.lists(near(NOW - 10), max_size=2).map(sorted).map(tuple),
     listed=near(NOW),
     orphans=st.integers(1, 30),
@@ -234,24 +234,24 @@ def test_nothing_is_collected_unless_everything_speaks_for_it(case):
     """The conditions of docs/adr/0006, written here once more."""
     if hold(case) is not None:
         return
-    seen = case.witness
+    seen = case.abandonment
     assert case.rules.collect
     assert case.clear
     assert not case.wanted
     assert seen is not None
-    assert case.thing.where.name == seen.where.name == external_name(seen.name, seen.uid, TAG)
+    assert case.marked.where.name == seen.where.name == external_name(seen.name, seen.uid, TAG)
     assert case.now - seen.at >= case.rules.age
     assert len([at for at in set(case.seen) if at > seen.at]) == 2
     assert case.listed >= max(case.seen)
-    assert not case.thing.duplicate_records
-    assert case.thing.where.vpc
-    assert case.thing.record.tenancy_name == "acme"
+    assert not case.marked.duplicate_records
+    assert case.marked.where.vpc
+    assert case.marked.record.tenancy_name == "acme"
     assert case.orphans <= max(2, case.ours / 10)
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_many_is_more_than_two_and_more_than_a_tenth(found, ours):
-    assert Tally(found, ours).many is (found > 2 and 10 * found > ours)
+    assert OrphanCounts(found, ours).many is (found > 2 and 10 * found > ours)
 
 
 # --- a list of objects that cannot be relied on
@@ -266,5 +266,5 @@ def test_an_empty_or_cold_list_of_objects_kills_nothing(listed):
     assert len(lost) == 20
     for number, thing in enumerate(lost):
         seen = a_witness(thing, name=f"vm-{number}", uid=f"uid-{number}")
-        assert hold(a_case(thing=thing, witness=seen, orphans=20, ours=20, clear=not known.unread)) is not None
-        assert hold(a_case(thing=thing, witness=None, orphans=20, ours=20)) is Hold.UNWITNESSED
+        assert hold(a_case(marked=thing, abandonment=seen, orphans=20, ours=20, clear=not known.unread)) is not None
+        assert hold(a_case(marked=thing, abandonment=None, orphans=20, ours=20)) is Hold.UNWITNESSED

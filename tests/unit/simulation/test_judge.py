@@ -401,24 +401,6 @@ def test_a_process_ends_by_an_error(court):
     assert court.oracles == ["broken KeyError"]
 
 
-@pytest.mark.parametrize(
-    ("reason", "message", "rests"),
-    [
-        ("Rejected", "Delete this object and create it anew, corrected.", True),
-        ("DeletionBlocked", "DestroyVpc failed: it holds 1 VM. It tries again every 5 minutes.", False),  # seed 120325
-        ("ApiError", "CreateSnapshot failed again and again; it goes on trying every 5 minutes.", False),  # seed 120853
-        ("LimitReached", "Nothing is bought. It goes on by itself when there is room: delete a GpuVM.", False),  # seed 121425
-    ],
-)
-def test_what_calls_a_person_and_is_tried_again_does_not_rest(court, reason, message, rests):
-    item = court.applied()
-    court.says(item, "False", reason)
-    life = court.judge.books.lives[item["metadata"]["uid"]]
-    stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "message": message}
-    court.writes(item, conditions=[life.condition("Ready"), stalled])
-    assert ending._rests(life) == rests
-
-
 @pytest.mark.parametrize(("vpc", "leaves", "met"), [("acme", True, True), ("acme", False, False), ("acme-pn", True, False)])
 def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, met):
     """Seed 121313: the VPC waits for what is in it."""

@@ -27,7 +27,7 @@ class Finding:
     words: str
 
 
-async def look(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
+async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
     """Look at everything; a finding that is not well never hides another."""
     kube = KubeClient(login)
     try:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.orphans.scan import ScanResult
-    from gpucloud.reconcile.orphans import Owners, Thing
+    from gpucloud.reconcile.orphans import MarkedRecord, Owners
     from gpucloud.settings import Settings
 
 
@@ -38,7 +38,7 @@ class Found:
     """One orphan, through whose account it was seen, and what it costs an hour, if that is known."""
 
     account: str
-    thing: Thing
+    marked: MarkedRecord
     price: str | None
 
 
@@ -57,40 +57,42 @@ class _Inspector:
         self._settings = settings
         self._clock = SystemClock()
         self.kube = KubeClient(login)
-        around = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
-        self.sessions = AccountSessions(around, lambda _session: None)
+        session_deps = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
+        self.sessions = AccountSessions(session_deps, lambda _session: None)
         self._failures: list[tuple[str, str]] = []
 
     async def report(self) -> Report:
         """Cloud before objects, as ``survey`` wants it."""
         tag = self._settings.install_tag or installation_tag(await self.kube.cluster_uid())
         await self._open_sessions()
-        looks = [(label, session, await scan.look(session, tag)) for label, session in sorted(self.sessions, key=_label)]
+        sessions = sorted(self.sessions, key=_label)
+        scans = [(label, session, await scan.scan_session(session, tag)) for label, session in sessions]
         listed = self._clock.mono()
         owners = await self._owners(tag)
         found: dict[Any, Found] = {}
-        for label, session, seen in looks:
+        for label, session, seen in scans:
             for item in await self._confirmed(label, session, seen, (owners, tag, listed)):
-                found.setdefault((session.url, item.thing.key), item)
+                found.setdefault((session.url, item.marked.key), item)
         broken = {label for label, _ in self._failures}
-        well = tuple(label for label, _, _ in looks if label not in broken)
+        well = tuple(label for label, _, _ in scans if label not in broken)
         return Report(tag, tuple(found.values()), well, tuple(self._failures))
 
     async def _confirmed(
         self, label: str, session: AccountSession, seen: ScanResult, by: tuple[Owners, str, float]
     ) -> tuple[Found, ...]:
         owners, tag, listed = by
-        blind, suspects = dict(seen.blind), {thing.key: thing for thing in orphans(seen.things, owners)}
-        still: tuple[Thing, ...] = ()
+        unlisted, suspects = dict(seen.unlisted), {marked.key: marked for marked in orphans(seen.records, owners)}
+        still: tuple[MarkedRecord, ...] = ()
         if suspects:
             await session.catalogue.learned()
-            places = sorted({scan.place_of(thing) for thing in suspects.values()})
-            second = await scan.look_at(session, tag, places, listed)
-            still, blind = tuple(thing for thing in second.things if thing.key in suspects), blind | dict(second.blind)
-        for place, why in sorted(blind.items()):
+            places = sorted({scan.place_of(marked) for marked in suspects.values()})
+            second = await scan.scan_places(session, tag, places, listed)
+            still = tuple(marked for marked in second.records if marked.key in suspects)
+            unlisted |= dict(second.unlisted)
+        for place, why in sorted(unlisted.items()):
             where = "the clusters" if place is scan.CLUSTERS else f"{place.holds} in cluster {place.cluster!r}"
             self._failures.append((label, f"{where} cannot be listed: {why}"))
-        return tuple(Found(label, thing, price_of(session, thing)) for thing in still)
+        return tuple(Found(label, marked, price_of(session, marked)) for marked in still)
 
     async def _open_sessions(self) -> None:
         """The operator's own credential, if it is given, and that of every GpuCloudAccount."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.runtime.clock import Clock
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 STAYING = "What these stand for stays in the cloud, running and billed, by their deletion policy or since they were adopted:"
 
 
@@ -102,24 +102,24 @@ class Uninstall:
         Raises:
             NotDoneError: the apiserver does not let us. That it does not answer is waited out.
         """
-        deadline, told = self._clock.mono() + seconds, -1
+        deadline, reported = self._clock.mono() + seconds, -1
         staying: set[str] = set()  # by UID, what was told
         while True:
             try:
                 bodies = await self._bodies()
                 if policy == Policy.DRAIN:
-                    staying |= _tell_of_staying([item for item in bodies if item[1]["metadata"]["uid"] not in staying], say)
+                    staying |= _report_staying([item for item in bodies if item[1]["metadata"]["uid"] not in staying], say)
                 for plural, body in bodies:
-                    await self._let_go(plural, body, policy)
+                    await self._delete(plural, body, policy)
                 if not bodies or self._clock.mono() >= deadline:
                     return tuple(_left(body) for _, body in bodies)
-                if len(bodies) != told:
-                    told = len(bodies)
-                    say(f"{told} still there")
+                if len(bodies) != reported:
+                    reported = len(bodies)
+                    say(f"{reported} still there")
             except KubeError as error:
                 if not _passing(error) or self._clock.mono() >= deadline:
                     raise
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _bodies(self) -> list[tuple[str, dict[str, Any]]]:
         found: list[tuple[str, dict[str, Any]]] = []
@@ -133,7 +133,7 @@ class Uninstall:
             found.extend((definition.plural, {"kind": definition.kind, **body}) for body in bodies)
         return found
 
-    async def _let_go(self, plural: str, body: Mapping[str, Any], policy: Policy) -> None:
+    async def _delete(self, plural: str, body: Mapping[str, Any], policy: Policy) -> None:
         meta = body["metadata"]
         doing = "set to Retain"
         try:
@@ -147,7 +147,7 @@ class Uninstall:
                 raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
 
 
-def _tell_of_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
+def _report_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
     """Tell of all whose deletion destroys nothing, however many; answers their UIDs."""
     found = {body["metadata"]["uid"]: _called(body) for plural, body in bodies if _stays(plural, body)}
     if found:

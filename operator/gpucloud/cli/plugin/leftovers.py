@@ -18,7 +18,7 @@ from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.orphans import Thing as Marked
+from gpucloud.reconcile.orphans import MarkedRecord
 from gpucloud.reconcile.orphans import orphans as without_object
 
 if TYPE_CHECKING:
@@ -148,13 +148,13 @@ def _each(here: ClusterRecords) -> Iterator[tuple[str, Any]]:
     yield from ((VPC, record) for record in here.vpcs)
 
 
-def _marked(records: Records, tag: str) -> Iterator[Marked]:
+def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
     for here in records.clusters:
         for kind, record in _each(here):
             mark = naming.read_mark(record.id or "", tag) if kind != VPC else None
             if mark is not None:
                 where = naming.Identity(cluster=here.cluster, vpc=record.namespace or "", name=record.id)
-                yield Marked(kind, where, mark, record)
+                yield MarkedRecord(kind, where, mark, record)
 
 
 def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:

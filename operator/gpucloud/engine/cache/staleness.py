@@ -1,7 +1,7 @@
-"""Whether the watch keeps up: what lists show is compared with what is known here.
+"""Watch staleness: compares the versions in a list with the cached versions.
 
-A watch can be connected and silent, or bring bookmarks and no events: then nothing fails, and nothing moves. Events do not tell
-of that, since an idle cluster has none; a list of what is there does.
+A watch can be connected and deliver no events, or only bookmarks. An idle cluster has no events either, so only a list shows
+that the watch is stale.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """An object that a list showed newer than it is known: as what, since which comparison, and until which."""
+    """An object that a list shows newer than the cache: the cached version, and the first and last comparison that found it."""
 
     known: int
     since: float
@@ -23,7 +23,7 @@ class _Behind:
 
 
 class WatchStaleness:
-    """Compared after each roll call; asked by whoever scrapes, and by the probe."""
+    """Staleness of each kind's watch. Resync updates it; the metric and the liveness probe read it."""
 
     def __init__(self, kinds: Iterable[str], now: Callable[[], float]) -> None:
         self._now = now
@@ -32,11 +32,11 @@ class WatchStaleness:
 
     @staticmethod
     def behind(listed: Mapping[str, int], known: Mapping[str, int]) -> set[str]:
-        """Whose listed version is newer than the known one; what a list says no version of must only be known."""
+        """UIDs whose listed version is newer than the cached one. With listed version 0, the UID only has to be cached."""
         return {uid for uid, version in listed.items() if uid not in known or known[uid] < version}
 
     def compare(self, kind: str, listed: Mapping[str, int], known: Mapping[str, int]) -> None:
-        """``known`` is what is known now, so later than the list: only what had time to arrive counts as late."""
+        """Compare a list with ``known``, the versions cached after the list, so that events in transit had time to arrive."""
         now, before = self._now(), self._behind[kind]
         found = {}
         for uid in self.behind(listed, known):
@@ -47,20 +47,20 @@ class WatchStaleness:
         if not found:
             self._in_step[kind] = now
 
-    def brought(self, kind: str, uid: str) -> None:
-        """The watch has shown this object: for it, at least, it moves."""
+    def observed(self, kind: str, uid: str) -> None:
+        """The watch delivered an event of this object, so the object is not stale."""
         self._behind[kind].pop(uid, None)
 
     def ages(self) -> dict[tuple[str], float]:
-        """How long ago each kind's watch was last found to have brought everything, in seconds."""
+        """Seconds since each kind's watch last matched a list."""
         now = self._now()
         return {(kind,): now - seen for kind, seen in self._in_step.items()}
 
     def stuck(self) -> tuple[str, float]:
-        """The kind whose watch has failed longest to bring one and the same change, and for how long lists have shown it.
+        """The kind whose watch has missed one change for longest, and the seconds for which lists have shown that change.
 
-        While no list succeeds this stands still: that the apiserver cannot be reached is no fault of the watch.
+        The seconds grow only with successful lists: an apiserver outage is no fault of the watch.
         """
-        lags = ((one.until - one.since, kind) for kind, found in self._behind.items() for one in found.values())
-        seconds, kind = max(lags, default=(0.0, ""))
+        stuck = ((one.until - one.since, kind) for kind, found in self._behind.items() for one in found.values())
+        seconds, kind = max(stuck, default=(0.0, ""))
         return kind, seconds

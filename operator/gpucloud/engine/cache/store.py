@@ -1,4 +1,4 @@
-"""The custom resources as last seen: fed by the watch and by the answers to our own writes, whichever is newer."""
+"""Store: the newest view of each custom resource, from watch events and from answers to the operator's own writes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class CachedObject(Generic[P, S]):
     flaw: str = ""
     amended: bool = False
 
-    def says_as(self, other: CachedObject[P, S]) -> bool:
-        """Whether the two are the same in all that a decision depends on."""
+    def same_facts_as(self, other: CachedObject[P, S]) -> bool:
+        """Whether both views are equal in everything that a decision depends on."""
         return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
 
     @property
@@ -96,7 +96,7 @@ class Store(Generic[P, S]):
             self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
         if known is None or fresh.amended:
             return True
-        return not fresh.says_as(known)
+        return not fresh.same_facts_as(known)
 
     def status_in(self, body: Mapping[str, Any]) -> S:
         """The status that this document holds, read as the store reads it."""

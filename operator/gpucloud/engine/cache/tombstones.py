@@ -1,6 +1,6 @@
-"""Tombstones: objects whose DELETED event has come. A late watch event of one is ignored, since it would bring it back.
+"""Tombstones: late watch events for deleted UIDs are ignored.
 
-A list that began after the tombstone cannot show it: if one does, etcd was restored from a backup (``rollcall``).
+A list that began after the DELETED event cannot contain the object. If it does, etcd was restored from a backup (``resync``).
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
 
-LATE_SECONDS = 60.0  # no event is so late; an etcd that was restored later than that may show one of them anew
-REMEMBERED_SECONDS = 900.0  # three roll calls
+LATE_SECONDS = 60.0  # the longest delay of an event; after that, a new event means a restored etcd
+REMEMBERED_SECONDS = 900.0  # three resyncs
 
 
 class Tombstones:
-    """Their UIDs, each for some roll calls."""
+    """UIDs of deleted objects, each kept for three resyncs."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._since: dict[str, float] = {}  # the oldest first
 
     def add(self, uid: str) -> None:
-        """Its last event has come."""
+        """Record the DELETED event of this UID."""
         self._forget_old()
         self._since.pop(uid, None)
         self._since[uid] = self._clock.mono()
 
     def __contains__(self, uid: str) -> bool:
-        """Whether its last event came so short a while ago that others may still be on their way."""
+        """Whether this UID was deleted so recently that older events may still arrive."""
         since = self._since.get(uid)
         return since is not None and self._clock.mono() - since <= LATE_SECONDS
 
     def all(self) -> frozenset[str]:
-        """Those whose last event came since the last few roll calls."""
+        """All UIDs whose tombstones are kept."""
         self._forget_old()
         return frozenset(self._since)
 

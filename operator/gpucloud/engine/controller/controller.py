@@ -1,7 +1,4 @@
-"""One pass over one object: gather, decide, and at most one external write; then when to look again.
-
-The same few lines serve every kind. A kind's room brings its facts, its decision and its calls.
-"""
+"""Controller: reconciles the objects of one kind. Each reconcile gathers facts, decides, and makes at most one write."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
-from gpucloud.engine.telemetry.metrics import Passed, Wrote
+from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult
 from gpucloud.kinds.common import Status
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
@@ -46,17 +43,17 @@ BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACI
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
-class Did(Enum):
-    """What one pass has done to what stands outside."""
+class Outcome(Enum):
+    """What one reconcile has changed in the apiserver or the cloud."""
 
     NOTHING = auto()
     CHANGE = auto()
-    ANNOUNCE = auto()  # a call that the next pass sends
+    ANNOUNCE = auto()  # a call that the next reconcile sends
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A status to write, from this mono time on. ``first``: nothing is done before it stands."""
+class PendingWrite:
+    """A status write that is due at this mono time. ``first``: no call or release happens before the write."""
 
     at: float
     first: bool
@@ -71,7 +68,7 @@ class Facts(Protocol):
 
 
 class Reconciler(Protocol[P, S, F]):
-    """What a kind brings to the loop."""
+    """Decisions and calls of one kind, used by its controller."""
 
     @property
     def kind(self) -> str:
@@ -103,7 +100,7 @@ class Reconciler(Protocol[P, S, F]):
     def on_update(self, stored: CachedObject[P, S]) -> None:
         """A new view of an object."""
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """The object is gone."""
 
 
@@ -135,30 +132,30 @@ class Controller(Generic[P, S, F]):
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
         self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
-        self._withheld_told: dict[str, str] = {}
+        self._withheld_logged: dict[str, str] = {}
 
-    async def run_once(self, key: Key) -> None:
-        """One pass. Never raises: what fails is counted, logged, and tried again later."""
-        began, due = self._clock.mono(), self.pace.begin(key.uid)
-        if due is not None:
-            self._queue.wake_at(key, due)
+    async def reconcile(self, key: Key) -> None:
+        """Reconcile one object. Never raises: an error is counted, logged and retried."""
+        began, not_before = self._clock.mono(), self.pace.begin(key.uid)
+        if not_before is not None:
+            self._queue.wake_at(key, not_before)
             return
         try:
-            outcome = await self._pass(key)
-            result = Passed.UNCHANGED if outcome is Did.NOTHING else Passed.SUCCESS
-            self.pace.ended(key.uid, changed=outcome is not Did.NOTHING, announced=outcome is Did.ANNOUNCE)
+            outcome = await self._reconcile(key)
+            result = ReconcileResult.UNCHANGED if outcome is Outcome.NOTHING else ReconcileResult.SUCCESS
+            self.pace.ended(key.uid, changed=outcome is not Outcome.NOTHING, announced=outcome is Outcome.ANNOUNCE)
             self._failures.pop(key, None)
         except KubeError as error:
-            result = Passed.REQUEUE if error.conflict or error.gone else Passed.ERROR
+            result = ReconcileResult.REQUEUE if error.conflict or error.gone else ReconcileResult.ERROR
             self._after_kube_error(key, error)
         except Exception:
-            result = Passed.ERROR
+            result = ReconcileResult.ERROR
             log.exception("pass failed", **_names(key))
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
-            self.forget(key)
+            self.on_delete(key)
         self._metrics.reconciles.labels(key.kind, result).inc()
-        if result is Passed.ERROR:
+        if result is ReconcileResult.ERROR:
             self._metrics.reconcile_errors.labels(key.kind).inc()
         self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
 
@@ -172,9 +169,9 @@ class Controller(Generic[P, S, F]):
         """The objects as last seen."""
         return self._reconciler.store
 
-    def forget(self, key: Key) -> None:
-        """The object is gone: drop all that is remembered of it."""
-        self._reconciler.forget(key)
+    def on_delete(self, key: Key) -> None:
+        """Drop a deleted object from the store, the queue and all trackers."""
+        self._reconciler.on_delete(key)
         self._reconciler.store.drop(key.uid)
         self._queue.forget(key)
         self.pace.forget(key.uid)
@@ -185,30 +182,30 @@ class Controller(Generic[P, S, F]):
         self._confirmed.pop(key.uid, None)
         self._released.pop(key.uid, None)
         self.withheld.pop(key.uid, None)
-        self._withheld_told.pop(key.uid, None)
+        self._withheld_logged.pop(key.uid, None)
 
-    async def _pass(self, key: Key) -> Did:
+    async def _reconcile(self, key: Key) -> Outcome:
         stored = self._reconciler.store.get(key.uid)
         if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
-            return Did.NOTHING  # gone, or about to be: the watch tells
+            return Outcome.NOTHING  # gone, or about to be: the watch tells
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
-        self._note_withheld(key, plan)
+        self._record_withheld(key, plan)
         again = self._reconciler.requeue_after(key.uid, plan)
-        due = self._status_due(stored, plan)
+        pending = self._pending_write(stored, plan)
         now = self._clock.mono()
-        write_at = None if due is None else due.at
+        write_at = None if pending is None else pending.at
         self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(write_at, now), _later(plan.look_after, facts.now.mono)))
-        if plan.status is not None and due is not None and due.at <= now:
+        if plan.status is not None and pending is not None and pending.at <= now:
             return await self._write(key, stored, plan.status, plan)
-        if due is not None and due.first:
-            return Did.NOTHING  # the write waits for its turn, and whatever it announces waits for the write
+        if pending is not None and pending.first:
+            return Outcome.NOTHING  # the write waits for its turn, and whatever it announces waits for the write
         if plan.release is not None:
             await self._release(key, stored, plan.release)
-            return Did.CHANGE
+            return Outcome.CHANGE
         if plan.action is not None:
             return await self._act(key, stored, facts, plan)
-        return Did.NOTHING
+        return Outcome.NOTHING
 
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
@@ -219,30 +216,30 @@ class Controller(Generic[P, S, F]):
         level = log.warning if release.warning else log.info
         level("released", reason=release.reason, note=release.note, **_names(key))
 
-    def _note_withheld(self, key: Key, plan: Plan[S]) -> None:
+    def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
         if plan.withheld is None:
             if plan.status is not None:  # else it says nothing new: it only waits for a younger look
                 self.withheld.pop(key.uid, None)
             return
         self.withheld[key.uid] = plan.withheld
-        if self._withheld_told.get(key.uid) != plan.withheld:
-            self._withheld_told[key.uid] = plan.withheld
+        if self._withheld_logged.get(key.uid) != plan.withheld:
+            self._withheld_logged[key.uid] = plan.withheld
             log.info("withheld", would=plan.withheld, **_names(key))
 
-    def _status_due(self, stored: CachedObject[P, S], plan: Plan[S]) -> Due | None:
+    def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
         uid = stored.meta.uid
         if plan.status is None or (plan.status == stored.status and not stored.amended):
             self._differs_since.pop(uid, None)
-            self._events.settle(uid)  # no change of Ready tells of a call that failed
+            self._events.flush(uid)  # no change of Ready tells of a call that failed
             return None
         since = self._differs_since.setdefault(uid, self._clock.mono())
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
-        return Due(max(since if first else since + LASTING_SECONDS, in_turn), first)
+        return PendingWrite(max(since if first else since + LASTING_SECONDS, in_turn), first)
 
-    async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Did:
+    async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
         before = self._clock.mono()
         if plan.records_order:  # before the write: the watch may show it to us before its answer does
             self._reconciler.recording(key.uid, status)
@@ -251,22 +248,23 @@ class Controller(Generic[P, S, F]):
         try:
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
         except KubeError as error:
-            self._metrics.status_writes.labels(key.kind, Wrote.CONFLICT if error.conflict else Wrote.ERROR).inc()
+            failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
+            self._metrics.status_writes.labels(key.kind, failed).inc()
             self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
             raise
-        self._metrics.status_writes.labels(key.kind, Wrote.WRITTEN).inc()
+        self._metrics.status_writes.labels(key.kind, StatusWriteResult.WRITTEN).inc()
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._take(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
+            self._store_answer(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
         self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         if (stands := self._reconciler.store.get(key.uid)) is not None and stands.status != status:
-            return Did.NOTHING  # the apiserver shows something else than what was written
-        return Did.ANNOUNCE if announces else Did.CHANGE
+            return Outcome.NOTHING  # the apiserver shows something else than what was written
+        return Outcome.ANNOUNCE if announces else Outcome.CHANGE
 
     def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
         """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
@@ -284,7 +282,7 @@ class Controller(Generic[P, S, F]):
         self._metrics.changed(key.kind, before, after)
         for event in status_changes(before, after):
             self._events.record(key.kind, stored.meta, event)
-        self._events.settle(key.uid)
+        self._events.flush(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
         if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
             if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
@@ -292,7 +290,7 @@ class Controller(Generic[P, S, F]):
                 self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
             log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
 
-    async def _stands(self, key: Key, stored: CachedObject[P, S]) -> bool:
+    async def _is_confirmed(self, key: Key, stored: CachedObject[P, S]) -> bool:
         """Whether the apiserver has shown us lately that the object is still as we know it.
 
         A process that was asleep knows what it knew; its owner may have taken the object back since, and the watch tells that
@@ -308,45 +306,45 @@ class Controller(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._take(key.uid, fresh)
+        self._store_answer(key.uid, fresh)
         return False
 
-    def _take(self, uid: str, body: Mapping[str, Any]) -> None:
+    def _store_answer(self, uid: str, body: Mapping[str, Any]) -> None:
         """An answer of the apiserver has shown the object."""
         self._reconciler.store.put(body)
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
-    def _is_meant(self, stored: CachedObject[P, S]) -> bool:
+    def _is_current(self, stored: CachedObject[P, S]) -> bool:
         """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
         latest = self._reconciler.store.get(stored.meta.uid)
-        return latest is not None and latest.says_as(stored)
+        return latest is not None and latest.same_facts_as(stored)
 
-    async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Did:
-        stands = await self._stands(key, stored) and self._is_meant(stored)
-        if not stands:
+    async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Outcome:
+        confirmed = await self._is_confirmed(key, stored) and self._is_current(stored)
+        if not confirmed:
             self.pace.caused(key.uid)
             self._queue.add(key, Lane.ANNOUNCED)
-            return Did.NOTHING
+            return Outcome.NOTHING
         if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
-            return Did.NOTHING
+            return Outcome.NOTHING
         if not self._is_leader():  # the Lease is lost, and this process about to end
-            return Did.NOTHING
+            return Outcome.NOTHING
         reason = find((plan.status or stored.status).conditions, ConditionType.READY)
         asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
         # Before it is sent: after a crash this line is all that tells what was on its way, and why.
         log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
-        with precondition.require(lambda: self._is_meant(stored)):
+        with precondition.require(lambda: self._is_current(stored)):
             event = await self._reconciler.act(facts, plan)
         if event is None:
             self._queue.add(key, Lane.PEOPLE)
-            return Did.NOTHING
+            return Outcome.NOTHING
         event = with_cause(event, reason)
-        (self._events.tell_unless_said if event.warning else self._events.record)(key.kind, stored.meta, event)
+        (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
         (log.warning if event.warning else log.info)("call", outcome=event.reason, note=event.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
-        return Did.CHANGE
+        return Outcome.CHANGE
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
         if error.gone:
@@ -357,7 +355,7 @@ class Controller(Generic[P, S, F]):
         self.retry_later(key)
 
     def retry_later(self, key: Key) -> None:
-        """Look at this object again, after a failure: soon at first, then each minute."""
+        """Requeue a failed key with exponential backoff, at most one minute."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
@@ -369,7 +367,7 @@ async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any
     """One worker: takes keys until the queue is closed."""
     while (key := await queue.take()) is not None:
         try:
-            await controllers[key.kind].run_once(key)
+            await controllers[key.kind].reconcile(key)
         except Exception:  # it kills this worker, not the object
             controllers[key.kind].retry_later(key)
             raise

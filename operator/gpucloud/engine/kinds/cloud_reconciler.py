@@ -275,7 +275,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether the deletion guard admits the destruction of the object's resource; an admitted one is counted."""
         return True
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """Remove a deleted object; wake the objects that waited for it."""
         self._tracker.forget(key.uid)
         self._observed_through.pop(key.uid, None)

@@ -153,7 +153,7 @@ class DeletionGuard:
 
     async def _read(self, namespace: str) -> None:
         try:
-            text = (await self._namespaces.look(namespace)).brake_released_at
+            text = (await self._namespaces.get(namespace)).brake_released_at
         except KubeError as error:
             log.warning("the namespace cannot be read: what is held in it stays held", namespace=namespace, error=str(error))
             return

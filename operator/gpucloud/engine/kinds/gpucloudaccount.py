@@ -147,7 +147,7 @@ class GpuCloudAccountReconciler:
     def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
         """Return None: an account waits for no listing."""
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """Remove a deleted account and leave its session."""
         self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)

@@ -145,9 +145,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._count_usage(stored)
         self._count_departure(stored)
 
-    def forget(self, key: Key) -> None:
+    def on_delete(self, key: Key) -> None:
         """Remove a deleted object from quota usage and from the deletion guard."""
-        super().forget(key)
+        super().on_delete(key)
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
 

@@ -27,7 +27,7 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class ListedVersions:
     """Who is there, by consistent lists: UIDs, each with its version; 0 where the apiserver does not say."""
 
     versions: Mapping[str, int]
@@ -193,10 +193,10 @@ class KubeClient:
         return str(found["metadata"]["uid"])
 
     async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
-        """UIDs of all our objects of a kind that exist now, as ``roll``."""
-        return set((await self.roll(plural, namespaces)).versions)
+        """UIDs of all our objects of a kind that exist now, as ``list_versions``."""
+        return set((await self.list_versions(plural, namespaces)).versions)
 
-    async def roll(self, plural: str, namespaces: tuple[str, ...]) -> Roll:
+    async def list_versions(self, plural: str, namespaces: tuple[str, ...]) -> ListedVersions:
         """Who is there now, of all our objects of a kind, by paged metadata-only lists.
 
         Raises:
@@ -208,13 +208,13 @@ class KubeClient:
                 for item in page.get("items") or ():  # null when it is empty
                     version = str(item["metadata"].get("resourceVersion", ""))
                     versions[str(item["metadata"]["uid"])] = int(version) if version.isdecimal() else 0
-        return Roll(versions)
+        return ListedVersions(versions)
 
     async def resources(self, plural: str, namespaces: tuple[str, ...]) -> AsyncIterator[dict[str, Any]]:
         """All our objects of a kind that exist now, whole, page by page.
 
         Raises:
-            KubeError: as ``roll``.
+            KubeError: as ``list_versions``.
         """
         for path in _lists(plural, namespaces):
             async for page in self._pages(path, accept="application/json"):

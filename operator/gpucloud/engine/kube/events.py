@@ -115,7 +115,7 @@ class EventRecorder:
         self._kube = kube
         self._clock = clock
         self._latest: dict[str, _Latest] = {}  # by UID
-        self._unsaid: dict[str, tuple[str, ObjectFacts, Event]] = {}  # by UID: what the next Event may say, too
+        self._deferred: dict[str, tuple[str, ObjectFacts, Event]] = {}  # by UID: what the next Event may say, too
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
@@ -123,29 +123,29 @@ class EventRecorder:
     def record(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
 
-        What it says all of and was told to ``tell_unless_said`` is no Event of its own.
+        What it says all of and was told to ``record_unless_repeated`` is no Event of its own.
         """
-        held = self._unsaid.pop(meta.uid, None)
+        held = self._deferred.pop(meta.uid, None)
         if held is not None and not event.note.startswith(held[2].note):
-            self._tell(*held)
-        self._tell(kind, meta, event)
+            self._enqueue(*held)
+        self._enqueue(kind, meta, event)
 
-    def tell_unless_said(self, kind: str, meta: ObjectFacts, event: Event) -> None:
-        """Tell this with the object's next Event, or when ``settle`` is called, unless that Event says it all."""
-        self.settle(meta.uid)
-        self._unsaid[meta.uid] = (kind, meta, event)
+    def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+        """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
+        self.flush(meta.uid)
+        self._deferred[meta.uid] = (kind, meta, event)
 
-    def settle(self, uid: str) -> None:
-        """Nothing more is to be said of what was held back for this object: tell that now."""
-        held = self._unsaid.pop(uid, None)
+    def flush(self, uid: str) -> None:
+        """Record the deferred Event of this object now."""
+        held = self._deferred.pop(uid, None)
         if held is not None:
-            self._tell(*held)
+            self._enqueue(*held)
 
-    def _tell(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+    def _enqueue(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         now, latest = self._clock.mono(), self._latest.get(meta.uid)
         if latest is not None and latest.is_repeated_by(event, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
-            told = _Latest(event, {**latest.document, "series": series}, now, latest.count + 1)
+            latest_now = _Latest(event, {**latest.document, "series": series}, now, latest.count + 1)
         else:
             regarding = {
                 "apiVersion": API_VERSION,
@@ -154,19 +154,19 @@ class EventRecorder:
                 "name": meta.name,
                 "uid": meta.uid,
             }
-            told = _Latest(event, self._document(meta.namespace, regarding, event), now)
-        self._latest[meta.uid] = told
-        self._post(told.document)
+            latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
+        self._latest[meta.uid] = latest_now
+        self._post(latest_now.document)
 
-    def tell_of_kind(self, plural: str, event: Event) -> None:
-        """Tell what concerns no object of a kind: it is told of the kind's definition, in the namespace ``default``."""
+    def record_for_kind(self, plural: str, event: Event) -> None:
+        """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
         self._post(self._document(NO_NAMESPACE, regarding, event))
 
     def forget(self, uid: str) -> None:
         """The object is gone."""
         self._latest.pop(uid, None)
-        self._unsaid.pop(uid, None)
+        self._deferred.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""
@@ -195,8 +195,8 @@ class EventRecorder:
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
-        for uid in tuple(self._unsaid):
-            self.settle(uid)
+        for uid in tuple(self._deferred):
+            self.flush(uid)
         await self._backlog.join()
 
     async def _send(self, document: dict[str, Any]) -> None:

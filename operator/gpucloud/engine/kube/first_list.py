@@ -1,4 +1,4 @@
-"""The first list: when the watch has shown every object that there is."""
+"""Wait for cache sync: the watch has delivered every object that a list contains."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ CHECK_SECONDS = 0.2
 RELIST_SECONDS = 10.0
 
 
-async def shown_by_the_watch(kube: KubeClient, reconcilers: Collection[Any], namespaces: tuple[str, ...], clock: Clock) -> None:
-    """Wait until each room's store has every object that a list of our own names."""
+async def wait_for_first_list(
+    kube: KubeClient, reconcilers: Collection[Any], namespaces: tuple[str, ...], clock: Clock
+) -> None:
+    """Wait until each reconciler's store has every object that a list contains."""
     while True:
         try:
             missing = [(reconciler.store, await kube.uids(reconciler.plural, namespaces)) for reconciler in reconcilers]

@@ -33,7 +33,7 @@ TRIES_BEFORE_DEADLINE = 2  # a call that hangs leaves time for another
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LeaseIdentity:
     """Which Lease, and who we are in it."""
 
     namespace: str
@@ -83,7 +83,7 @@ class LeaderElector(NoElection):
         self,
         leases: Leases,
         clock: Clock,
-        where: Place,
+        where: LeaseIdentity,
         lasts: Durations,
         entropy: Entropy,
         tasks: Supervisor | None = None,
@@ -95,9 +95,9 @@ class LeaderElector(NoElection):
         self._clock = clock
         self._where = where
         self._lasts = lasts
-        self._it = ElectionState(where.me, lasts)
+        self._state = ElectionState(where.me, lasts)
         self._body: dict[str, Any] | None = None  # the Lease as last read
-        self._told: tuple[str, ...] = ()
+        self._last_logged: tuple[str, ...] = ()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -114,22 +114,22 @@ class LeaderElector(NoElection):
 
     def is_leader(self) -> bool:
         """Whether we may act at this very moment."""
-        return self._it.is_leader(self._clock.mono())
+        return self._state.is_leader(self._clock.mono())
 
     async def _run(self) -> None:
         """Stand by, lead, and hold on until cancelled, or until the Lease is lost: then it ends, for good."""
         try:
-            while (verdict := decide(self._it, self._clock.mono())).step is not Step.GIVE_UP:
+            while (verdict := decide(self._state, self._clock.mono())).step is not Step.GIVE_UP:
                 if verdict.step is Step.WAIT:
                     await self._wait(verdict.until)
                 else:
-                    await self._take()
-            holder = self._it.record.holder if self._it.record is not None else ""
+                    await self._acquire_or_renew()
+            holder = self._state.record.holder if self._state.record is not None else ""
             why = "it could not be renewed in time" if holder == self._where.me else f"it is held by {holder or 'nobody'!r}"
             log.error("the Lease is lost: nothing more is sent, and this process ends", why=why, **self._names())
         except Exception:  # without an election nobody may act
             log.exception("leader election failed: this process ends", **self._names())
-        self._it = ElectionState(self._where.me, self._lasts)
+        self._state = ElectionState(self._where.me, self._lasts)
         self.on_loss()
 
     async def _release(self) -> None:
@@ -137,17 +137,17 @@ class LeaderElector(NoElection):
         if not self.is_leader():
             return
         document = self._document("")
-        self._it = ElectionState(self._where.me, self._lasts)
+        self._state = ElectionState(self._where.me, self._lasts)
         try:
             async with asyncio.timeout(RELEASE_SECONDS):
-                await self._let_go(document)
+                await self._write_release(document)
         except (KubeError, TimeoutError) as error:
             said = str(error) or "no answer in time"
             log.warning("the Lease was not released: the next one waits until it lapses", error=said, **self._names())
             return
         log.info("released the Lease", **self._names())
 
-    async def _let_go(self, document: Mapping[str, Any]) -> None:
+    async def _write_release(self, document: Mapping[str, Any]) -> None:
         """Write that nobody holds it. A renewal under way when we withdrew may be saved: then it is ours in a later version."""
         try:
             await self._leases.replace_lease(document)
@@ -161,37 +161,37 @@ class LeaderElector(NoElection):
         """Until that time. A candidate looks meanwhile: how soon it sees a change is how soon it can take over."""
         pause = self._lasts.retry_period * (1.0 if self._leading else 1.0 + JITTER * self._entropy.jitter())
         await asyncio.sleep(max(SHORTEST_SECONDS, min(until - self._clock.mono(), pause)))
-        if not self._leading and not await self._look():
+        if not self._leading and not await self._read():
             await asyncio.sleep(pause)
 
-    async def _look(self) -> bool:
+    async def _read(self) -> bool:
         try:
-            async with asyncio.timeout(self._patience()):
+            async with asyncio.timeout(self._call_timeout()):
                 self._body = await self._leases.lease(self._where.namespace, self._where.name)
         except (KubeError, TimeoutError) as error:
-            self._complain("the Lease could not be read", error)
+            self._log_failure("the Lease could not be read", error)
             return False
         record = None if self._body is None else record_of(self._body)
-        self._it = self._it.saw(record, self._clock.mono())
+        self._state = self._state.saw(record, self._clock.mono())
         if record is not None and record.holder != self._where.me:
-            self._tell("standing by", record.holder)
+            self._log_once("standing by", record.holder)
         return True
 
-    async def _take(self) -> None:
+    async def _acquire_or_renew(self) -> None:
         """Acquire or renew. After a conflict see who was faster; after anything else try again in a while."""
         began, led = self._clock.mono(), self._leading
         document = self._document(self._where.me)
         try:
-            async with asyncio.timeout(self._patience()):
+            async with asyncio.timeout(self._call_timeout()):
                 write = self._leases.create_lease if self._body is None else self._leases.replace_lease
                 self._body = await write(document)
         except (KubeError, TimeoutError) as error:
-            if not self._overtaken(error) or not await self._look():
-                self._complain("the Lease could not be written", error)
-                await asyncio.sleep(min(self._lasts.retry_period, self._patience()))
+            if not self._overtaken(error) or not await self._read():
+                self._log_failure("the Lease could not be written", error)
+                await asyncio.sleep(min(self._lasts.retry_period, self._call_timeout()))
             return
-        self._it = self._it.wrote(record_of(self._body), began)
-        self._told = ()
+        self._state = self._state.wrote(record_of(self._body), began)
+        self._last_logged = ()
         if not led and self.is_leader():
             log.info("leading", **self._names())
             self.on_lead()
@@ -203,19 +203,19 @@ class LeaderElector(NoElection):
     @property
     def _leading(self) -> bool:
         """Whether we have become the leader, at some time."""
-        return self._it.renewed is not None
+        return self._state.renewed is not None
 
-    def _patience(self) -> float:
+    def _call_timeout(self) -> float:
         """How long a call may take: not beyond the deadline, and not so long that there is no second one."""
-        patience = self._lasts.renew_deadline / TRIES_BEFORE_DEADLINE
-        if self._it.renewed is None:
-            return patience
-        return max(0.0, min(patience, self._it.renewed + self._lasts.renew_deadline - self._clock.mono()))
+        timeout = self._lasts.renew_deadline / TRIES_BEFORE_DEADLINE
+        if self._state.renewed is None:
+            return timeout
+        return max(0.0, min(timeout, self._state.renewed + self._lasts.renew_deadline - self._clock.mono()))
 
     def _document(self, holder: str) -> dict[str, Any]:
         """The Lease to write; what others have noted on it stays."""
         now = f"{self._clock.instant():%Y-%m-%dT%H:%M:%S.%fZ}"
-        known = self._it.record or Record()
+        known = self._state.record or Record()
         renewal = known.holder == holder
         spec = {
             "holderIdentity": holder,
@@ -231,16 +231,16 @@ class LeaderElector(NoElection):
         }
         return {**_labelled(self._body or new), "spec": spec}
 
-    def _tell(self, what: str, holder: str) -> None:
+    def _log_once(self, what: str, holder: str) -> None:
         """Each thing once, until another is to be told."""
-        if self._told != (what, holder):
-            self._told = (what, holder)
+        if self._last_logged != (what, holder):
+            self._last_logged = (what, holder)
             log.info(what, holder=holder or "nobody", **self._names())
 
-    def _complain(self, what: str, error: Exception) -> None:
+    def _log_failure(self, what: str, error: Exception) -> None:
         said = str(error) or "no answer in time"
-        if self._told != (what, said):
-            self._told = (what, said)
+        if self._last_logged != (what, said):
+            self._last_logged = (what, said)
             hint = "may the operator get, create and update it?" if getattr(error, "status", 0) == 403 else ""
             log.warning(what, error=said, hint=hint, **self._names())
 
@@ -259,7 +259,7 @@ def leader_elector(settings: Settings, leases: Leases, clock: Clock, entropy: En
     """As the settings say."""
     if not settings.leader_elect:
         return NoElection()
-    where = Place(settings.lease_namespace, settings.lease_name, entropy.instance)
+    where = LeaseIdentity(settings.lease_namespace, settings.lease_name, entropy.instance)
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
     return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks)
 

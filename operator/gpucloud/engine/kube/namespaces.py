@@ -32,7 +32,7 @@ class Namespaces:
         self._clock = clock
         self._known: dict[str, tuple[float, Namespace]] = {}
 
-    async def look(self, namespace: str) -> Namespace:
+    async def get(self, namespace: str) -> Namespace:
         """The namespace as it was at most five seconds ago.
 
         Raises:
@@ -51,7 +51,7 @@ class Namespaces:
         Raises:
             KubeError: the apiserver did not answer.
         """
-        return (await self.look(namespace)).terminating
+        return (await self.get(namespace)).terminating
 
 
 def _of(meta: Mapping[str, Any] | None) -> Namespace:

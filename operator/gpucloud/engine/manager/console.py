@@ -55,7 +55,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ConsoleDeps:
     """What the console looks things up in."""
 
     objects: Listers
@@ -75,9 +75,9 @@ class Right:
 class Console:
     """The server. ``known`` answers None until the objects have been read, and while another one leads."""
 
-    def __init__(self, kube: Reviewer, known: Callable[[], Known | None]) -> None:
+    def __init__(self, kube: Reviewer, deps: Callable[[], ConsoleDeps | None]) -> None:
         self._kube = kube
-        self._known = known
+        self._deps = deps
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._runner: web.AppRunner | None = None
 
@@ -105,12 +105,12 @@ class Console:
             await self._runner.cleanup()
 
     def _answering(
-        self, ask: Callable[[web.Request, Known], Awaitable[web.Response]]
+        self, ask: Callable[[web.Request, ConsoleDeps], Awaitable[web.Response]]
     ) -> Callable[..., Awaitable[web.Response]]:
         async def answer(request: web.Request) -> web.Response:
             try:
-                async with self._slot() as known:
-                    return await ask(request, known)
+                async with self._slot() as deps:
+                    return await ask(request, deps)
             except RefusedError as error:
                 return web.json_response({"error": str(error)}, status=error.status)
             except CloudError as error:
@@ -119,52 +119,52 @@ class Console:
         return answer
 
     @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[Known]:
-        known = self._known()
-        if known is None:
+    async def _slot(self) -> AsyncIterator[ConsoleDeps]:
+        deps = self._deps()
+        if deps is None:
             raise RefusedError(503, "the operator has not read all objects yet, or another one leads: try again soon.")
         if self._slots.locked():
             raise RefusedError(503, "others are asking: try again in a moment.")
         async with self._slots:
-            yield known
+            yield deps
 
-    async def _boot_log(self, request: web.Request, known: Known) -> web.Response:
+    async def _boot_log(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         await self._permit(request, Right("get", gpuvm.PLURAL, name))
-        vm = known.objects.vms.named(namespace, name)
+        vm = deps.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
             raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
-        here, order = known.objects.vm_identity(vm, vm.spec), vm.order
+        here, order = deps.objects.vm_identity(vm, vm.spec), vm.order
         # Only what this object stands for: a name that is another's opens no view on that.
         if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
             raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")
-        client = _client(known, vm.meta, vm.spec, vm.status)
+        client = _client(deps, vm.meta, vm.spec, vm.status)
         record = await client.get_boot_logs(id=here.name, namespace=here.vpc, cluster=here.cluster, limit=_limit(request))
         return web.json_response({"bootLog": record.boot_logs or ""})
 
-    async def _offers(self, request: web.Request, known: Known) -> web.Response:
+    async def _offers(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
-        return _document(await reads.offers(_account_client(known, namespace, name), _cluster(request)))
+        return _document(await reads.offers(_account_client(deps, namespace, name), _cluster(request)))
 
-    async def _own_offers(self, request: web.Request, known: Known) -> web.Response:
+    async def _own_offers(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         """What a namespace without an account could buy with the operator's own."""
         namespace = request.match_info["namespace"]
         await self._permit(request, Right("list", gpuvm.PLURAL))
-        client = _client(known, _anybody(namespace), CloudSpec(), CloudStatus())
+        client = _client(deps, _anybody(namespace), CloudSpec(), CloudStatus())
         return _document(await reads.offers(client, _cluster(request)))
 
-    async def _records(self, request: web.Request, known: Known) -> web.Response:
+    async def _records(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         """All that an account sees: only for whoever may read its Secret, and so could ask the cloud without us."""
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
-        account = known.objects.accounts.named(namespace, name)
+        account = deps.objects.accounts.named(namespace, name)
         if account is None or account.spec is None:
             raise RefusedError(
                 404, f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read."
             )
         await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
-        return _document(await reads.records(_account_client(known, namespace, name)))
+        return _document(await reads.records(_account_client(deps, namespace, name)))
 
     async def _permit(self, request: web.Request, right: Right) -> None:
         """Let nobody on whom the apiserver does not know, or does not let do this in that namespace."""
@@ -204,16 +204,16 @@ class Console:
         return status.get("allowed") is True and status.get("denied") is not True
 
 
-def _client(known: Known, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudClient:
+def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudClient:
     """The client of the credential that an object works with, by the operator's own rule."""
-    account = known.accounts.resolve(meta, spec, status)
+    account = deps.accounts.resolve(meta, spec, status)
     if account.session is None:
         raise RefusedError(409, account.unknown.detail if account.unknown is not None else "the account is not ready.")
     return account.session.client
 
 
-def _account_client(known: Known, namespace: str, name: str) -> CloudClient:
-    account = known.accounts.get(namespace, name)
+def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudClient:
+    account = deps.accounts.get(namespace, name)
     if account is None or account.session is None:
         trouble = "there is none." if account is None else account.trouble
         raise RefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_PASS_SECONDS = 180.0  # far above the deadlines of all calls that one pass can make
 LONGEST_WAIT_SECONDS = 300.0
-LONGEST_LAG_SECONDS = 240.0  # less than between two roll calls, so that the second one decides
+LONGEST_STALENESS_SECONDS = 240.0  # less than the time between two resyncs, so that the second one decides
 
 
 def ailment(engine: Engine) -> str:
@@ -27,8 +27,8 @@ def ailment(engine: Engine) -> str:
         return f"a pass has been running for {worked:.0f} s"
     if waited > LONGEST_WAIT_SECONDS:
         return f"an object has been waiting for a worker for {waited:.0f} s"
-    kind, lag = engine.lag.stuck()
-    return f"the watch of {kind} has not brought for {lag:.0f} s what lists show" if lag > LONGEST_LAG_SECONDS else ""
+    kind, stale = engine.staleness.stuck()
+    return f"the watch of {kind} has not brought for {stale:.0f} s what lists show" if stale > LONGEST_STALENESS_SECONDS else ""
 
 
 class Endpoints:

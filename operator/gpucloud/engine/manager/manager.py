@@ -1,4 +1,4 @@
-"""The engine put together: one queue, one room a kind, one session a credential; started before the watch, drained after."""
+"""Engine: one queue, one reconciler per kind, one session per credential; starts before the watch and drains after it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
-from gpucloud.engine.kube.first_list import shown_by_the_watch
+from gpucloud.engine.kube.first_list import wait_for_first_list
 from gpucloud.engine.kube.leader_election import leader_elector
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.kube.waiting import wait_for_apiserver
-from gpucloud.engine.manager.console import Known
+from gpucloud.engine.manager.console import ConsoleDeps
 from gpucloud.engine.manager.ports import Ports
-from gpucloud.engine.manager.queries import Gauges
+from gpucloud.engine.manager.queries import Queries
 from gpucloud.engine.manager.resync import Resync
 from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
 from gpucloud.engine.orphans.scan import PLURALS
@@ -82,16 +82,16 @@ class Engine:
         self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
-        around = SessionDeps(options, intervals(settings), self.metrics, clock, self.is_leader, self.tasks, ports.cloud)
-        self.sessions = AccountSessions(around, self._attach)
+        session_deps = SessionDeps(options, intervals(settings), self.metrics, clock, self.is_leader, self.tasks, ports.cloud)
+        self.sessions = AccountSessions(session_deps, self._attach)
         self.references = References()
         self._cloud_reconcilers: list[CloudReconciler[Any, Any, Any]] = []
         self._account_reconciler: GpuCloudAccountReconciler | None = None
         self._orphans: OrphanCollector | None = None
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
         self._reconcilers: dict[str, Any] = {}
-        self._roll: Resync | None = None
-        self.lag = WatchStaleness((item.kind for item in DEFINITIONS), clock.mono)
+        self._resync: Resync | None = None
+        self.staleness = WatchStaleness((item.kind for item in DEFINITIONS), clock.mono)
         self._tombstones = Tombstones(clock)
         self._tasks: list[asyncio.Task[None]] = []
         self._workers: list[asyncio.Task[None]] = []
@@ -100,27 +100,27 @@ class Engine:
         self.leading = False  # what the watch shows is worked on; else it is only remembered
         self.turn = asyncio.Event()  # standing by is over: to lead, or to end
         self.ending = asyncio.Event()  # the process is to end
-        self.broken = False  # because only a new one can go on
+        self.restart_required = False  # because only a new one can go on
         self._lost = False  # the Lease: nothing may be finished either
 
     async def start(self) -> None:
         """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
-        deletion_guard = self._furnish(tag)
+        deletion_guard = self._wire(tag)
         for reconciler in self._reconcilers.values():
             await wait_for_apiserver(partial(self.kube.uids, reconciler.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
         own.use(self._settings.credentials)
-        Gauges(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
+        Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
         self.metrics.export_held(deletion_guard.counts)
-        self.metrics.export_watch_age(self.lag.ages)
+        self.metrics.export_watch_age(self.staleness.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
         sync = self.tasks.spawn("sync", self._sync, may_end=True)
         self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
-        if self._roll is not None:
-            self._tasks.append(self.tasks.spawn("roll-call", partial(self._roll.run, sync)))
+        if self._resync is not None:
+            self._tasks.append(self.tasks.spawn("roll-call", partial(self._resync.run, sync)))
         self.election.on_lead, self.election.on_loss = partial(self._lead, deletion_guard, sync), self._lose
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
@@ -153,7 +153,7 @@ class Engine:
         self._lost, self.leading = True, False
         for task in (*self._workers, *self._tasks):
             task.cancel()
-        self._break()
+        self._require_restart()
 
     def die(self, _task: str) -> None:
         """A task has died without which this process is of no use: it ends, and finishes nothing."""
@@ -168,8 +168,8 @@ class Engine:
         self.ending.set()
         self.turn.set()
 
-    def _furnish(self, tag: str) -> DeletionGuard:
-        """Make the rooms, one a kind, which share what they see; answers the brake, which spans all accounts."""
+    def _wire(self, tag: str) -> DeletionGuard:
+        """Make one reconciler per kind over shared caches; return the deletion guard, which spans all accounts."""
         objects = Listers(
             vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
             vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),
@@ -182,7 +182,7 @@ class Engine:
         self._objects = objects
         bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
         deletion_guard = DeletionGuard(rule_of(self._settings), namespaces, self._clock, self._wake)
-        tools = ReconcilerDeps(
+        reconciler_deps = ReconcilerDeps(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
@@ -196,9 +196,9 @@ class Engine:
             entropy=self._entropy,
         )
         self._cloud_reconcilers = [
-            GpuVMReconciler(tools, objects.vms, deletion_guard, QuotaUsage(quotas_of(self._settings))),
-            GpuVpcReconciler(tools, objects.vpcs),
-            GpuSnapshotReconciler(tools, objects.snapshots),
+            GpuVMReconciler(reconciler_deps, objects.vms, deletion_guard, QuotaUsage(quotas_of(self._settings))),
+            GpuVpcReconciler(reconciler_deps, objects.vpcs),
+            GpuSnapshotReconciler(reconciler_deps, objects.snapshots),
         ]
         self._account_reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(
@@ -215,16 +215,17 @@ class Engine:
                 synced=lambda: self.synced,
                 order_of=self._order_of,
                 queue=self._queue,
-                record=self._tell,
+                record=self._record,
             )
         )
-        self._orphans = self._orphanage(objects) if self._settings.looks_for_orphans else None
+        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
         self._reconcilers = {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers} | {
             self._account_reconciler.kind: self._account_reconciler
         }
         deps = self._controller_deps()
         self._controllers = {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
-        self._roll = Resync(self.kube, self._controllers, self._settings.namespace, self.lag, self._break, self._tombstones)
+        namespace = self._settings.namespace
+        self._resync = Resync(self.kube, self._controllers, namespace, self.staleness, self._require_restart, self._tombstones)
         return deletion_guard
 
     def _controller_deps(self) -> ControllerDeps:
@@ -239,11 +240,11 @@ class Engine:
             longest_spacing=self._settings.poll_steady_seconds,
         )
 
-    def _break(self) -> None:
-        self.broken = True
+    def _require_restart(self) -> None:
+        self.restart_required = True
         self.end()
 
-    def _orphanage(self, objects: Listers) -> OrphanCollector:
+    def _orphan_collector(self, objects: Listers) -> OrphanCollector:
         """The look for what bears our mark and belongs to nobody."""
         settings = self._settings
         return OrphanCollector(
@@ -253,7 +254,7 @@ class Engine:
                 kube=self.kube,
                 clock=self._clock,
                 synced=lambda: self.synced,
-                tell=self._tell_account,
+                record=self._record_for_account,
                 namespaces=settings.namespace,
                 rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
                 interval=settings.orphan_scan_seconds,
@@ -280,9 +281,9 @@ class Engine:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
         reconciler, meta = self._reconcilers[kind], body["metadata"]
         key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
-        self.lag.brought(kind, key.uid)
-        if event is None and self.synced and self._roll is not None:
-            self._roll.relisted()
+        self.staleness.observed(kind, key.uid)
+        if event is None and self.synced and self._resync is not None:
+            self._resync.relisted()
         if event == "DELETED":
             self._tombstones.add(key.uid)
         elif key.uid in self._tombstones:
@@ -293,7 +294,7 @@ class Engine:
         if event == "DELETED":
             if self._orphans is not None:
                 self._orphans.on_tombstone(reconciler, body)
-            self._controllers[kind].forget(key)
+            self._controllers[kind].on_delete(key)
             return
         if not reconciler.store.put(body):
             return
@@ -303,11 +304,11 @@ class Engine:
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
-    def known(self) -> Known | None:
+    def console_deps(self) -> ConsoleDeps | None:
         """What there is to look things up in, for the console; None while not every object is known, or another leads."""
         if self._objects is None or not (self.leading and self.synced):
             return None
-        return Known(self._objects, self.accounts)
+        return ConsoleDeps(self._objects, self.accounts)
 
     @staticmethod
     def _remember(reconciler: Any, event: str | None, body: Mapping[str, Any]) -> None:
@@ -329,9 +330,9 @@ class Engine:
 
     def _wake(self, uid: str) -> None:
         """Something outside this object has changed for it."""
-        self._look_again(uid, caused=True)
+        self._requeue(uid, caused=True)
 
-    def _look_again(self, uid: str, *, caused: bool = False) -> None:
+    def _requeue(self, uid: str, *, caused: bool = False) -> None:
         """Put it in the queue; without a cause outside, no sooner than its pace allows."""
         if not self.leading:
             return
@@ -344,26 +345,26 @@ class Engine:
                 return
 
     def _order_of(self, kind: str, stored: CachedObject[Any, Any]) -> Order | None:
-        """What was ordered for an object, as its room knows it."""
+        """The order record of an object, as its reconciler knows it."""
         order: Order | None = self._reconcilers[kind].order_of(stored)
         return order
 
-    def _tell(self, meta: ObjectFacts, event: Event) -> None:
+    def _record(self, meta: ObjectFacts, event: Event) -> None:
         self.events.record(gpucloudaccount.KIND, meta, event)
 
-    def _tell_account(self, label: str, kind: str, event: Event) -> None:
+    def _record_for_account(self, label: str, kind: str, event: Event) -> None:
         """Tell of an account; the operator's own has no object, so there the definition of the kind concerned must do."""
         if label == OWN_ACCOUNT or self._account_reconciler is None:
-            self.events.tell_of_kind(PLURALS[kind], event)
+            self.events.record_for_kind(PLURALS[kind], event)
             return
         stored = self._account_reconciler.store.named(*label.split("/", 1))
         if stored is not None:
-            self._tell(stored.meta, event)
+            self._record(stored.meta, event)
 
     def _attach(self, session: AccountSession) -> None:
         """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
         for inventory in session.inventories.values():
-            inventory.wake, inventory.served = self._wake, self._look_again
+            inventory.wake, inventory.served = self._wake, self._requeue
         for reconciler in self._cloud_reconcilers:
             reconciler.attach(session)
         session.on_change = lambda: self._learned(session)
@@ -390,7 +391,7 @@ class Engine:
 
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
-        await shown_by_the_watch(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
+        await wait_for_first_list(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
         self.synced = True
         log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in self._reconcilers.items()})
         for reconciler in self._reconcilers.values():

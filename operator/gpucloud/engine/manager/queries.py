@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.meta import Condition
 
 
-class Gauges:
+class Queries:
     """Counts objects and what is known of the cloud when they are asked for."""
 
     def __init__(
@@ -38,9 +38,9 @@ class Gauges:
 
     def export(self, metrics: Metrics, sessions: AccountSessions) -> None:
         """Have all of it counted at each scrape."""
-        metrics.export_objects(self._census)
+        metrics.export_objects(self._ready_counts)
         metrics.export_withheld(self._withheld)
-        metrics.export_sights(lambda: _sights(sessions))
+        metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
         metrics.export(
             collectors.Fleet(self._fleet),
             collectors.Conditions(self._conditions, self._clock.wall),
@@ -52,7 +52,7 @@ class Gauges:
         reconcilers = self._reconcilers.items() if self._leading() else ()
         return ((kind, stored) for kind, reconciler in reconcilers for stored in reconciler.store)
 
-    def _census(self) -> Iterator[tuple[str, str, str]]:
+    def _ready_counts(self) -> Iterator[tuple[str, str, str]]:
         for kind, stored in self._objects():
             ready = find(stored.status.conditions, ConditionType.READY)
             yield (kind, ready.status, ready.reason) if ready is not None else (kind, "Unknown", "Pending")
@@ -69,7 +69,8 @@ class Gauges:
         return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
 
     def _withheld(self) -> dict[tuple[str, str], float]:
-        counts = Counter((kind, action) for kind, loop in self._controllers.items() for action in loop.withheld.values())
+        controllers = self._controllers.items()
+        counts = Counter((kind, action) for kind, one in controllers for action in one.withheld.values())
         return {labels: float(count) for labels, count in counts.items()}
 
 
@@ -82,7 +83,7 @@ def _said(conditions: Iterable[Condition]) -> tuple[str, str]:
     return ConditionType.READY, Reason.PENDING
 
 
-def _sights(sessions: AccountSessions) -> dict[tuple[str, str, str], ListingStatus]:
+def _listing_statuses(sessions: AccountSessions) -> dict[tuple[str, str, str], ListingStatus]:
     return {
         (label, kind, cluster): listing_status
         for label, session in sessions

@@ -1,6 +1,6 @@
 """What people ask of the cloud beside their objects: boot logs, offers, everything that there is. Read-only.
 
-One room for the operator's console and for the plugin that holds a credential itself: the same questions, the same answers.
+The operator's console and a plugin that holds a credential itself share these queries.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,8 +1,8 @@
-"""Roll call: what vanished while the watch was not looking is forgotten, since nothing will ever tell of it.
+"""Resync: drop cached objects that a fresh list no longer contains.
 
-After a break that is too long the watch lists again. The new list shows what is there and says nothing of what is not, so an
-object that went in between would be believed for ever: its name stays claimed, and what it needs waits for it to go.
-The other way round, what is there and was never shown tells that the watch does not keep up.
+A watch that was interrupted for long lists again. The new list holds no DELETED events, so an object that was deleted meanwhile
+would stay in the cache, keep its name claimed, and block its dependents. An object that a list contains and the cache lacks
+shows that the watch is stale.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.staleness import WatchStaleness
     from gpucloud.engine.cache.tombstones import Tombstones
     from gpucloud.engine.controller.controller import Controller
-    from gpucloud.engine.kube.client import KubeClient, Roll
+    from gpucloud.engine.kube.client import KubeClient, ListedVersions
 
 log = structlog.get_logger("gpucloud.rollcall")
 
-INTERVAL_SECONDS = 300.0  # also without a sign of a break
+INTERVAL_SECONDS = 300.0  # also without a new list of the watch
 SETTLE_SECONDS = 1.0  # a new list arrives object by object
 
 
 class Resync:
-    """Compares what is remembered with what a list shows, after each new list of the watch and every few minutes."""
+    """Compares the caches with a fresh list, after each new list of the watch and every few minutes."""
 
     def __init__(
         self,
         kube: KubeClient,
         controllers: Mapping[str, Controller[Any, Any, Any]],
         namespaces: tuple[str, ...],
-        lag: WatchStaleness,
+        staleness: WatchStaleness,
         broken: Callable[[], None],
-        departed: Tombstones,
+        tombstones: Tombstones,
     ) -> None:
         self._kube = kube
         self._controllers = controllers
         self._namespaces = namespaces
-        self._lag = lag
+        self._staleness = staleness
         self._broken = broken
-        self._tombstones = departed
+        self._tombstones = tombstones
         self._relisted = asyncio.Event()
 
     def relisted(self) -> None:
-        """The watch has begun anew."""
+        """The watch has listed again: resync soon."""
         self._relisted.set()
 
     async def run(self, first_list: asyncio.Task[None] | None = None) -> None:
-        """Call the roll until cancelled, from the end of the first list on."""
+        """Resync until cancelled, starting after the first list."""
         if first_list is not None:
             await asyncio.wait([first_list])
         while True:
@@ -65,46 +65,45 @@ class Resync:
             await asyncio.sleep(SETTLE_SECONDS)
             self._relisted.clear()
             try:
-                await self.call()
+                await self.resync()
             except KubeError as error:
                 log.info("no roll call", error=str(error))
 
-    async def call(self) -> None:
-        """Forget the objects that were known before a list began and are not in it.
+    async def resync(self) -> None:
+        """Drop the objects that were cached before a list began and are not in the list.
 
-        A consistent list that shows an older version than the one we know, or an object whose DELETED event had come before it
-        began, comes of a restored etcd: what follows would be taken for old, and the watch waits for a version that is long in
-        coming. Then the process ends; a new one believes what is.
+        A consistent list that contains an older version than the cached one, or an object with a tombstone, means that etcd was
+        restored from a backup. The cache would then ignore new events as old ones, so the process ends and starts anew.
 
         Raises:
-            KubeError: the apiserver did not answer; then nothing more is forgotten.
+            KubeError: the apiserver did not answer; the remaining kinds are not resynced.
         """
-        for kind, loop in self._controllers.items():
-            known = {stored.meta.uid: stored.meta for stored in loop.store}
-            versions, departed = _versions(loop), self._tombstones.all()
-            there = await self._kube.roll(loop.plural, self._namespaces)
-            if _is_older(there, versions) or departed & there.versions.keys():
+        for kind, controller in self._controllers.items():
+            known = {stored.meta.uid: stored.meta for stored in controller.store}
+            versions, deleted = _versions(controller), self._tombstones.all()
+            listed = await self._kube.list_versions(controller.plural, self._namespaces)
+            if _is_older(listed, versions) or deleted & listed.versions.keys():
                 log.error("the apiserver has gone back in time: was etcd restored? Ending, to start anew with what is true now")
                 self._broken()
                 return
-            for uid in sorted(known.keys() - there.versions.keys()):
+            for uid in sorted(known.keys() - listed.versions.keys()):
                 meta = known[uid]
                 log.info("gone unnoticed", kind=kind, namespace=meta.namespace, name=meta.name, uid=uid)
-                loop.forget(Key(kind, meta.namespace, meta.name, uid))
-            await self._measure(kind, there.versions)
+                controller.on_delete(Key(kind, meta.namespace, meta.name, uid))
+            await self._measure(kind, listed.versions)
 
     async def _measure(self, kind: str, listed: Mapping[str, int]) -> None:
-        """See whether the watch has brought what a list shows; what has just been written may still be on its way."""
-        loop = self._controllers[kind]
-        if self._lag.behind(listed, _versions(loop)):
+        """Measure the staleness of the watch. The event of a recent write may still be in transit."""
+        controller = self._controllers[kind]
+        if self._staleness.behind(listed, _versions(controller)):
             await asyncio.sleep(SETTLE_SECONDS)
-        self._lag.compare(kind, listed, _versions(loop))
+        self._staleness.compare(kind, listed, _versions(controller))
 
 
-def _is_older(listed: Roll, known: Mapping[str, int]) -> bool:
-    """Whether a list shows an object in an older version than was known before the list began; 0 is none."""
+def _is_older(listed: ListedVersions, known: Mapping[str, int]) -> bool:
+    """Whether a list contains an object in an older version than the one cached before the list began; 0 is no version."""
     return any(0 < listed.versions.get(uid, 0) < version for uid, version in known.items())
 
 
-def _versions(loop: Controller[Any, Any, Any]) -> dict[str, int]:
-    return {stored.meta.uid: stored.version for stored in loop.store}
+def _versions(controller: Controller[Any, Any, Any]) -> dict[str, int]:
+    return {stored.meta.uid: stored.version for stored in controller.store}

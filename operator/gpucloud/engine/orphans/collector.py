@@ -1,6 +1,6 @@
-"""The operator's look for orphans: now and then, in every account; reported, and collected only where that is allowed.
+"""Orphan collector: scans every account periodically, reports orphans, and destroys them where collection is allowed.
 
-What it knows (witnesses, sightings) is this process's own and lost with it; then everything is only reported.
+Abandonments and sightings live in this process only. After a restart the collector only reports what it finds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import orphans as rules
 from gpucloud.reconcile.facts import AccountFacts, Verb
-from gpucloud.reconcile.orphans import Case, Hold, Tally, Thing, Witness
+from gpucloud.reconcile.orphans import Abandonment, Hold, MarkedRecord, OrphanCounts, OrphanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.orphans")
 
 SETTLE_SECONDS = 60.0  # after the start, so that what is being made or let go can settle
-TELL_AGAIN_SECONDS = 86400.0
-TOLD_PER_SCAN = 20  # of one account; the others' turn comes with the next scans
-WITNESSES = 10_000  # remembered; the oldest is forgotten first
+REPORT_AGAIN_SECONDS = 86400.0
+REPORTED_PER_SCAN = 20  # of one account; the others' turn comes with the next scans
+MOST_ABANDONMENTS = 10_000  # remembered; the oldest is forgotten first
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CollectorDeps:
     kube: KubeClient
     clock: Clock
     synced: Callable[[], bool]
-    tell: Callable[[str, str, Event], None]
+    record: Callable[[str, str, Event], None]
     namespaces: tuple[str, ...]
     rules: Rules
     interval: float
@@ -67,190 +67,195 @@ class _Seen:
     orphans: dict[tuple[str, Identity], tuple[float, ...]] = field(default_factory=dict)
 
 
-class _Round(NamedTuple):
+class _AccountScan(NamedTuple):
     """One account in one scan."""
 
     label: str
     session: AccountSession
-    look: ScanResult
+    scanned: ScanResult
     owners: Owners
     listed: float  # when the list of objects began
 
 
 class OrphanCollector:
-    """Looks for orphans until cancelled."""
+    """Scans for orphans until cancelled."""
 
-    def __init__(self, tools: CollectorDeps) -> None:
-        self._tools = tools
+    def __init__(self, deps: CollectorDeps) -> None:
+        self._deps = deps
         self._seen: dict[AccountSession, dict[Place, _Seen]] = {}
-        self._told: dict[tuple[str, ...], float] = {}
+        self._reported: dict[tuple[str, ...], float] = {}
         self._sent: dict[tuple[str, ...], float] = {}
-        self._witnesses: OrderedDict[str, Witness] = OrderedDict()  # by the name of the thing
+        self._abandonments: OrderedDict[str, Abandonment] = OrderedDict()  # by the name of the thing
         self._refusing: set[AccountSession] = set()
-        self._troubled: dict[tuple[str, Place], str] = {}
+        self._logged_failures: dict[tuple[str, Place], str] = {}
 
     def on_tombstone(self, reconciler: CloudReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """The watch calls an object gone: bear witness if that was not our doing. Cheap: no I/O."""
-        if not self._tools.rules.collect or reconciler.kind not in scan.HOLDERS:
+        if not self._deps.rules.collect or reconciler.kind not in scan.HOLDERS:
             return
         facts = reconciler.last_facts(body)
         if facts is None:
             return
-        self._witnesses.pop(facts.identity.name, None)  # of an object that came back from a backup the last end counts alone
-        seen = rules.witness(facts, self._tools.objects.tag)
+        self._abandonments.pop(facts.identity.name, None)  # of an object that came back from a backup the last end counts alone
+        seen = rules.abandonment_of(facts, self._deps.objects.tag)
         if seen is None or not reconciler.admits_deletion(facts):
             return  # nobody has said yet that what the brake holds was meant
-        self._witnesses[seen.where.name] = seen
-        while len(self._witnesses) > WITNESSES:
-            self._witnesses.popitem(last=False)
+        self._abandonments[seen.where.name] = seen
+        while len(self._abandonments) > MOST_ABANDONMENTS:
+            self._abandonments.popitem(last=False)
         what = {"kind": seen.kind, "namespace": seen.namespace, "name": seen.name, "uid": seen.uid}
         log.warning("the object went before it was let go; what it stood for is abandoned", thing=seen.where.name, **what)
 
     async def run(self, sync: asyncio.Task[None]) -> None:
         """Look again and again, from a moment after the first list of objects was read."""
         await asyncio.wait([sync])
-        await asyncio.sleep(min(SETTLE_SECONDS, self._tools.interval))
+        await asyncio.sleep(min(SETTLE_SECONDS, self._deps.interval))
         while True:
             await self.scan()
-            await asyncio.sleep(self._tools.interval)
+            await asyncio.sleep(self._deps.interval)
 
     async def scan(self) -> None:
-        """One look: first at the cloud, then at the objects, then once more at what seems to belong to nobody."""
-        tools = self._tools
-        sessions = sorted(tools.sessions, key=lambda item: item[0])
-        looks = [(label, session, await self._looked(session)) for label, session in sessions]
-        listed = tools.clock.mono()
+        """Scan once: list the cloud, then the objects, then again the records that no object stands for."""
+        deps = self._deps
+        sessions = sorted(deps.sessions, key=lambda item: item[0])
+        scans = [(label, session, await self._scan_session(session)) for label, session in sessions]
+        listed = deps.clock.mono()
         try:
-            uids = {kind: await tools.kube.uids(plural, tools.namespaces) for kind, plural in scan.PLURALS.items()}
+            uids = {kind: await deps.kube.uids(plural, deps.namespaces) for kind, plural in scan.PLURALS.items()}
         except KubeError as error:
             log.warning("no look for orphans: the objects cannot be listed", error=str(error))
             return
-        owners = scan.owners(tools.objects, uids)
-        claimed: set[tuple[str, ...]] = set()  # one that two accounts show is told of the first
-        for label, session, found in looks:
+        owners = scan.owners(deps.objects, uids)
+        claimed: set[tuple[str, ...]] = set()  # one that two accounts show is reported under the first
+        for label, session, found in scans:
             try:
-                await self._judge(_Round(label, session, found, owners, listed), claimed)
+                await self._process(_AccountScan(label, session, found, owners, listed), claimed)
             except Exception:  # one account must not keep the others from being looked at
                 log.exception("the look for orphans failed", account=label)
-        self._forget({session for _, session in sessions})
+        self._prune({session for _, session in sessions})
 
-    async def _looked(self, session: AccountSession) -> ScanResult:
+    async def _scan_session(self, session: AccountSession) -> ScanResult:
         try:
-            return await scan.look(session, self._tools.objects.tag)
+            return await scan.scan_session(session, self._deps.objects.tag)
         except Exception as error:  # as an inventory does: what it cannot read, it has not seen
             log.exception("a look failed unexpectedly")
-            return ScanResult(blind={scan.CLUSTERS: type(error).__name__})
+            return ScanResult(unlisted={scan.CLUSTERS: type(error).__name__})
 
     def counts(self) -> Iterator[tuple[tuple[str, str, str], int, float]]:
         """Account, kind of record and cluster; the orphans there; the seconds since they were last looked for."""
-        now = self._tools.clock.mono()
-        for label, session in self._tools.sessions:
+        now = self._deps.clock.mono()
+        for label, session in self._deps.sessions:
             for place, seen in self._seen.get(session, {}).items():
                 yield (label, place.holds, place.cluster), len(seen.orphans), now - seen.as_of
 
     def refusals(self) -> Iterator[tuple[str, bool]]:
         """Of each account that was looked at, whether collection is refused since too many look orphaned."""
-        return ((label, session in self._refusing) for label, session in self._tools.sessions if session in self._seen)
+        return ((label, session in self._refusing) for label, session in self._deps.sessions if session in self._seen)
 
-    async def _judge(self, at: _Round, claimed: set[tuple[str, ...]]) -> None:
-        suspects = rules.orphans(at.look.things, at.owners)
+    async def _process(self, at: _AccountScan, claimed: set[tuple[str, ...]]) -> None:
+        suspects = rules.orphans(at.scanned.records, at.owners)
         second = ScanResult()
         if suspects:
             await at.session.catalogue.learned()
-            places = sorted({place_of(thing) for thing in suspects})
-            second = await scan.look_at(at.session, self._tools.objects.tag, places, at.listed)
-        suspected = {thing.key for thing in suspects}
-        here = [thing for thing in second.things if thing.key in suspected]
-        found = [thing for thing in here if _key(at.session, thing) not in claimed]
-        claimed |= {_key(at.session, thing) for thing in here}
-        blind = {**at.look.blind, **second.blind}
-        self._complain(at.label, blind, at.look)
-        self._note(at, found, blind)
+            places = sorted({place_of(marked) for marked in suspects})
+            second = await scan.scan_places(at.session, self._deps.objects.tag, places, at.listed)
+        suspected = {marked.key for marked in suspects}
+        here = [marked for marked in second.records if marked.key in suspected]
+        found = [marked for marked in here if _key(at.session, marked) not in claimed]
+        claimed |= {_key(at.session, marked) for marked in here}
+        unlisted = {**at.scanned.unlisted, **second.unlisted}
+        self._log_failures(at.label, unlisted, at.scanned)
+        self._remember(at, found, unlisted)
         self._report(at, found)
-        if self._tools.rules.collect:
-            await self._collect(at, found, Tally(len(here), len(at.look.things)), clear=not blind)
+        if self._deps.rules.collect:
+            await self._collect(at, found, OrphanCounts(len(here), len(at.scanned.records)), clear=not unlisted)
 
-    def _note(self, at: _Round, found: list[Thing], blind: Mapping[Place, str]) -> None:
+    def _remember(self, at: _AccountScan, found: list[MarkedRecord], unlisted: Mapping[Place, str]) -> None:
         """What was seen where. A place that could not be looked at keeps what it showed last."""
         places = self._seen.setdefault(at.session, {})
-        for place, as_of in at.look.as_of.items():
-            if place in blind:
+        for place, as_of in at.scanned.as_of.items():
+            if place in unlisted:
                 continue
             before = places[place].orphans if place in places else {}
-            now = {thing.key: (*before.get(thing.key, ()), as_of) for thing in found if place_of(thing) == place}
+            now = {marked.key: (*before.get(marked.key, ()), as_of) for marked in found if place_of(marked) == place}
             places[place] = _Seen(as_of, {key: tuple(dict.fromkeys(times))[-2:] for key, times in now.items()})
-        if scan.CLUSTERS not in blind:
-            for place in places.keys() - at.look.as_of.keys() - at.look.blind.keys():
+        if scan.CLUSTERS not in unlisted:
+            for place in places.keys() - at.scanned.as_of.keys() - at.scanned.unlisted.keys():
                 del places[place]  # the cluster is not this account's any more
 
-    def _report(self, at: _Round, found: list[Thing]) -> None:
-        now, told = self._tools.clock.mono(), 0
-        self._told = {key: when for key, when in self._told.items() if now - when < TELL_AGAIN_SECONDS}
-        for thing in found:
-            key = _key(at.session, thing)
-            if key in self._told or told >= TOLD_PER_SCAN:
+    def _report(self, at: _AccountScan, found: list[MarkedRecord]) -> None:
+        now, reported = self._deps.clock.mono(), 0
+        self._reported = {key: when for key, when in self._reported.items() if now - when < REPORT_AGAIN_SECONDS}
+        for marked in found:
+            key = _key(at.session, marked)
+            if key in self._reported or reported >= REPORTED_PER_SCAN:
                 continue
-            self._told[key], told = now, told + 1
-            note = describe(thing, price_of(at.session, thing))
-            log.warning("orphan", account=at.label, kind=thing.kind, cluster=thing.where.cluster, note=note)
-            self._tools.tell(at.label, thing.kind, Event(Reason.ORPHAN, note, "LookForOrphans", warning=True, always=True))
+            self._reported[key], reported = now, reported + 1
+            note = describe(marked, price_of(at.session, marked))
+            log.warning("orphan", account=at.label, kind=marked.kind, cluster=marked.where.cluster, note=note)
+            self._deps.record(at.label, marked.kind, Event(Reason.ORPHAN, note, "LookForOrphans", warning=True, always=True))
 
-    async def _collect(self, at: _Round, found: list[Thing], tally: Tally, *, clear: bool) -> None:
+    async def _collect(self, at: _AccountScan, found: list[MarkedRecord], counts: OrphanCounts, *, clear: bool) -> None:
         """Destroy at most one. Between the decision and the call nothing is waited for."""
-        cases = [self._case(at, thing, tally, clear=clear) for thing in found]
-        held = [(case, rules.hold(case)) for case in cases]
-        witnessed = [case for case, why in held if why is not Hold.UNWITNESSED]
-        self._refuse(at, tally, refused=bool(witnessed) and tally.many)
-        for case, why in held:
-            if why is None and case.witness is not None:
-                await self._destroy(at, case.thing, case.witness)
+        candidates = [self._facts_of(at, marked, counts, clear=clear) for marked in found]
+        held = [(facts, rules.hold(facts)) for facts in candidates]
+        abandoned = [facts for facts, why in held if why is not Hold.UNWITNESSED]
+        self._report_refusal(at, counts, refused=bool(abandoned) and counts.many)
+        for facts, why in held:
+            if why is None and facts.abandonment is not None:
+                await self._destroy(at, facts.marked, facts.abandonment)
                 return
-            log.debug("orphan left alone", account=at.label, thing=case.thing.where.name, why=why)
+            log.debug("orphan left alone", account=at.label, thing=facts.marked.where.name, why=why)
 
-    def _case(self, at: _Round, thing: Thing, tally: Tally, *, clear: bool) -> Case:
-        tools, session = self._tools, at.session
-        seen = self._seen.get(session, {}).get(place_of(thing))
-        witness = self._witnesses.get(thing.where.name)
-        wanted = witness is None or at.owners.want(thing, witness.namespace) or scan.wanted_by_now(tools.objects, witness)
-        return Case(
-            now=tools.clock.mono(),
-            thing=thing,
-            witness=witness,
-            rules=tools.rules,
-            seen=() if seen is None else seen.orphans.get(thing.key, ()),
+    def _facts_of(self, at: _AccountScan, marked: MarkedRecord, counts: OrphanCounts, *, clear: bool) -> OrphanFacts:
+        deps, session = self._deps, at.session
+        seen = self._seen.get(session, {}).get(place_of(marked))
+        abandonment = self._abandonments.get(marked.where.name)
+        wanted = (
+            abandonment is None
+            or at.owners.want(marked, abandonment.namespace)
+            or scan.wanted_by_now(deps.objects, abandonment)
+        )
+        return OrphanFacts(
+            now=deps.clock.mono(),
+            marked=marked,
+            abandonment=abandonment,
+            rules=deps.rules,
+            seen=() if seen is None else seen.orphans.get(marked.key, ()),
             listed=at.listed,
             account=AccountFacts(at.label, session.learned.tenants),
             began=session.began,
-            orphans=tally.orphans,
-            ours=tally.ours,
-            clear=clear and tools.synced() and not at.owners.unread and session.learned.trouble is None,
+            orphans=counts.orphans,
+            ours=counts.ours,
+            clear=clear and deps.synced() and not at.owners.unread and session.learned.trouble is None,
             wanted=wanted,
-            sent=self._sent.get(_key(session, thing)),
+            sent=self._sent.get(_key(session, marked)),
         )
 
-    async def _destroy(self, at: _Round, thing: Thing, witness: Witness) -> None:
-        """The one call that this room sends, unless an object comes that may be looking for the thing while the call waits."""
-        verb = Verb.DESTROY if thing.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
-        self._sent[_key(at.session, thing)] = self._tools.clock.mono()
-        here, client, failure = thing.where, at.session.client, ""
+    async def _destroy(self, at: _AccountScan, marked: MarkedRecord, abandonment: Abandonment) -> None:
+        """Send the destroying call, unless an object that may want the record appears while the call waits."""
+        verb = Verb.DESTROY if marked.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
+        self._sent[_key(at.session, marked)] = self._deps.clock.mono()
+        here, client, failure = marked.where, at.session.client, ""
         try:
-            with precondition.require(lambda: not scan.wanted_by_now(self._tools.objects, witness)):
+            with precondition.require(lambda: not scan.wanted_by_now(self._deps.objects, abandonment)):
                 if verb is Verb.DESTROY:
                     await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
                 else:
                     await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
         except CloudError as error:
             failure = "" if error.kind is ErrorKind.NOT_FOUND else error.message
-        whose = f"{witness.kind} {witness.name!r} of namespace {witness.namespace!r}"
-        note = f"Requested destruction. {_called(thing)} is an orphan: its {whose} was deleted, its finalizer removed by force."
+        owner = f"{abandonment.kind} {abandonment.name!r} of namespace {abandonment.namespace!r}"
+        name = _described(marked)
+        note = f"Requested destruction. {name} is an orphan: its {owner} was deleted, its finalizer removed by force."
         if failure:
-            note = f"{verb} failed for {_called(thing)}: {failure}"
+            note = f"{verb} failed for {name}: {failure}"
         reason = Reason.ORPHAN_COLLECTION_FAILED if failure else Reason.ORPHAN_COLLECTED
-        self._tools.tell(at.label, thing.kind, Event(reason, note, verb, warning=bool(failure), always=True))
-        what = {"namespace": witness.namespace, "name": witness.name, "uid": witness.uid}
-        log.warning("call", verb=verb, outcome=reason, note=note, account=at.label, kind=witness.kind, **what)
+        self._deps.record(at.label, marked.kind, Event(reason, note, verb, warning=bool(failure), always=True))
+        what = {"namespace": abandonment.namespace, "name": abandonment.name, "uid": abandonment.uid}
+        log.warning("call", verb=verb, outcome=reason, note=note, account=at.label, kind=abandonment.kind, **what)
 
-    def _refuse(self, at: _Round, tally: Tally, *, refused: bool) -> None:
+    def _report_refusal(self, at: _AccountScan, counts: OrphanCounts, *, refused: bool) -> None:
         if not refused:
             self._refusing.discard(at.session)
             return
@@ -258,53 +263,53 @@ class OrphanCollector:
             return
         self._refusing.add(at.session)
         note = (
-            f"{tally.orphans} of {tally.ours} things of this installation look orphaned: none is collected, since so many more "
-            "likely mean a mistake (a lost or restored cluster, another operator with this tag). Look at `gpucloud orphans`, "
-            "and destroy by hand what nobody needs."
+            f"{counts.orphans} of {counts.ours} things of this installation look orphaned: none is collected, since so many "
+            "more likely mean a mistake (a lost or restored cluster, another operator with this tag). Look at "
+            "`gpucloud orphans`, and destroy by hand what nobody needs."
         )
         log.error("collection refused", account=at.label, note=note)
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)
-        self._tools.tell(at.label, gpuvm.KIND, event)
+        self._deps.record(at.label, gpuvm.KIND, event)
 
-    def _complain(self, label: str, blind: Mapping[Place, str], found: ScanResult) -> None:
+    def _log_failures(self, label: str, unlisted: Mapping[Place, str], found: ScanResult) -> None:
         """Say once where nothing could be seen, and again when it could be and cannot any more."""
-        for place in found.as_of.keys() - blind.keys() | ({scan.CLUSTERS} - blind.keys()):
-            self._troubled.pop((label, place), None)
-        for place, why in blind.items():
-            if (label, place) not in self._troubled:
+        for place in found.as_of.keys() - unlisted.keys() | ({scan.CLUSTERS} - unlisted.keys()):
+            self._logged_failures.pop((label, place), None)
+        for place, why in unlisted.items():
+            if (label, place) not in self._logged_failures:
                 log.warning("no look for orphans here", account=label, kind=place.holds, cluster=place.cluster, why=why)
-            self._troubled[label, place] = why
+            self._logged_failures[label, place] = why
 
-    def _forget(self, sessions: set[AccountSession]) -> None:
+    def _prune(self, sessions: set[AccountSession]) -> None:
         for session in self._seen.keys() - sessions:
             del self._seen[session]
         self._refusing &= sessions
-        now = self._tools.clock.mono()
+        now = self._deps.clock.mono()
         self._sent = {key: at for key, at in self._sent.items() if now - at < rules.RESEND_SECONDS}
 
 
-def describe(thing: Thing, price: str | None) -> str:
+def describe(marked: MarkedRecord, price: str | None) -> str:
     """What an orphan is, and what to do about it, in one sentence or three."""
-    state = getattr(thing.record, "status", None)
+    state = getattr(marked.record, "status", None)
     costs = f", ${price} an hour" if price is not None else ""
     return (
-        f"{_called(thing)}{f' ({one_line(state)}{costs})' if state else ''} was made by this installation for a {thing.kind} "
-        f"named {thing.made_for!r}, and no object stands for it. It is left alone, and may be billed. If nobody needs it, "
-        "destroy it in the cloud; `gpucloud orphans` lists all of them."
+        f"{_described(marked)}{f' ({one_line(state)}{costs})' if state else ''} was made by this installation for a "
+        f"{marked.kind} named {marked.made_for!r}, and no object stands for it. It is left alone, and may be billed. "
+        "If nobody needs it, destroy it in the cloud; `gpucloud orphans` lists all of them."
     )
 
 
-def price_of(session: AccountSession, thing: Thing) -> str | None:
+def price_of(session: AccountSession, marked: MarkedRecord) -> str | None:
     """Dollars an hour, when they are known. Nobody says what a snapshot costs."""
-    configuration = getattr(thing.record, "configuration", None)
+    configuration = getattr(marked.record, "configuration", None)
     return None if configuration is None else session.catalogue.price_per_hour(configuration)
 
 
-def _called(thing: Thing) -> str:
-    noun = "VM" if thing.kind == gpuvm.KIND else "snapshot"
-    return f"The {noun} {thing.where.name!r} in VPC {thing.where.vpc!r} of cluster {thing.where.cluster!r}"
+def _described(marked: MarkedRecord) -> str:
+    noun = "VM" if marked.kind == gpuvm.KIND else "snapshot"
+    return f"The {noun} {marked.where.name!r} in VPC {marked.where.vpc!r} of cluster {marked.where.cluster!r}"
 
 
-def _key(session: AccountSession, thing: Thing) -> tuple[str, ...]:
-    where = thing.where
-    return session.url, thing.kind, where.cluster, where.vpc, where.name
+def _key(session: AccountSession, marked: MarkedRecord) -> tuple[str, ...]:
+    where = marked.where
+    return session.url, marked.kind, where.cluster, where.vpc, where.name

@@ -1,6 +1,6 @@
-"""What the cloud shows of ours, and which objects stand for it: one look, for the operator and for ``gpucloud orphans``.
+"""Scan: lists the cloud records of this installation and the objects that stand for them.
 
-The cloud is listed before the objects: what is created in between then has its object in the list.
+The cloud is listed before the objects, so that a record created in between has its object in the list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Unknown
-from gpucloud.reconcile.orphans import Owner, Owners, Thing
+from gpucloud.reconcile.orphans import MarkedRecord, Owner, Owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.dependencies import Listers
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
     from gpucloud.kinds.gpuvm import GpuVMSpec
-    from gpucloud.reconcile.orphans import Witness
+    from gpucloud.reconcile.orphans import Abandonment
 
 # By the name of the inventory that holds them: what bears our mark, and the kind of the object that it is made for.
 MARKED = {"vms": gpuvm.KIND, "snapshots": gpusnapshot.KIND}
@@ -48,45 +48,45 @@ CLUSTERS = Place("clusters", "")  # the list of the clusters themselves
 class ScanResult:
     """What one credential shows of ours, when each listing began, and what could not be listed, with the reason."""
 
-    things: tuple[Thing, ...] = ()
+    records: tuple[MarkedRecord, ...] = ()
     as_of: Mapping[Place, float] = field(default_factory=dict)
-    blind: Mapping[Place, str] = field(default_factory=dict)
+    unlisted: Mapping[Place, str] = field(default_factory=dict)
 
 
-def place_of(thing: Thing) -> Place:
+def place_of(marked: MarkedRecord) -> Place:
     """Which listing shows it."""
-    return Place(HOLDERS[thing.kind], thing.where.cluster)
+    return Place(HOLDERS[marked.kind], marked.where.cluster)
 
 
-async def look(session: AccountSession, tag: str) -> ScanResult:
-    """Look in every cluster that the credential knows: where no object lives is where leftovers hide."""
+async def scan_session(session: AccountSession, tag: str) -> ScanResult:
+    """Scan every cluster that the credential knows, also clusters without objects."""
     known = set(session.learned.clusters).union(*(session.inventories[holds].clusters for holds in MARKED))
-    blind = {}
+    unlisted = {}
     try:
         known |= set(await session.client.get_all_clusters())
     except CloudError as error:
-        blind[CLUSTERS] = error.message
+        unlisted[CLUSTERS] = error.message
     spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice
-    found = await look_at(session, tag, [Place(holds, cluster) for cluster in spellings.values() for holds in MARKED])
-    return ScanResult(found.things, found.as_of, blind | dict(found.blind))
+    found = await scan_places(session, tag, [Place(holds, cluster) for cluster in spellings.values() for holds in MARKED])
+    return ScanResult(found.records, found.as_of, unlisted | dict(found.unlisted))
 
 
-async def look_at(session: AccountSession, tag: str, places: Iterable[Place], not_before: float = -math.inf) -> ScanResult:
-    """Look in these places only, by listings that began no earlier than this."""
-    things: list[Thing] = []
-    as_of, blind = {}, {}
+async def scan_places(session: AccountSession, tag: str, places: Iterable[Place], not_before: float = -math.inf) -> ScanResult:
+    """Scan these places only, by listings that began at ``not_before`` or later."""
+    found: list[MarkedRecord] = []
+    as_of, unlisted = {}, {}
     for place in places:
         inventory: Inventory[Any] = session.inventories[place.holds]
         listed = await inventory.listing(place.cluster, not_before)
         if isinstance(listed, Unknown):
-            blind[place] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
+            unlisted[place] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
             continue
         as_of[place] = listed.as_of
         for where, records in listed.records.items():
             mark = naming.read_mark(where.name, tag)
             if mark is not None:
-                things.append(Thing(MARKED[place.holds], where, mark, records[0], duplicate_records=len(records) > 1))
-    return ScanResult(tuple(things), as_of, blind)
+                found.append(MarkedRecord(MARKED[place.holds], where, mark, records[0], duplicate_records=len(records) > 1))
+    return ScanResult(tuple(found), as_of, unlisted)
 
 
 def owners(objects: Listers, listed: Mapping[str, set[str]]) -> Owners:
@@ -133,7 +133,7 @@ def _unmade(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec,
     return ready is None or ready.status != "True"
 
 
-def wanted_by_now(objects: Listers, gone: Witness) -> bool:
+def wanted_by_now(objects: Listers, gone: Abandonment) -> bool:
     """Whether an object has come, since all were listed, that may be looking for what this one left behind."""
     store: Store[Any, Any] = objects.vms if gone.kind == gpuvm.KIND else objects.snapshots
     base = naming.base_name(gone.name, objects.tag)

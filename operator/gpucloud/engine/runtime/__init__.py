@@ -1,1 +1,1 @@
-"""What everything else stands on: clock, chance, supervised tasks, the work queue."""
+"""Runtime support without Kubernetes or the cloud: clock, entropy, supervisor, work queue."""

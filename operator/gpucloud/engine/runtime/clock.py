@@ -1,4 +1,4 @@
-"""The one reader of time. Everything else is given a reading, or this clock."""
+"""Clock: the only module that reads the time. All other code receives a reading or a ``Clock``."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from gpucloud.reconcile.facts import Now
 
 
 class Clock(Protocol):
-    """Wall time for people, monotonic seconds for durations."""
+    """Wall time for statuses and Leases, monotonic seconds for durations."""
 
     def wall(self) -> datetime:
-        """UTC, to the second: what goes into status."""
+        """UTC, to the second: the precision of times in a status."""
 
     def mono(self) -> float:
-        """Seconds that never jump."""
+        """Monotonic seconds since an arbitrary start."""
 
     def instant(self) -> datetime:
-        """UTC, to the microsecond: what a Lease tells people."""
+        """UTC, to the microsecond: the precision of times in Leases and Events."""
 
 
 class SystemClock:
-    """The machine's clocks."""
+    """The clocks of the host."""
 
     def wall(self) -> datetime:
         """UTC, to the second."""
         return datetime.now(UTC).replace(microsecond=0)  # noqa: TID251 - the one place
 
     def instant(self) -> datetime:
-        """UTC, to the microsecond: what a Lease tells people."""
+        """UTC, to the microsecond."""
         return datetime.now(UTC)  # noqa: TID251 - the one place
 
     def mono(self) -> float:
-        """Seconds since some fixed moment."""
+        """Monotonic seconds since an arbitrary start."""
         return time.monotonic()  # noqa: TID251 - the one place
 
 
 def reading(clock: Clock) -> Now:
-    """Both clocks at once."""
+    """Read wall time and monotonic time together."""
     return Now(clock.wall(), clock.mono())

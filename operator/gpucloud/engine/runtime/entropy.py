@@ -1,4 +1,4 @@
-"""The one source of chance: nonces, jitter, and the name of this process. Everything else is given an ``Entropy``."""
+"""Entropy: the only source of randomness (nonces, jitter, the process identity). All other code receives an ``Entropy``."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Protocol
 
 
 class Entropy(Protocol):
-    """What differs between two runs that are alike in everything else."""
+    """Source of random values."""
 
     @property
     def instance(self) -> str:
-        """The name of this process, unlike that of any other: in the Lease and in Events."""
+        """The unique identity of this process in the Lease and in Events."""
 
     def token_hex(self, octets: int) -> str:
-        """So many random bytes, as hexadecimal text."""
+        """``octets`` random bytes as hexadecimal text."""
 
     def jitter(self) -> float:
-        """A random number from 0 to 1, so that many processes do not act in step."""
+        """A random number in [0, 1), which spreads the retries of many processes."""
 
 
 class SystemEntropy:
-    """The machine's own. A pod's host name is the pod's name; the rest tells this process from its predecessor in the pod."""
+    """Randomness of the host. The identity is the host name (in a pod, the pod name) and a UUID for this process."""
 
     def __init__(self) -> None:
         self.instance = f"{socket.gethostname()}_{uuid.uuid4()}"
 
     def token_hex(self, octets: int) -> str:
-        """So many random bytes, as hexadecimal text."""
+        """``octets`` random bytes as hexadecimal text."""
         return secrets.token_hex(octets)
 
     def jitter(self) -> float:
-        """A random number from 0 to 1."""
-        return random.random()  # noqa: S311 - it guards nothing
+        """A random number in [0, 1)."""
+        return random.random()  # noqa: S311 - not used for security

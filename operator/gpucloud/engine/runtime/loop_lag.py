@@ -1,4 +1,4 @@
-"""Event loop lag: how much later than due the event loop runs a task, measured by a task that only sleeps."""
+"""Measure event loop lag: the delay between the due time of a sleep and its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERVAL_SECONDS = 0.25  # four wake-ups a second cost some 10 ms of CPU a minut
 
 
 async def measure(observe: Callable[[float], None]) -> None:
-    """Report the lag in seconds, once an interval, until cancelled."""
+    """Pass the lag in seconds to ``observe`` once per interval, until cancelled."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + INTERVAL_SECONDS

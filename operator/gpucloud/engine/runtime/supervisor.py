@@ -1,6 +1,6 @@
-"""Supervision of background tasks: a dead task is logged, counted, and restarted with backoff, or it ends the process.
+"""Supervisor: logs and counts a background task that dies, and restarts it with backoff or ends the process.
 
-The supervisor keeps a reference to each task, as the event loop does not, so none is collected as garbage while it waits.
+The supervisor keeps a reference to each task. The event loop does not, so a waiting task could be garbage-collected.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.supervisor")
 
 FIRST_DELAY_SECONDS = 0.5
-LONGEST_DELAY_SECONDS = 60.0  # a task that has run for longer than this begins again with the first delay
+LONGEST_DELAY_SECONDS = 60.0  # a task that ran longer than this restarts with the first delay
 
-# Every task of the operator, so that each is counted from 0.
+# All task names, so that each failure counter starts at 0.
 TASKS = (
     "account-check",
     "brake",
@@ -46,7 +46,7 @@ class Supervisor:
         end: Callable[[str], None] = lambda _name: None,
         jitter: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """``failed`` counts a death and ``end`` ends the process, by the task's name; ``jitter`` answers a number in [0, 1)."""
+        """``failed`` counts the failure of a named task, ``end`` ends the process, ``jitter`` returns a number in [0, 1)."""
         self._failed = failed
         self._end = end
         self._jitter = jitter
@@ -62,15 +62,15 @@ class Supervisor:
         restart: bool = True,
         **about: str,
     ) -> asyncio.Task[None]:
-        """Run what ``factory`` makes; the answered task stands for all its restarts, and may be cancelled or waited for.
+        """Run the awaitable that ``factory`` makes; the returned task spans all restarts and may be cancelled or awaited.
 
         Args:
             name: one of ``TASKS``.
             factory: called for the start, and again for each restart.
             essential: the process ends when this task dies.
-            may_end: to return is no death.
-            restart: False where whoever needs the task's result spawns the next one.
-            about: what the log says beside the name.
+            may_end: the task may return without counting as failed.
+            restart: False when the caller spawns the next run itself.
+            about: log fields beside the name.
         """
         run = self._run(name, factory, about, essential=essential, may_end=may_end, restart=restart)
         task = asyncio.create_task(run, name="-".join((name, *about.values())))
@@ -79,7 +79,7 @@ class Supervisor:
         return task
 
     async def aclose(self) -> None:
-        """Cancel all that still run, and wait for their end."""
+        """Cancel all running tasks and wait for their end."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -119,19 +119,19 @@ class Supervisor:
 
 
 def being_cancelled() -> bool:
-    """Whether the current task was asked to end. A CancelledError may also come out of what it awaits."""
+    """Whether the current task is being cancelled. A CancelledError may also come from an awaited task."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def _outcome(factory: Callable[[], Awaitable[None]]) -> BaseException | None:
-    """What a task died of; None: it returned. A cancellation that nobody asked this task for is a death, too."""
+    """The error that ended a task, or None when the task returned. An unrequested CancelledError counts as an error."""
     try:
         await factory()
     except asyncio.CancelledError as error:
         if being_cancelled():
             raise
         return error
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told by the caller
+    except Exception as error:  # noqa: BLE001 - the caller logs the error
         return error
     return None

@@ -1,9 +1,9 @@
 """A work queue with client-go's contract, for one event loop.
 
-A key is queued once however often it is added; it is never worked on twice at once; added while it is being worked on, it
-is queued again afterwards. Three lanes: a call that a status has just announced goes first, so that it is sent while its
-announcement is young, however many keys wait; people's edits and deletions go before polls. Within a lane, namespaces take
-turns, so that one tenant's thousand objects do not keep another's one waiting. Later times are kept in a heap.
+A key that is added several times is queued once. No two workers process one key at the same time. A key that is added while a
+worker processes it is queued again afterwards. The queue has three lanes: announced calls, user edits and deletions, polls.
+Announced calls go first, so that a call is sent while its announcement is recent. Within a lane, namespaces take turns, so that
+one tenant's thousand objects do not delay another tenant's only object. A heap holds the keys with a later due time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 SHORTEST_SECONDS = 0.001
-EARLY_SECONDS = 1e-6  # a loop's timer may ring this much too early; it must not be set again for the same moment
+EARLY_SECONDS = 1e-6  # an event loop timer may fire this early; it must not be set again for the same moment
 
 
 class Key(NamedTuple):
-    """Which object to work on."""
+    """The object to reconcile."""
 
     kind: str
     namespace: str
@@ -33,7 +33,7 @@ class Key(NamedTuple):
 
 
 class Lane(IntEnum):
-    """Why this is worked on: its call stands announced in its status, a person waits for it, or it is only a poll."""
+    """Priority of a key: its status announces a call, a user edited or deleted the object, or the key is only polled."""
 
     ANNOUNCED = 0
     PEOPLE = 1
@@ -41,27 +41,27 @@ class Lane(IntEnum):
 
 
 class QueueMeter(Protocol):
-    """What the queue tells about itself; the metrics implement it."""
+    """Receives the queue's measurements; ``Metrics`` implements it."""
 
     def added(self, depth: int) -> None:
         """A key was queued."""
 
     def taken(self, depth: int, waited: float) -> None:
-        """A key was handed to a worker after this many seconds."""
+        """A worker took a key that had waited this many seconds."""
 
     def finished(self, worked: float) -> None:
-        """A worker is done with a key after this many seconds."""
+        """A worker processed a key in this many seconds."""
 
 
 class WorkQueue:
-    """Keys to work on, now or later."""
+    """Keys that are due now or later."""
 
     def __init__(self, clock: Clock, meter: QueueMeter) -> None:
         self._clock = clock
         self._meter = meter
         self._lanes: tuple[OrderedDict[str, OrderedDict[Key, None]], ...] = tuple(OrderedDict() for _ in Lane)  # by namespace
-        self._queued: dict[Key, float] = {}  # since when
-        self._lane_of: dict[Key, Lane] = {}  # of those that are queued
+        self._queued: dict[Key, float] = {}  # since this mono time
+        self._lane_of: dict[Key, Lane] = {}  # of queued keys
         self._working: dict[Key, float] = {}
         self._again: dict[Key, Lane] = {}
         self._heap: list[tuple[float, int, Key]] = []
@@ -75,13 +75,13 @@ class WorkQueue:
         return len(self._queued)
 
     def oldest(self) -> tuple[float, float]:
-        """Seconds that the longest waiting key has waited, and that the longest running work has run."""
+        """The longest current wait and the longest current processing time, in seconds."""
         now = self._clock.mono()
         waiting = now - min(self._queued.values(), default=now)
         return waiting, now - min(self._working.values(), default=now)
 
     def add(self, key: Key, lane: Lane = Lane.POLLS) -> None:
-        """Work on this key as soon as a worker is free."""
+        """Queue this key for the next free worker."""
         if key in self._working:
             self._again[key] = min(lane, self._again.get(key, lane))
             return
@@ -96,7 +96,7 @@ class WorkQueue:
         self._available.release()
 
     def wake_at(self, key: Key, when: float | None) -> None:
-        """Work on this key at this mono time; replaces what was set before, None cancels it. A closed queue rings no more."""
+        """Queue this key at this mono time, in place of an earlier setting; None cancels. No effect on a closed queue."""
         if self._closed:
             return
         if when is None:
@@ -109,13 +109,13 @@ class WorkQueue:
         self._schedule()
 
     def forget(self, key: Key) -> None:
-        """The object is gone: no later wake-up."""
+        """Cancel the wake-up of a deleted object."""
         self._wakes.pop(key, None)
 
     async def take(self) -> Key | None:
-        """The next key, when there is one; the caller must call ``done`` with it.
+        """Wait for the next key; the caller must call ``done`` with it.
 
-        Once the queue is closed only what is announced is handed out, and after that None.
+        A closed queue returns only the keys of announced calls, then None.
         """
         await self._available.acquire()
         if self._closed and not self._lanes[Lane.ANNOUNCED]:
@@ -129,7 +129,7 @@ class WorkQueue:
         return key
 
     def done(self, key: Key) -> None:
-        """The work is over; what was added meanwhile is queued now."""
+        """Finish a key; queue it again if it was added meanwhile."""
         self._meter.finished(self._clock.mono() - self._working.pop(key))
         lane = self._again.pop(key, None)
         if lane is not None:
@@ -160,12 +160,12 @@ class WorkQueue:
             self._timer.cancel()
             self._timer = None
         if self._heap:
-            # Never at once: a pass that finds itself a hair too early, and says so, must not be made again at the same instant.
+            # Never at once: a reconcile that starts too early by rounding must not repeat at the same instant.
             delay = max(SHORTEST_SECONDS, self._heap[0][0] - self._clock.mono())
             self._timer = asyncio.get_running_loop().call_later(delay, self._ring)
 
     def _ring(self) -> None:
-        """Queue every key whose time has come. No I/O, so ten thousand timers cost what their changes cost."""
+        """Queue every key that is due. One timer serves all keys."""
         self._timer = None
         now = self._clock.mono() + EARLY_SECONDS
         try:
@@ -174,11 +174,11 @@ class WorkQueue:
                 if self._wakes.get(key) == when:
                     del self._wakes[key]
                     self.add(key)
-        finally:  # whatever fails: all later times hang on this one timer
+        finally:  # also after an error: all later keys depend on this timer
             self._schedule()
 
     def close(self) -> None:
-        """Ring no more; workers take only what is announced, which a pass under way may still add to."""
+        """Cancel all wake-ups. Workers take only announced calls, which a running reconcile may still add."""
         self._closed = True
         self._available.release()
         if self._timer is not None:

@@ -1,6 +1,6 @@
-"""What is counted when somebody scrapes, from what is known then: objects, the fleet and its price, ages.
+"""Collectors: gauges that are computed at each scrape from the current caches (objects, VMs and their price, ages).
 
-A gauge of this kind can neither drift nor outlive what it speaks of.
+A computed gauge cannot drift, and its series disappear with their objects.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.kinds.meta import Condition
 
-LISTED = ("account", "kind", "cluster")  # whose credential lists which kind of record where
-OTHER_STATE = "(other)"  # a word of the cloud's that its specification does not list: each would be a series of its own
+LISTED = ("account", "kind", "cluster")  # the account whose credential lists this kind of record in this cluster
+OTHER_STATE = "(other)"  # states that the cloud's specification does not list share one series
 
 
 @dataclass(frozen=True, slots=True)
 class ListingStatus:
-    """One cluster in use, as metrics tell of it."""
+    """State of one listing, as the metrics show it."""
 
-    age: float  # seconds since the last good listing began; while there was none, since somebody needs one
-    count: int | None  # of records in it
-    doubted: bool  # whether it is not believed
+    age: float  # seconds since the last good listing began, or since the first request while there is none
+    count: int | None  # records in the last good listing
+    doubted: bool  # the listing is implausible, so the operator does not believe it
 
 
 class Fleet:
-    """VMs, their GPUs and their price, by namespace and the cloud's own word for their state."""
+    """VMs, their GPUs and their price, by namespace and cloud state."""
 
     def __init__(self, statuses: Callable[[], Iterable[tuple[str, GpuVMStatus]]]) -> None:
         self._statuses = statuses
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """What the cloud showed last. A VM that was never seen, or is lost or gone, is not in it."""
+        """Count the VMs that the cloud showed last, without VMs never seen, lost or gone."""
         vms: Counter[tuple[str, str]] = Counter()
         gpus: Counter[tuple[str, str]] = Counter()
         price: dict[tuple[str, str], Decimal] = {}
@@ -61,25 +61,25 @@ class Fleet:
 
 
 class Budgets:
-    """Requests that each account could send at once now."""
+    """Request budget left, by account."""
 
     def __init__(self, left: Callable[[], Iterable[tuple[str, float]]]) -> None:
         self._left = left
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """None left for long means that the budget, not the cloud, is what everybody waits for."""
+        """Export the budget. A budget that stays at 0 means that reconciles wait for it and not for the cloud."""
         words = "Requests to the cloud that an account could send at once."
         yield _family("gpucloud_cloud_budget_requests", words, ("account",), {(name,): left for name, left in self._left()})
 
 
 class Conditions:
-    """Conditions that stand, by kind, in the form of Karpenter's and others' dashboards."""
+    """Current conditions, by kind, named as Karpenter's dashboards expect."""
 
     def __init__(self, standing: Callable[[], Iterable[tuple[str, Condition]]], wall: Callable[[], datetime]) -> None:
         self._standing, self._wall = standing, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """How many, and how long the oldest has had its status: two families a kind. A series an object would have no bound."""
+        """Export two families per kind: the count, and the age of the oldest status. Series per object would be unbounded."""
         labels, now = ("type", "status", "reason"), self._wall()
         standing = ((kind, (it.type, it.status, it.reason), it.last_transition_time) for kind, it in self._standing())
         for kind, since in _by_kind(standing):
@@ -90,7 +90,7 @@ class Conditions:
 
 
 class Deletions:
-    """Deletions under way, by kind and by what is said of them."""
+    """Deletions in progress, by kind, condition type and reason."""
 
     def __init__(
         self, going: Callable[[], Iterable[tuple[str, tuple[str, str], datetime]]], wall: Callable[[], datetime]
@@ -98,7 +98,7 @@ class Deletions:
         self._going, self._wall = going, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """How long the oldest has taken, one family a kind."""
+        """Export the age of the oldest deletion, one family per kind."""
         now = self._wall()
         for kind, since in _by_kind(self._going()):
             name = f"operator_{kind.lower()}_termination_current_time_seconds"
@@ -109,40 +109,40 @@ class Objects:
     """Objects by kind, Ready status and reason."""
 
     def __init__(self, counts: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
-        self._census = counts
+        self._counts = counts
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """All of them, ready or not."""
+        """Export the number of objects."""
         words = "Objects by kind, Ready status and reason."
-        yield _family("gpucloud_objects", words, ("kind", "ready", "reason"), Counter(self._census()))
+        yield _family("gpucloud_objects", words, ("kind", "ready", "reason"), Counter(self._counts()))
 
 
 class Counts:
-    """Any gauge whose values somebody counts."""
+    """A gauge whose values come from a callback."""
 
     def __init__(self, name: str, words: str, labels: tuple[str, ...], counts: Callable[[], Mapping[Any, float]]) -> None:
         self._name, self._words, self._labels, self._counts = name, words, labels, counts
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The counts of now."""
+        """Export the current values."""
         yield _family(self._name, self._words, self._labels, self._counts())
 
 
 class ListingStatuses:
-    """What is seen of the cloud now: how old that is, how much, and whether it is believed."""
+    """Listings by account, kind and cluster: age, number of records, and whether they are implausible."""
 
     def __init__(
         self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]], label: Callable[[str], str]
     ) -> None:
-        self._sights = listing_statuses
+        self._listing_statuses = listing_statuses
         self._label = label
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Of clusters that share a label the oldest, the sum, and any doubt. What was never seen holds nothing known."""
+        """Export the listings. Clusters that share a label show the oldest age, the sum, and any doubt."""
         ages: dict[tuple[str, str, str], float] = {}
         counts: Counter[tuple[str, str, str]] = Counter()
         doubts: dict[tuple[str, str, str], bool] = {}
-        for (account, kind, cluster), listing_status in self._sights().items():
+        for (account, kind, cluster), listing_status in self._listing_statuses().items():
             labels = (account, kind, self._label(cluster))
             ages[labels] = max(listing_status.age, ages.get(labels, 0.0))
             if listing_status.count is not None:
@@ -154,7 +154,7 @@ class ListingStatuses:
 
 
 class Orphans:
-    """What the last looks for orphans found."""
+    """Results of the last orphan scans."""
 
     def __init__(
         self,
@@ -164,9 +164,9 @@ class Orphans:
         self._counts, self._refusals = counts, refusals
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """How many, seen when, and who refuses to collect them."""
-        looks = list(self._counts())
-        found, ages = ({look[0]: look[part] for look in looks} for part in (1, 2))
+        """Export the number of orphans, the age of the scan, and the accounts that refuse collection."""
+        scans = list(self._counts())
+        found, ages = ({scan[0]: scan[part] for scan in scans} for part in (1, 2))
         refused = {(account,): refuses for account, refuses in self._refusals()}
         yield _family("gpucloud_orphans", "Things of ours that no object stands for.", LISTED, found)
         yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good look for orphans.", LISTED, ages)
@@ -175,7 +175,7 @@ class Orphans:
 
 
 def _by_kind(found: Iterable[tuple[str, Any, datetime]]) -> list[tuple[str, list[tuple[Any, datetime]]]]:
-    """Labels and since when, for each kind."""
+    """Labels and start times, grouped by kind."""
     kinds: dict[str, list[tuple[Any, datetime]]] = {}
     for kind, labels, since in found:
         kinds.setdefault(kind, []).append((labels, since))
@@ -183,7 +183,7 @@ def _by_kind(found: Iterable[tuple[str, Any, datetime]]) -> list[tuple[str, list
 
 
 def _oldest(since: Iterable[tuple[Any, datetime]], now: datetime) -> dict[Any, float]:
-    """The longest time of those that share labels. What began later than now, by another's clock, has just begun."""
+    """The greatest age per label set. A start time in the future (clock skew) counts as age 0."""
     ages: dict[Any, float] = {}
     for labels, moment in since:
         ages[labels] = max((now - moment).total_seconds(), ages.get(labels, 0.0))

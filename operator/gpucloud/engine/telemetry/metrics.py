@@ -1,6 +1,6 @@
-"""Metrics, under the names that people's dashboards know (controller-runtime's), and a few of our own.
+"""Metrics: controller-runtime's names, which existing dashboards use, and a few of this operator's own.
 
-One registry an operator, so that several can live in one test process.
+Each engine has its own registry, so that several engines can run in one test process.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.kinds.meta import Condition
 
-MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of what people wait for
+MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of durations that users wait for
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # buckets, in seconds, of the event loop's lag
-MOST_CLUSTERS = 100  # a cluster's name is free text in a spec, and each value of a label is a series for ever
+MOST_CLUSTERS = 100  # cluster names are free text in specs, and each label value is a series for good
 OTHER_CLUSTERS = "(other)"
-QUEUE = "gpucloud"  # its name
+QUEUE = "gpucloud"  # the queue's label value
 
 
-class Passed(StrEnum):
-    """How a pass ended, in controller-runtime's words, and one more: it succeeded, and there was nothing to write or call."""
+class ReconcileResult(StrEnum):
+    """Result of a reconcile: controller-runtime's values, and ``unchanged`` for a success that wrote and called nothing."""
 
     SUCCESS = "success"
     UNCHANGED = "unchanged"
@@ -41,8 +41,8 @@ class Passed(StrEnum):
     ERROR = "error"
 
 
-class Wrote(StrEnum):
-    """How a write to status ended."""
+class StatusWriteResult(StrEnum):
+    """Result of a status write."""
 
     WRITTEN = "written"
     CONFLICT = "conflict"
@@ -50,7 +50,7 @@ class Wrote(StrEnum):
 
 
 class Metrics:
-    """Everything that is counted; also the meter of the queue."""
+    """All metrics of one engine; implements ``QueueMeter``."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -92,7 +92,7 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
-        self._of_kind: dict[str, Histogram] = {}  # by name, made when first needed
+        self._of_kind: dict[str, Histogram] = {}  # by metric name, made on first use
         self.time_to_ready = Histogram(
             "gpucloud_time_to_ready_seconds",
             "From the creation of an object to its first Ready.",
@@ -118,18 +118,18 @@ class Metrics:
             self._task_failures.labels(task)
 
     def _begin(self, kind: str) -> None:
-        """Stand at 0 before anything has happened: of a series that comes with its first event, ``rate()`` never sees that."""
+        """Create the series of a kind at 0. ``rate()`` misses the first increment of a series that starts with it."""
         self.time_to_ready.labels(kind)
         self._termination(kind)
         self.reconcile_errors.labels(kind)
         self.undone_writes.labels(kind)
-        for result in Passed:
+        for result in ReconcileResult:
             self.reconciles.labels(kind, result)
-        for outcome in Wrote:
+        for outcome in StatusWriteResult:
             self.status_writes.labels(kind, outcome)
 
     def export(self, *collectors: Collector) -> None:
-        """Have these counted at each scrape."""
+        """Register these collectors."""
         for collector in collectors:
             self.registry.register(collector)
 
@@ -137,28 +137,28 @@ class Metrics:
         """Export the number of objects by kind, Ready status and reason, counted when somebody scrapes."""
         self.registry.register(collectors.Objects(counts))
 
-    def export_sights(self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]]) -> None:
-        """Export what is seen of the cloud, by account, kind of record and cluster."""
+    def export_listing_statuses(self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]]) -> None:
+        """Export the status of each listing, by account, kind of record and cluster."""
         self.registry.register(collectors.ListingStatuses(listing_statuses, self.cluster))
 
     def export_held(self, held: Callable[[], Mapping[tuple[str], float]]) -> None:
-        """Export the number of deletions that the brake holds, by namespace."""
+        """Export the number of deletions that the deletion guard holds, by namespace."""
         self.registry.register(
             collectors.Counts("gpucloud_deletions_held", "GpuVMs whose deletion the brake holds.", ("namespace",), held)
         )
 
     def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
-        """Export what --observe-only keeps back, by kind and action."""
+        """Export the number of actions that --observe-only withholds, by kind and action."""
         words = "Actions that --observe-only keeps back now."
         self.registry.register(collectors.Counts("gpucloud_withheld_actions", words, ("kind", "action"), withheld))
 
     def export_watch_age(self, ages: Callable[[], Mapping[tuple[str], float]]) -> None:
-        """Export how long ago the watch of each kind was last found in step with the apiserver."""
+        """Export the seconds since each kind's watch last matched a list."""
         words = "Since a list of this kind showed nothing that the watch had not brought."
         self.export(collectors.Counts("gpucloud_watch_age_seconds", words, ("kind",), ages))
 
     def export_leadership(self, name: str, is_leader: Callable[[], bool]) -> None:
-        """Export whether this process holds the Lease of that name, as client-go does."""
+        """Export whether this process holds the named Lease, under client-go's metric name."""
         words = "1 while this process holds the Lease, 0 while it stands by."
         self.export(collectors.Counts("leader_election_master_status", words, ("name",), lambda: {(name,): float(is_leader())}))
 
@@ -167,11 +167,11 @@ class Metrics:
         counts: Callable[[], Iterable[tuple[tuple[str, str, str], int, float]]],
         refusals: Callable[[], Iterable[tuple[str, bool]]],
     ) -> None:
-        """Export orphans and the age of the look that found them, and which accounts refuse to collect any."""
+        """Export orphans, the age of the last scan, and the accounts that refuse collection."""
         self.registry.register(collectors.Orphans(counts, refusals))
 
     def changed(self, kind: str, before: Sequence[Condition], after: Sequence[Condition]) -> None:
-        """Conditions of one object were written: how long those that differ had stood."""
+        """Observe how long the conditions that a status write changes had their previous status."""
         for condition in after:
             was = next((one for one in before if one.type == condition.type), None)
             if was is None or was.status == condition.status:
@@ -182,7 +182,7 @@ class Metrics:
             seconds.labels(condition.type, condition.status).observe(max(0.0, stood))
 
     def ended(self, kind: str, took: timedelta) -> None:
-        """An object was released, so long after its deletion was asked for."""
+        """Observe the time from the deletion request to the release of the finalizer."""
         self._termination(kind).observe(took.total_seconds())
 
     def _termination(self, kind: str) -> Histogram:
@@ -195,7 +195,7 @@ class Metrics:
         return self._of_kind[name]
 
     def called(self, report: CallReport) -> None:
-        """One request to the cloud; the client calls this."""
+        """Count one request to the cloud; called by the cloud client."""
         code = str(report.status) if report.status is not None else str(report.kind or "none")
         self._calls.labels(report.operation, code).inc()
         self._call_seconds.labels(report.operation).observe(report.seconds)
@@ -206,12 +206,12 @@ class Metrics:
         self._depth.set(depth)
 
     def taken(self, depth: int, waited: float) -> None:
-        """A key was handed to a worker."""
+        """A worker took a key."""
         self._depth.set(depth)
         self._waited.observe(waited)
 
     def finished(self, worked: float) -> None:
-        """A worker is done with a key."""
+        """A worker finished a key."""
         self._worked.observe(worked)
 
     def task_failed(self, name: str) -> None:
@@ -219,26 +219,26 @@ class Metrics:
         self._task_failures.labels(name).inc()
 
     def listings(self, account: str, kind: str) -> ListingMetrics:
-        """The meter of one inventory: what one account lists of one kind of record."""
+        """Metrics of one inventory: the listings of one kind of record by one account."""
         return ListingMetrics(self._listed, (account, kind), self.cluster)
 
     def cluster(self, name: str) -> str:
-        """The value of the label for this cluster: the first hundred have names of their own."""
+        """The label value of this cluster: its name for the first hundred clusters, else ``(other)``."""
         if len(self._clusters) < MOST_CLUSTERS:
             self._clusters.add(name)
         return name if name in self._clusters else OTHER_CLUSTERS
 
 
 class ListingMetrics:
-    """What one inventory tells about its listings."""
+    """Counters of one inventory's listings."""
 
     def __init__(self, listed: Counter, labels: tuple[str, str], label: Callable[[str], str]) -> None:
         self._listed, self._labels, self._label = listed, labels, label
 
     def listed(self, cluster: str, *, plausible: bool) -> None:
-        """A listing came."""
+        """Count a listing that succeeded."""
         self._listed.labels(*self._labels, self._label(cluster), "plausible" if plausible else "implausible").inc()
 
     def failed(self, cluster: str, kind: str) -> None:
-        """A listing failed."""
+        """Count a listing that failed."""
         self._listed.labels(*self._labels, self._label(cluster), kind).inc()
