@@ -6,6 +6,7 @@ What is excused stands beside each rule, with the reason.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ from simulation.credentials import KEYS
 from simulation.guarding import Guarding
 from simulation.listings import Listings
 from simulation.logs import SimulatedLog
-from simulation.promises import Promises
+from simulation.promises import POWER, Promises
 from simulation.rates import Rates
 from simulation.sightings import GoodListing, Sightings
 
@@ -82,6 +83,7 @@ class Judge:
         self._last_good: dict[str, float] = {}
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
+        self._powered: dict[str, float] = {}  # when an operator last sent a power call, by the VM's name
         self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
         self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
 
@@ -211,6 +213,7 @@ class Judge:
         self.collecting.sent(process, operation, request)
         if operation == "DestroyServer":
             self.guarding.destroys(process, name)
+        self._powered |= {name: now} if operation in POWER else {}
         if operation not in CREATES:
             for life in self.books.standing():
                 life.mutations += life.mentions(name)
@@ -324,7 +327,10 @@ class Judge:
         )
 
     def _acted(self, table: str, change: Any, maker: str) -> None:
-        """Nothing is destroyed, stopped or started that is not ours, and nothing destroyed that was not to go."""
+        """Nothing is destroyed, stopped or started that is not ours, and nothing destroyed that was not to go.
+
+        Excused: a power call that was sent before the object was let go, and carried out later, as no call can be taken back.
+        """
         row, kind = change.before, KINDS_OF[table]
         destroys = change.after is None or change.after.leaving if not isinstance(row, Vpc) else True
         life = self.books.lives.get(maker)
@@ -334,7 +340,8 @@ class Judge:
             if not (isinstance(row, Vpc) and self._adopted(row)) and not self.ambiguous(kind, row):
                 self.found("foreign", what)
             return
-        if life.released and life.now is None and not self.ambiguous(kind, row):
+        late = not destroys and self._powered.get(name_of(row), math.inf) <= life.let_go_at
+        if life.released and life.now is None and not late and not self.ambiguous(kind, row):
             self.found("foreign", f"{what}, which was let go before")
         elif destroys and not life.asked_to_go and not self._goes_along(life):
             self.found("unasked", what)

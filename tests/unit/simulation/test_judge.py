@@ -326,6 +326,25 @@ def test_an_object_is_let_go_when_its_thing_is_to_stay_or_has_gone(court, spec):
     assert court.oracles == []
 
 
+@pytest.mark.parametrize(("again", "found"), [(False, []), (True, ["foreign"])])
+def test_a_power_call_may_be_carried_out_after_the_object_was_let_go_but_not_sent_then(court, again, found):
+    """Seed 110758: the cloud carried out a start with a delay, and the VM was retained meanwhile."""
+    item = court.bought(deletion={"policy": "Retain"}, powerState="Stopped")
+    court.passes(1000)
+    said = {"id": "a-x", **STOPS}
+    court.judge.sent(court.operator, "StopServer", Request("POST", "/", (), SIGNED, json.dumps(said).encode()))
+    court.passes(1)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    court.passes(1)
+    if again:
+        court.sends("StopServer", **said)
+    else:
+        request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
+        court.world.cloud.carry_out(court.operator, "StopServer", request, "")
+    assert court.oracles == found
+
+
 def test_whoever_takes_the_finalizer_away_by_force_is_not_the_operator(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
