@@ -13,9 +13,9 @@ from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.inventory import EVERYTHING, Intervals
-from gpucloud.engine.kinds.cloud_reconciler import ReconcilerDeps
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler

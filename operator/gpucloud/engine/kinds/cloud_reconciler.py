@@ -6,7 +6,7 @@ The reconciler of a kind adds the identity of an object's resource, further watc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -34,20 +34,15 @@ from gpucloud.reconcile.placement import Placed
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from gpucloud.engine.cache.references import References
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
-    from gpucloud.engine.cloud.accounts import Accounts, ResolvedAccount
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.cloud.inventory import Inventory
-    from gpucloud.engine.kinds.dependencies import Listers
-    from gpucloud.engine.kube.client import KubeClient
-    from gpucloud.engine.kube.namespaces import Namespaces
-    from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.engine.runtime.entropy import Entropy
+    from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Limits, Observation
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.plan import Plan
 
@@ -56,23 +51,6 @@ S = TypeVar("S", bound=CloudStatus)
 F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 
 NOWHERE = Identity("", "", "")
-
-
-@dataclass(frozen=True, slots=True)
-class ReconcilerDeps:
-    """Dependencies of a cloud reconciler."""
-
-    accounts: Accounts
-    objects: Listers
-    references: References
-    kube: KubeClient
-    namespaces: Namespaces
-    clock: Clock
-    limits: Limits
-    synced: Callable[[], bool]
-    wake: Callable[[str], None]  # by UID
-    queue: Callable[[Key], None]
-    entropy: Entropy
 
 
 class CloudReconciler(ABC, Generic[P, S, F]):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.kinds.cloud_reconciler import ReconcilerDeps
     from gpucloud.engine.kinds.deletion_guard import DeletionGuard
+    from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.quota_usage import QuotaUsage
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key

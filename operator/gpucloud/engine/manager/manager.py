@@ -18,9 +18,9 @@ from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
-from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler, ReconcilerDeps
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
