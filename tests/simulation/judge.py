@@ -277,7 +277,9 @@ class Judge:
             if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
-                listing = GoodListing(now, operation, asked.casefold(), who.tenant(request), who.of(request), process.name)
+                listing = GoodListing(
+                    now, operation, asked.casefold(), who.tenant(request), who.of(request), process.name, process.alive
+                )
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
             self._promises.listed(operation, self._last_good.get(operation, 0.0))

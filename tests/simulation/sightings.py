@@ -26,7 +26,7 @@ class GoodListing(NamedTuple):
     tenant: str
     credential: str
     reader: str
-    heard: bool = True  # its reader had time to record what it shows
+    heard: bool  # its reader had time to record what it shows
 
 
 class _Held(NamedTuple):

@@ -172,14 +172,19 @@ def test_what_another_namespaces_account_is_shown_tells_nobody_that_ours_is_gone
     assert court.oracles == found
 
 
-@pytest.mark.parametrize(("alive", "found"), [(1, []), (20, ["foreign"])])
+@pytest.mark.parametrize(("alive", "found"), [(-1, []), (1, []), (20, ["foreign"])])
 def test_what_a_process_was_shown_right_before_it_died_nobody_knows(court, alive, found):
     """Seed 130091: ours was listed, and gone before anybody else looked; the order's record stands as if it had no answer."""
     item = court.bought(thing="prod", vmName="prod")
     court.world.cloud.orders[-1].answer = "unclear"
+    if alive < 0:  # the listing is answered when nobody waits for it any more
+        court.operator.alive = False
+        court.judge.died(court.operator)
     listed(court, 1)
-    court.passes(alive)
-    court.judge.died(court.operator)
+    if alive > 0:
+        court.passes(alive)
+        court.judge.died(court.operator)
+    court.operator.alive = True  # the next one
     court.world.cloud.end_vm("prod", "acme", "Msc1")
     court.passes(60)
     court.world.cloud.notice()
