@@ -112,7 +112,8 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
             since = world.loop.time()
         elif world.loop.time() - since >= settle:
             return True
-    of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")
+    if unmet:
+        of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")
     return False
 
 

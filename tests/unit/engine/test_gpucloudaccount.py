@@ -92,7 +92,7 @@ async def test_an_account_is_known_before_its_secret_is_read(rig):
     rig.reconcilers.put("GpuVM")
     facts = await rig.reconcilers.facts("GpuVM")
     assert facts.account.name == "default"
-    assert "it has not been looked at yet" in facts.found.detail
+    assert "its Secret has not been read yet" in facts.found.detail
 
 
 async def test_a_secret_becomes_a_session(rig):

@@ -29,7 +29,7 @@ CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A named account and its session. Without a session, ``trouble`` says why."""
+    """A named account and its session. Without a session, ``trouble`` says why; it is empty until the Secret has been read."""
 
     name: str
     session: AccountSession | None = None
@@ -157,8 +157,9 @@ class Accounts:
                 meta.namespace, name, UnknownReason.ACCOUNT, f"Waiting for the {described}: there is none. Create it."
             )
         if account.session is None:
-            message = f"Waiting for the {described}: {account.trouble}"
-            return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message, leaving=account.leaving)
+            cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LOOKED
+            message = f"Waiting for the {described}: {account.trouble or 'its Secret has not been read yet.'}"
+            return self._unresolved(meta.namespace, name, cause, message, leaving=account.leaving)
         facts = _facts(name, account.session)
         return ResolvedAccount(
             facts,

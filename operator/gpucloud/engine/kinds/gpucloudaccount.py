@@ -103,7 +103,7 @@ class GpuCloudAccountReconciler:
             return
         if before is not None and before.session is not None:
             self._deps.sessions.leave(before.session, _label(meta.namespace, meta.name))
-        self._put(stored, None, "it has not been looked at yet.")
+        self._put(stored, None, "")
 
     async def gather(self, stored: GpuCloudAccount) -> Facts:
         """Read the Secret, and open a session with its credential.

@@ -215,7 +215,7 @@ def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: Cloud
 def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudClient:
     account = deps.accounts.get(namespace, name)
     if account is None or account.session is None:
-        trouble = "there is none." if account is None else account.trouble
+        trouble = "there is none." if account is None else account.trouble or "its Secret has not been read yet."
         raise RefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")
     return account.session.client
 
