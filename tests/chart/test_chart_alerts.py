@@ -184,7 +184,7 @@ VALUES = {
     "type": set(ConditionType),
     "ready": {"True", "False", "Unknown"},
     "status": {"True", "False", "Unknown"},
-    "kind": KINDS | {reconciler.holds for reconciler in (GpuVMReconciler, GpuVpcReconciler, GpuSnapshotReconciler)},
+    "kind": KINDS | {reconciler.inventory_name for reconciler in (GpuVMReconciler, GpuVpcReconciler, GpuSnapshotReconciler)},
     "controller": KINDS,
     "name": {QUEUE},
     "code": {str(number) for number in range(100, 600)} | set(ErrorKind),
