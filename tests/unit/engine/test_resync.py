@@ -9,7 +9,7 @@ from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cache.tombstones import REMEMBERED_SECONDS, Tombstones
 from gpucloud.engine.kube.client import KubeError, ListedVersions
 from gpucloud.engine.manager.health import LONGEST_STALENESS_SECONDS
-from gpucloud.engine.manager.resync import INTERVAL_SECONDS, Resync
+from gpucloud.engine.manager.resync import FIRST_LIST_SECONDS, INTERVAL_SECONDS, Resync
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from support.fakes import HandClock, a_resource
 
@@ -178,3 +178,18 @@ async def test_the_roll_is_called_after_a_new_list_and_now_and_then():
     await asyncio.sleep(INTERVAL_SECONDS + 2)
     assert (server.asked, vms.forgotten) == (2, ["a"])
     task.cancel()
+
+
+@pytest.mark.looptime
+async def test_a_first_list_that_never_comes_does_not_keep_a_restored_etcd_unnoticed():
+    """Etcd was restored while the first list was read: the watch never showed one of its objects (seeds 123061, 200556)."""
+    vms, server, ended = OneLoop(), Apiserver("u-a"), []
+    tombstones = Tombstones(HandClock())
+    tombstones.add("u-a")
+    resync = a_resync(server, vms, broken=lambda: ended.append(True), tombstones=tombstones)
+    never = asyncio.create_task(asyncio.sleep(10**6))
+    task = asyncio.create_task(resync.run(never))
+    await asyncio.sleep(2 * FIRST_LIST_SECONDS + 5)
+    assert ended
+    task.cancel()
+    never.cancel()

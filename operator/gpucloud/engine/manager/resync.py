@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.rollcall")
 
+FIRST_LIST_SECONDS = 60.0  # it usually takes one
 INTERVAL_SECONDS = 300.0  # also without a new list of the watch
 SETTLE_SECONDS = 1.0  # a new list arrives object by object
 
@@ -55,12 +56,17 @@ class Resync:
         self._relisted.set()
 
     async def run(self, first_list: asyncio.Task[None] | None = None) -> None:
-        """Resync until cancelled, starting after the first list."""
+        """Resync until cancelled: after the first list, and once a minute while that is late.
+
+        The first list waits for the watch to show every object. After a restore of etcd the watch may never do so, and only a
+        resync notices.
+        """
         if first_list is not None:
-            await asyncio.wait([first_list])
+            await asyncio.wait([first_list], timeout=FIRST_LIST_SECONDS)
         while True:
+            late = first_list is not None and not first_list.done()
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL_SECONDS):
+                async with asyncio.timeout(FIRST_LIST_SECONDS if late else INTERVAL_SECONDS):
                     await self._relisted.wait()
             await asyncio.sleep(SETTLE_SECONDS)
             self._relisted.clear()
