@@ -13,7 +13,7 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.kinds.meta import SECRET_FINALIZER
-from gpucloud.reconcile.facts import Limits, Readiness, Verb
+from gpucloud.reconcile.facts import Limits, Readiness, UnknownReason, Verb
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
 from support.fakes import CONFLICT, DOWN, GOING, SECRET_WORDS, LoopClock, a_resource, a_secret
@@ -93,6 +93,35 @@ async def test_an_account_is_known_before_its_secret_is_read(rig):
     facts = await rig.reconcilers.facts("GpuVM")
     assert facts.account.name == "default"
     assert "its Secret has not been read yet" in facts.found.detail
+
+
+async def test_a_secret_that_the_apiserver_cannot_read_is_told_to_who_waits(rig):
+    """An encryption provider that is down fails the reads of Secrets alone: its objects must not wait in silence."""
+    rig.put()
+    rig.kube.secrets["team", "key"] = KubeError(500, "InternalError", "etcd")
+    with pytest.raises(KubeError):
+        await rig.facts()
+    rig.reconcilers.put("GpuVM")
+    found = (await rig.reconcilers.facts("GpuVM")).found
+    assert (found.cause, "cannot be read (500 InternalError)" in found.detail) == (UnknownReason.ACCOUNT, True)
+
+
+async def test_a_spec_that_cannot_be_read_is_told_to_who_waits(rig):
+    rig.put(spec={"secretRef": 5})
+    await rig.facts()
+    rig.reconcilers.put("GpuVM")
+    found = (await rig.reconcilers.facts("GpuVM")).found
+    assert (found.cause, "its spec cannot be read" in found.detail) == (UnknownReason.ACCOUNT, True)
+
+
+async def test_a_failing_read_takes_no_session_away(rig):
+    rig.put().holds("a")
+    await rig.facts()
+    session = rig.account().session
+    rig.kube.secrets["team", "key"] = KubeError(500, "InternalError", "etcd")
+    with pytest.raises(KubeError):
+        await rig.facts()
+    assert rig.account().session is session
 
 
 async def test_a_secret_becomes_a_session(rig):

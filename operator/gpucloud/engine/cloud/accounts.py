@@ -29,7 +29,7 @@ CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A named account and its session. Without a session, ``trouble`` says why; it is empty until the Secret has been read."""
+    """A named account and its session. Without a session, ``trouble`` says why; it is empty until the first reconcile."""
 
     name: str
     session: AccountSession | None = None

@@ -113,8 +113,13 @@ class GpuCloudAccountReconciler:
         """
         spec, meta = stored.spec, stored.meta
         if spec is None:
+            self._explain(stored, "its spec cannot be read; its own conditions say more.")
             return Unreadable(reading(self._deps.clock), meta, stored.status, stored.flaw)
-        secret, credential, trouble = await self._secret(stored, spec)
+        try:
+            secret, credential, trouble = await self._secret(stored, spec)
+        except KubeError as error:
+            self._explain(stored, f"its Secret {spec.secret_ref.name!r} cannot be read ({error.status} {error.reason}).")
+            raise
         if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
         endpoint = self._endpoint(spec)
@@ -190,6 +195,12 @@ class GpuCloudAccountReconciler:
             deleting="deletionTimestamp" in meta,
         )
         return facts, credential, ""
+
+    def _explain(self, stored: GpuCloudAccount, trouble: str) -> None:
+        """Tell the users of an account that has no session yet why not; a session that is in use stays in use."""
+        before = self._deps.accounts.get(stored.meta.namespace, stored.meta.name)
+        if before is not None and before.uid == stored.meta.uid and before.session is None:
+            self._put(stored, None, trouble)
 
     def _is_latest_of_name(self, meta: ObjectFacts) -> bool:
         """Whether the store has no younger object of this name; its ADDED event may precede this object's DELETED event."""

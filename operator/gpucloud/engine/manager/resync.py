@@ -73,7 +73,7 @@ class Resync:
             try:
                 await self.resync()
             except KubeError as error:
-                log.info("no roll call", error=str(error))
+                log.info("resync failed", error=str(error))
 
     async def resync(self) -> None:
         """Drop the objects that were cached before a list began and are not in the list.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -44,7 +45,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloudFacts(Generic[P, S, R]):
+class CloudFacts(ABC, Generic[P, S, R]):
     """One object, what it stands for as last seen, and what this process remembers of it."""
 
     subject: ClassVar[Subject]
@@ -68,14 +69,14 @@ class CloudFacts(Generic[P, S, R]):
     nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
 
     @property
+    @abstractmethod
     def chosen_name(self) -> bool:
         """Whether the name is the owner's choice, and so bears no fingerprint that proves whose it is."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def policy(self) -> DeletionPolicy:
         """What the owner wants to become of it when this object is deleted."""
-        raise NotImplementedError
 
     @property
     def adoption(self) -> Adoption:
@@ -92,9 +93,9 @@ class CloudFacts(Generic[P, S, R]):
         """How it may have gone without this object's deletion, after "was deleted"."""
         return "outside Kubernetes"
 
+    @abstractmethod
     def observed(self) -> dict[str, Any]:
         """The part of status that is copied from the cloud's record; empty when it is not seen."""
-        raise NotImplementedError
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - a kind may need it
         """Conditions of this kind that are True beside the verdict."""

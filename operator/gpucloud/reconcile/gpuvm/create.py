@@ -65,9 +65,8 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the SSH keys are unknown or invalid."""
     if f.keys.trouble is KeyTrouble.MISSING:
         verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
-        return replace(
-            plan_status(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS)), pending=False
-        )  # no listing would tell
+        plan = plan_status(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS))
+        return replace(plan, pending=False)  # no listing shows a Secret
     if f.keys.trouble is KeyTrouble.INVALID:
         return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None
