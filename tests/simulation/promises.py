@@ -114,7 +114,7 @@ class Promises:
         if not settings.leader_elect:
             return None
         path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.lease_namespace}/leases/{settings.lease_name}"
-        found = self._world.actors.admin.call("GET", path)
+        found = self._world.actors.admin.get(path)
         return None if found is None else found.get("spec") or {}
 
     def _with_a_living_secret(self, operation: str, name: str) -> None:
