@@ -47,7 +47,7 @@ MOST_ABANDONMENTS = 10_000  # remembered; the oldest is forgotten first
 
 @dataclass(frozen=True, slots=True)
 class CollectorDeps:
-    """Dependencies of the collector. ``record`` takes a session, the kind concerned, the Event, and what to do if it is lost."""
+    """Dependencies. ``record`` takes a session, the kind concerned, the Event, and what to do if the Event is lost."""
 
     sessions: AccountSessions
     objects: Listers
