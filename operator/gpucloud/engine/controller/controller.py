@@ -23,7 +23,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.runtime.clock import Clock
@@ -256,8 +256,10 @@ class Controller(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._store_answer(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
-            self._judge_write(key, status, document, answer)
+            # The watch will tell us nothing new; those who wait for this are woken now.
+            shown = self._reconciler.store.put_written(stored, answer, document, status)
+            self._tell_stored(key.uid)
+            self._judge_write(key, status, document, shown.status)
         self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
         if announces:
@@ -266,9 +268,8 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING  # the apiserver shows something else than what was written
         return Outcome.ANNOUNCE if announces else Outcome.CHANGE
 
-    def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], stands: S) -> None:
         """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
-        stands = self._reconciler.store.status_in(answer)
         undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
         if not undone:
             return
@@ -306,12 +307,12 @@ class Controller(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._store_answer(key.uid, fresh)
+        self._reconciler.store.put(fresh)
+        self._tell_stored(key.uid)
         return False
 
-    def _store_answer(self, uid: str, body: Mapping[str, Any]) -> None:
+    def _tell_stored(self, uid: str) -> None:
         """An answer of the apiserver has shown the object."""
-        self._reconciler.store.put(body)
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
