@@ -126,6 +126,10 @@ class Controller(Generic[P, S, F]):
         self._reconciler, self._entropy = reconciler, deps.entropy
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
+        kind, metrics = reconciler.kind, deps.metrics
+        self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
+        self._pass_seconds = metrics.reconcile_seconds.labels(kind)
+        self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._differs_since: dict[str, float] = {}
         self._pacer = WritePacer(deps.entropy.jitter)
         self._failures: dict[Key, int] = {}
@@ -154,10 +158,10 @@ class Controller(Generic[P, S, F]):
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.on_delete(key)
-        self._metrics.reconciles.labels(key.kind, result).inc()
+        self._passes[result].inc()
         if result is ReconcileResult.ERROR:
             self._metrics.reconcile_errors.labels(key.kind).inc()
-        self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+        self._pass_seconds.observe(self._clock.mono() - began)
 
     @property
     def plural(self) -> str:
@@ -249,10 +253,10 @@ class Controller(Generic[P, S, F]):
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
-            self._metrics.status_writes.labels(key.kind, failed).inc()
+            self._writes[failed].inc()
             self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
             raise
-        self._metrics.status_writes.labels(key.kind, StatusWriteResult.WRITTEN).inc()
+        self._writes[StatusWriteResult.WRITTEN].inc()
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
