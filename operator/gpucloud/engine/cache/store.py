@@ -85,10 +85,31 @@ class Store(Generic[P, S]):
 
         An older view than the stored one (a late watch event, overtaken by the answer to our own write) is ignored.
         """
-        fresh = self._parse(body)
-        known = self._objects.get(fresh.meta.uid)
-        if known is not None and fresh.version <= known.version:
-            return False
+        meta = body["metadata"]
+        known = self._objects.get(meta["uid"])
+        if known is not None and int(meta["resourceVersion"]) <= known.version:
+            return False  # the echo of our own write, in most cases: not worth parsing
+        return self._take(self._parse(body), known)
+
+    def put_written(
+        self, before: CachedObject[P, S], answer: Mapping[str, Any], document: Mapping[str, Any], status: S
+    ) -> CachedObject[P, S]:
+        """Take the answer to a write of ``status``, sent as ``document``; return the view that it shows.
+
+        The apiserver took the write because the object was ``before``, so the spec is the same. Nor is a status parsed that
+        stands as it was sent.
+        """
+        meta = answer["metadata"]
+        if answer.get("status") == document:
+            shown = replace(before, raw_meta=_slim(meta), meta=_facts(meta), status=status, amended=False)
+        else:
+            shown = self._parse(answer)
+        known = self._objects.get(shown.meta.uid)
+        if known is None or shown.version > known.version:
+            self._take(shown, known)
+        return shown
+
+    def _take(self, fresh: CachedObject[P, S], known: CachedObject[P, S] | None) -> bool:
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
         bearer = self.named(fresh.meta.namespace, fresh.meta.name)
@@ -97,10 +118,6 @@ class Store(Generic[P, S]):
         if known is None or fresh.amended:
             return True
         return not fresh.same_facts_as(known)
-
-    def status_in(self, body: Mapping[str, Any]) -> S:
-        """The status that this document holds, read as the store reads it."""
-        return self._parse(body).status
 
     def drop(self, uid: str) -> None:
         """The object is gone."""

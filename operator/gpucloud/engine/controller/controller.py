@@ -24,7 +24,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.runtime.clock import Clock
@@ -127,6 +127,10 @@ class Controller(Generic[P, S, F]):
         self._reconciler, self._entropy = reconciler, deps.entropy
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
+        kind, metrics = reconciler.kind, deps.metrics
+        self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
+        self._pass_seconds = metrics.reconcile_seconds.labels(kind)
+        self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._differs_since: dict[str, float] = {}
         self._pacer = WritePacer(deps.entropy.jitter)
         self._failures: dict[Key, int] = {}
@@ -155,10 +159,10 @@ class Controller(Generic[P, S, F]):
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.on_delete(key)
-        self._metrics.reconciles.labels(key.kind, result).inc()
+        self._passes[result].inc()
         if result is ReconcileResult.ERROR:
             self._metrics.reconcile_errors.labels(key.kind).inc()
-        self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+        self._pass_seconds.observe(self._clock.mono() - began)
 
     @property
     def plural(self) -> str:
@@ -254,15 +258,17 @@ class Controller(Generic[P, S, F]):
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
-            self._metrics.status_writes.labels(key.kind, failed).inc()
+            self._writes[failed].inc()
             self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
             raise
-        self._metrics.status_writes.labels(key.kind, StatusWriteResult.WRITTEN).inc()
+        self._writes[StatusWriteResult.WRITTEN].inc()
         self._confirmed[key.uid] = before
         self._differs_since.pop(key.uid, None)
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._store_answer(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
-            self._judge_write(key, status, document, answer)
+            # The watch will tell us nothing new; those who wait for this are woken now.
+            shown = self._reconciler.store.put_written(stored, answer, document, status)
+            self._tell_stored(key.uid)
+            self._judge_write(key, status, document, shown.status)
         self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
         if announces:
@@ -271,9 +277,8 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING  # the apiserver shows something else than what was written
         return Outcome.ANNOUNCE if announces else Outcome.CHANGE
 
-    def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], stands: S) -> None:
         """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
-        stands = self._reconciler.store.status_in(answer)
         undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
         if not undone:
             return
@@ -311,12 +316,12 @@ class Controller(Generic[P, S, F]):
         self._confirmed[key.uid] = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._store_answer(key.uid, fresh)
+        self._reconciler.store.put(fresh)
+        self._tell_stored(key.uid)
         return False
 
-    def _store_answer(self, uid: str, body: Mapping[str, Any]) -> None:
+    def _tell_stored(self, uid: str) -> None:
         """An answer of the apiserver has shown the object."""
-        self._reconciler.store.put(body)
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
