@@ -62,7 +62,7 @@ def draw(choices: Choices) -> Scenario:
     form = choices.choose("own login", (KEY, LOGIN), (3, 1)) if owns else KEY
     replicas = 2 if choices.draw("replicas") < 0.15 else 1
     elects = replicas == 2 or choices.draw("elects") < 0.05
-    scaled = choices.draw("scaled") < 0.5
+    scaled = choices.draw("scaled") < 0.65
     settings = Settings(
         endpoint=(f"default={ENDPOINT}",),
         credentials=own(form) if owns else Credentials(),
