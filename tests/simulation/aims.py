@@ -16,7 +16,7 @@ def meets(seed: int, aim: tuple[str, ...]) -> bool:
     choices = Choices(seed)
     weather, chosen = Weather(choices), scenario.draw(choices)
     has = {
-        situations.drawn(choices),
+        *situations.drawn(choices),
         *weather.rates,
         *(actors.next_act(choices) for _ in range(chosen.slots)),
         "two replicas" if chosen.replicas == 2 else "",

@@ -149,6 +149,9 @@ def _waits(of: Judge, life: Life) -> bool:
         # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
         # ordered with the other tenant's key, to which no later key leads back; or before the good key had shown its tenant,
         # and then the other's did: whose the order is, and so which key is meant, a person must say, whom the account calls.
+        # An account of one's own may name an endpoint that nobody has declared: that, too, a person must put right.
+        if (life.spec.get("accountRef") or {}).get("name", "default") != "default":
+            return True
         users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
         elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
         unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)

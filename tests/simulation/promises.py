@@ -6,10 +6,12 @@ What is excused stands beside each rule, with the reason.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vms import Vm
+from simulation.books import RECONCILE, annotated
 from simulation.cloud import CREATES, name_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that 
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
 MOMENT_SECONDS = 0.5
+MOST_REORDERS = 3  # docs/adr/0013
 BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
@@ -45,6 +48,7 @@ class Promises:
         self._world = world
         self._found = found
         self._powered: dict[str, Accepted] = {}
+        self._accepted: Counter[tuple[str, str | None]] = Counter()  # orders that made nothing, by object and request
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -52,6 +56,7 @@ class Promises:
         self.led(process, f"{operation} {name!r}")
         if operation in CREATES:
             self._with_a_living_secret(operation, name)
+            self._not_without_end(operation, name)
         if operation == "CreateSnapshot":
             self._within_one_namespace(request, name)
         if operation == "DestroyVpc":
@@ -68,8 +73,26 @@ class Promises:
 
     def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
         """The cloud has answered."""
+        if operation in CREATES and response.status < 300:
+            self._accepted.update(self._asked(operation, name))
         if operation in POWER and response.status < 300:
             self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+
+    def made(self, uid: str) -> None:
+        """The cloud has made something for an object."""
+        for asked in [one for one in self._accepted if one[0] == uid]:
+            del self._accepted[asked]
+
+    def _asked(self, operation: str, name: str) -> list[tuple[str, str | None]]:
+        """For whom something is ordered, and the request of their owner to try again that stands then."""
+        recording = self._world.judge.books.recording(CREATES[operation], name)
+        return [(life.uid, annotated(life.last, RECONCILE)) for life in recording if not (life.tampered or life.restored)]
+
+    def _not_without_end(self, operation: str, name: str) -> None:
+        """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called."""
+        for asked in self._asked(operation, name):
+            if self._accepted[asked] > MOST_REORDERS:
+                self._found("reordered", f"{operation} {name!r} was accepted {self._accepted[asked]} times, and is sent again")
 
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""
