@@ -72,6 +72,7 @@ def _paused_as_it_is_let_go(on: Stage) -> None:
         goes = UP_SECONDS + 1.0
         path = path_of(item)
         on.then(goes, on.arranged.overtake, "PATCH", path, lambda: on.annotate("GpuVM", "x", paused="true"))
+        on.then(goes, on.until, "GpuVM", lambda: not on.find("GpuVM", "x"), LONG + 10 * on.world.grace)
 
 
 def _edited_as_its_status_is_written(on: Stage) -> None:
@@ -91,6 +92,24 @@ def _edited_as_its_status_is_written(on: Stage) -> None:
         on.then(UP_SECONDS + on.soon("deleted"), on.delete, "GpuVM", "x")
 
 
+def _copied_as_it_goes(on: Stage) -> None:
+    """A VM that takes its snapshots along is deleted as soon as another is being made from one of them."""
+    within = 2 * LONG + 10 * on.world.grace
+
+    def copy() -> None:
+        on.vm("y", image={"snapshotRef": {"name": "xs"}})
+        goes = on.soon("source goes")
+        on.once("GpuVM", lambda: on.order("y").get("state") == "Intended", lambda: on.then(goes, on.delete, "GpuVM", "x"), within)
+
+    def take() -> None:
+        on.snapshot("xs", vmRef={"name": "x"})
+        on.once("GpuSnapshot", lambda: on.is_ready("GpuSnapshot", "xs"), copy, within)
+
+    on.cloud.turn(provision_seconds=40.0)
+    on.vm("x", deletion={"snapshots": "Delete"})
+    on.once("GpuVM", lambda: on.is_ready("GpuVM", "x"), take, within)
+
+
 def _late_news(on: Stage) -> None:
     """All news of VMs come late, while one of them is ordered, changed and deleted."""
     on.arranged.late_news("gpuvms", on.choose("news come after", 90.0, 60.0), begin=0.0, end=300.0)
@@ -107,5 +126,6 @@ PLOTS: dict[str, Callable[[Stage], None]] = {
     "killed with an order in hand": _killed_with_an_order,
     "paused as it is let go": _paused_as_it_is_let_go,
     "edited as its status is written": _edited_as_its_status_is_written,
+    "copied as it goes": _copied_as_it_goes,
     "late news": _late_news,
 }

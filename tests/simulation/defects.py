@@ -265,7 +265,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "what was destroyed waits like what was accepted": ("deleted at once",),
     "an accepted absence stays in force": ("accepted, then another key", "accounts"),
     "a snapshot under way does not hold its VM": ("snapshot of a VM that goes",),
-    "a VM takes along a snapshot that another is made from": ("copied while it goes",),
+    "a VM takes along a snapshot that another is made from": ("copied as it goes",),
     "a namespace copies the disk of another's VM": ("shared account", "own account"),
     "a namespace adopts the VPC of another": ("shared account", "own account"),
     "a restart annotation counts again when the status was wiped": ("restart and wipe",),

@@ -143,15 +143,14 @@ def _stalled(life: Life) -> bool:
 def _waits(of: Judge, life: Life) -> bool:
     """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
-    if reason == "NamespaceTerminating":
+    # An account of one's own may name an endpoint that nobody has declared, which a person must put right.
+    own_account = (life.spec.get("accountRef") or {}).get("name", "default") != "default"
+    if reason == "NamespaceTerminating" or (reason == "AccountNotReady" and own_account):
         return True
     if reason == "AccountNotReady":
         # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
         # ordered with the other tenant's key, to which no later key leads back; or before the good key had shown its tenant,
         # and then the other's did: whose the order is, and so which key is meant, a person must say, whom the account calls.
-        # An account of one's own may name an endpoint that nobody has declared: that, too, a person must put right.
-        if (life.spec.get("accountRef") or {}).get("name", "default") != "default":
-            return True
         users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
         elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
         unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)

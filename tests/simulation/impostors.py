@@ -45,7 +45,7 @@ def _record_of_anothers(on: Stage) -> None:
 
 
 def _record_of_gone(on: Stage) -> None:
-    """Somebody who may write statuses lets a record say that the VM is gone; then the object is deleted, and one listing lies."""
+    """Somebody who may write statuses lets a record say that the VM is gone; the object is deleted, and a listing lies."""
     on.arranged.fault("GetServers", "list-empty", times=1, begin=_lied_to(on, {"state": "Gone"}))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 UP_SECONDS = 15.0  # until a VM is usually Ready
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 TEAM, OTHER, VPC = "team", "other", "acme"
-SET_APART = frozenset({"w", "x", "y", "z"})  # names of objects with which others rarely meddle
+SET_APART = frozenset({"w", "x", "xs", "y", "z"})  # names of objects with which others rarely meddle
 MAIN = "main"  # a name that an owner chooses, and that no random act uses
 
 
@@ -53,6 +53,10 @@ class Stage:
         world.later(within, finish)
         look()
 
+    def until(self, kind: str, is_so: Callable[[], Any], within: float) -> None:
+        """Let the storm last until a change of some object of this kind makes something so."""
+        self.once(kind, is_so, lambda: None, within)
+
     def choose(self, domain: str, *options: Any) -> Any:
         """One of several; the first is the default."""
         return self.world.choices.choose(f"situation: {domain}", options)
@@ -69,12 +73,11 @@ class Stage:
 
     def create(self, kind: str, called: str, namespace: str = TEAM, **spec: Any) -> None:
         """Apply an object."""
+        self.world.actors.staged |= SET_APART & {called}
         self.owner.create(kind, namespace, called, {field: value for field, value in spec.items() if value is not None})
 
     def vm(self, called: str, namespace: str = TEAM, **more: Any) -> None:
         """Apply a GpuVM."""
-        if called in SET_APART:
-            self.world.actors.staged.add(called)
         spec = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY], "vpc": VPC, **more}
         self.create("GpuVM", called, namespace, **spec)
 
@@ -92,6 +95,11 @@ class Stage:
         """What the status of an object records of its order; empty when it records none."""
         found: dict[str, Any] = ((self.find(kind, name) or {}).get("status") or {}).get("order") or {}
         return found
+
+    def is_ready(self, kind: str, name: str) -> bool:
+        """Whether an object says that it is Ready."""
+        conditions = ((self.find(kind, name) or {}).get("status") or {}).get("conditions") or ()
+        return any((one["type"], one["status"]) == ("Ready", "True") for one in conditions)
 
     def delete(self, kind: str, name: str, namespace: str = TEAM) -> None:
         """Delete an object."""
@@ -148,6 +156,7 @@ class Stage:
     def sleeps(self, seconds: float) -> None:
         """Whoever leads is put to sleep."""
         self.world.weather.plotted.add("pause")
+        self.then(seconds + UP_SECONDS, lambda: None)  # the storm lasts until they have gone on
         for replica in self.world.replicas:
             if len(self.world.replicas) == 1 or self.world.judge.is_leader(replica.process):
                 self.world.pause(replica.process, seconds)

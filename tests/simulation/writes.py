@@ -40,7 +40,7 @@ class Writes:
         now, version = self._world.loop.time(), int(meta.get("resourceVersion") or 0)
         newer = [at for at, seen in self._received.get((process.name, meta.get("uid", "")), ()) if seen > version]
         if version and any(now - at > LONGEST_PASS for at in newer):
-            words = f"{process.name} writes {path} upon version {version}, and had been answered a later one {now - newer[0]:.0f} s before"
+            words = f"{process.name} writes {path} upon version {version}, and was shown a later one {now - newer[0]:.0f} s ago"
             self._world.judge.found("older view", words)
 
     def answered(self, process: Process, method: str, path: str, answer: str) -> None:
@@ -53,16 +53,16 @@ class Writes:
 
     def committed(self, life: Life, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """A write of an operator has changed one of our objects."""
-        if before is None or after is None:
+        if before is None:
+            return
+        if _frees(before, after) and annotated(before, PAUSED) == "true":
+            self._world.judge.found("paused", f"{life.name} was let go while it was paused")
+        if after is None:
             return
         status, meta = after.get("status") or {}, after["metadata"]
         if status != before.get("status") and status.get("observedGeneration") != meta["generation"]:
-            words = (
-                f"{life.name}: a status of generation {status.get('observedGeneration')} was written over {meta['generation']}"
-            )
+            words = f"{life.name}: a status of generation {status.get('observedGeneration')} was written over {meta['generation']}"
             self._world.judge.found("overwritten", words)
-        if _frees(before, after) and annotated(before, PAUSED) == "true":
-            self._world.judge.found("paused", f"{life.name} was let go while it was paused")
         self._note_lost(life, (status.get("order") or {}).get("state") == "Lost")
 
     def _note_lost(self, life: Life, said: bool) -> None:
