@@ -24,7 +24,7 @@ def _asleep_with_a_call(on: Stage) -> None:
 
     on.vm("x")
     on.then(UP_SECONDS + on.soon("deleted"), on.delete, "GpuVM", "x")
-    on.once("GpuVM", lambda: on.order("x").get("state") == "Destroying", sleep, UP_SECONDS + 20 * on.world.grace)
+    on.once("GpuVM", lambda: on.stands("x", "Destroying"), sleep, UP_SECONDS + 20 * on.world.grace)
 
 
 def _keep(on: Stage) -> None:
@@ -42,7 +42,7 @@ def _asleep_with_an_order(on: Stage) -> None:
         on.then(1.0, on.cloud.make_vm, MAIN, VPC, "Msc1", "stranger")
 
     on.vm("x", vmName=MAIN)
-    on.once("GpuVM", lambda: on.order("x").get("state") == "Intended", sleep, 5 * on.world.grace)
+    on.once("GpuVM", lambda: on.stands("x", "Intended"), sleep, 5 * on.world.grace)
     on.then(LONG + on.graces("deleted after", 1.0, 3.0), on.delete, "GpuVM", "x")
 
 
@@ -50,7 +50,7 @@ def _named_while_the_budget_is_spent(on: Stage) -> None:
     """The cloud asks everybody to wait when an order for a chosen name is recorded; meanwhile a stranger takes the name."""
     on.vm("x", vmName=MAIN)
     make = (MAIN, VPC, "Msc1", "stranger")
-    on.once("GpuVM", lambda: on.order("x").get("state") == "Intended", lambda: on.cloud.make_vm(*make), 5 * on.world.grace)
+    on.once("GpuVM", lambda: on.stands("x", "Intended"), lambda: on.cloud.make_vm(*make), 5 * on.world.grace)
     on.then(on.graces("deleted after", 1.0, 3.0), on.delete, "GpuVM", "x")
 
 
@@ -60,7 +60,7 @@ def _killed_with_an_order(on: Stage) -> None:
     on.cloud.lag = on.graces("lags by", 0.8, 0.6)
     on.arranged.death("CreateServer", on.choose("killed when", "committed", "answered"))
     on.vm("x")
-    on.once("GpuVM", lambda: on.order("x").get("state") == "Intended", lambda: on.delete("GpuVM", "x"), 5 * on.world.grace)
+    on.once("GpuVM", lambda: on.stands("x", "Intended"), lambda: on.delete("GpuVM", "x"), 5 * on.world.grace)
 
 
 def _paused_as_it_is_let_go(on: Stage) -> None:
@@ -99,7 +99,7 @@ def _copied_as_it_goes(on: Stage) -> None:
     def copy() -> None:
         on.vm("y", image={"snapshotRef": {"name": "xs"}})
         goes = on.soon("source goes")
-        on.once("GpuVM", lambda: on.order("y").get("state") == "Intended", lambda: on.then(goes, on.delete, "GpuVM", "x"), within)
+        on.once("GpuVM", lambda: on.stands("y", "Intended"), lambda: on.then(goes, on.delete, "GpuVM", "x"), within)
 
     def take() -> None:
         on.snapshot("xs", vmRef={"name": "x"})

@@ -91,10 +91,14 @@ class Stage:
         found = (item for item in self.owner.all(kind) if (item["metadata"]["namespace"], item["metadata"]["name"]) == wanted)
         return next(found, None)
 
-    def order(self, name: str, kind: str = "GpuVM") -> dict[str, Any]:
-        """What the status of an object records of its order; empty when it records none."""
-        found: dict[str, Any] = ((self.find(kind, name) or {}).get("status") or {}).get("order") or {}
+    def order(self, name: str) -> dict[str, Any]:
+        """What the status of a GpuVM records of its order; empty when it records none."""
+        found: dict[str, Any] = ((self.find("GpuVM", name) or {}).get("status") or {}).get("order") or {}
         return found
+
+    def stands(self, name: str, state: str) -> bool:
+        """Whether the order of a GpuVM is recorded in this state."""
+        return bool(self.order(name).get("state") == state)
 
     def is_ready(self, kind: str, name: str) -> bool:
         """Whether an object says that it is Ready."""

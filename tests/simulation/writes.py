@@ -59,9 +59,10 @@ class Writes:
             self._world.judge.found("paused", f"{life.name} was let go while it was paused")
         if after is None:
             return
-        status, meta = after.get("status") or {}, after["metadata"]
-        if status != before.get("status") and status.get("observedGeneration") != meta["generation"]:
-            words = f"{life.name}: a status of generation {status.get('observedGeneration')} was written over {meta['generation']}"
+        status, generation = after.get("status") or {}, after["metadata"]["generation"]
+        judged = status.get("observedGeneration")
+        if status != before.get("status") and judged != generation:
+            words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
         self._note_lost(life, (status.get("order") or {}).get("state") == "Lost")
 
