@@ -241,7 +241,7 @@ class EventRecorder:
 
 
 def _about_namespace(document: dict[str, Any]) -> dict[str, Any]:
-    """The same Event in a namespace that takes it: one that is being deleted takes none, and nothing else tells of an orphan."""
+    """The same Event in a namespace that takes it: a dying one takes none, and nothing else tells of an orphan."""
     namespace = document["metadata"]["namespace"]
     regarding = {"apiVersion": "v1", "kind": "Namespace", "name": namespace}
     return {**document, "metadata": {**document["metadata"], "namespace": NO_NAMESPACE}, "regarding": regarding}
