@@ -8,7 +8,6 @@ import pytest
 from gpucloud.engine.kube import events
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
-from gpucloud.kinds.meta import Reason
 from support.builders import UID, a_status, an_object
 from support.fakes import DOWN, GONE, FakeKube, HandClock
 from support.fedmetrics import a_condition
@@ -185,21 +184,6 @@ async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
     recorder.record("GpuVM", an_object(), NOTE)
     recorder.record("GpuVM", an_object(uid="another"), NOTE)
     assert len(await posted(recorder, kube)) == 1
-
-
-async def test_an_orphan_is_told_of_the_namespace_when_that_takes_no_events_any_more(recorder, kube):
-    kube.fails = [KubeError(403, "Forbidden", "unable to create new content: the namespace is being terminated")]
-    recorder.record("GpuCloudAccount", an_object(), replace(NOTE, reason=Reason.ORPHAN, warning=True, always=True))
-    (event,) = await posted(recorder, kube)
-    assert event["metadata"]["namespace"] == "default"
-    assert event["regarding"] == {"apiVersion": "v1", "kind": "Namespace", "name": "team"}
-    assert event["note"] == NOTE.note
-
-
-async def test_what_else_such_a_namespace_refuses_is_left_out(recorder, kube):
-    kube.fails = [KubeError(403, "Forbidden", "unable to create new content: the namespace is being terminated")]
-    recorder.record("GpuVM", an_object(), NOTE)
-    assert await posted(recorder, kube) == []
 
 
 @pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])

@@ -191,8 +191,6 @@ class EventRecorder:
                     continue
                 name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
                 log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
-                if document["reason"] == Reason.ORPHAN and namespace != NO_NAMESPACE:
-                    await self._persist(_about_namespace(document))
             return
 
     async def drain(self) -> None:
@@ -238,13 +236,6 @@ class EventRecorder:
             "type": "Warning" if event.warning else "Normal",
             "regarding": regarding,
         }
-
-
-def _about_namespace(document: dict[str, Any]) -> dict[str, Any]:
-    """The same Event in a namespace that takes it: a dying one takes none, and nothing else tells of an orphan."""
-    namespace = document["metadata"]["namespace"]
-    regarding = {"apiVersion": "v1", "kind": "Namespace", "name": namespace}
-    return {**document, "metadata": {**document["metadata"], "namespace": NO_NAMESPACE}, "regarding": regarding}
 
 
 def _micro_time(moment: datetime) -> str:
