@@ -6,9 +6,8 @@ What is excused stands beside each rule, with the reason.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
 from simulation.books import RECONCILE, annotated
@@ -41,6 +40,13 @@ class Accepted:
     sender: str
 
 
+class _Asked(NamedTuple):
+    """What an owner last asked for, by an annotation, and since when what is ordered counts as their wish."""
+
+    request: str | None
+    since: float
+
+
 class Promises:
     """Looks at each call as it is sent. ``found`` takes what must never be."""
 
@@ -48,7 +54,7 @@ class Promises:
         self._world = world
         self._found = found
         self._powered: dict[str, Accepted] = {}
-        self._accepted: Counter[tuple[str, str | None]] = Counter()  # orders that made nothing, by object and request
+        self._asked: dict[str, _Asked] = {}  # by UID: since when orders that made nothing are counted
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -73,26 +79,28 @@ class Promises:
 
     def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
         """The cloud has answered."""
-        if operation in CREATES and response.status < 300:
-            self._accepted.update(self._asked(operation, name))
         if operation in POWER and response.status < 300:
             self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
 
     def made(self, uid: str) -> None:
         """The cloud has made something for an object."""
-        for asked in [one for one in self._accepted if one[0] == uid]:
-            del self._accepted[asked]
-
-    def _asked(self, operation: str, name: str) -> list[tuple[str, str | None]]:
-        """For whom something is ordered, and the request of their owner to try again that stands then."""
-        recording = self._world.judge.books.recording(CREATES[operation], name)
-        return [(life.uid, annotated(life.last, RECONCILE)) for life in recording if not (life.tampered or life.restored)]
+        if uid in self._asked:
+            self._asked[uid] = _Asked(self._asked[uid].request, self._world.loop.time())
 
     def _not_without_end(self, operation: str, name: str) -> None:
-        """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called."""
-        for asked in self._asked(operation, name):
-            if self._accepted[asked] > MOST_REORDERS:
-                self._found("reordered", f"{operation} {name!r} was accepted {self._accepted[asked]} times, and is sent again")
+        """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called.
+
+        Excused: an acceptance that a process had no time to record before it died; a status that somebody else wrote.
+        """
+        for life in self._world.judge.books.recording(CREATES[operation], name):
+            request = annotated(life.last, RECONCILE)
+            asked = self._asked.get(life.uid)
+            if asked is None or asked.request != request:
+                asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())
+            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= asked.since)
+            accepted = sum(one.answer == "accepted" for one in orders)
+            if accepted > MOST_REORDERS and not (life.tampered or life.restored):
+                self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
 
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""
