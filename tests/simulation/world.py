@@ -83,8 +83,9 @@ class World:
         return EPOCH + timedelta(seconds=self.loop.time())
 
     def stamp(self) -> str:
-        """The present time by the clock of the operator's machine, as people write it into an annotation."""
-        return f"{self.now() + timedelta(seconds=self.replicas[0].process.skew):%Y-%m-%dT%H:%M:%SZ}"
+        """The present time by the clock of the operator that leads, as people write it into an annotation."""
+        leading = next((one for one in self.replicas if self.judge.is_leader(one.process)), self.replicas[0])
+        return f"{self.now() + timedelta(seconds=leading.process.skew):%Y-%m-%dT%H:%M:%SZ}"
 
     def run(self) -> Judge:
         """From the beginning to the end."""

@@ -186,6 +186,31 @@ async def test_an_object_that_no_tenant_is_known_of_needs_no_proof(reconcilers):
     assert reconcilers.session.proofs == 0
 
 
+async def test_the_tenant_of_what_was_seen_is_known_before_a_status_says_it(reconcilers, a_session):
+    """Simulated world, seed 110825: listings lagged; before the status told of the VM, the Secret held another tenant's key."""
+    reconcilers.account(session=a_session("https://cloud.example", "acme"))
+    reconcilers.put("GpuVM", status=bought(ours().name))
+    reconcilers.accounts.get("team", "default").session.vms.seen[ours()] = Present(VmRecord(id="x", tenancy_name="acme"), NOW)
+    assert (await reconcilers.facts("GpuVM")).tenancy == "acme"
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    facts = await reconcilers.facts("GpuVM")
+    assert (facts.found.cause, facts.state) == (UnknownReason.TENANT, OrderState.SEEN)
+
+
+async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows_it(reconcilers, a_session):
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.facts("GpuVM")
+    reconcilers.vms.recording(
+        facts.meta.uid, facts.status.model_copy(update={"order": an_order(ours().name, OrderState.INTENDED)})
+    )
+    await reconcilers.vms.act(facts, Plan(action=Verb.CREATE))
+    first.learned.tenants = frozenset({"acme"})
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
 def accepts(text):
     return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
 

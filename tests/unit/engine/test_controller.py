@@ -8,6 +8,7 @@ import pytest
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.controller.controller import LASTING_SECONDS, stop
 from gpucloud.engine.controller.urgency import RECORDS
+from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.kinds.common import OrderState
@@ -259,6 +260,20 @@ async def test_a_release_is_not_repeated_while_the_watch_has_not_told_of_it(rig)
     it.queue.add(KEY)
     await asyncio.sleep(1)
     assert it.kube.released == [UID, UID]
+
+
+@pytest.mark.parametrize(("warning", "told"), [(True, ["default"]), (False, [])])
+async def test_that_something_may_be_billed_is_told_where_events_can_be_recorded(rig, warning, told):
+    """A namespace that is being deleted takes no Events; so nobody was told of a VM that may be the object's."""
+    it = rig(lambda _facts: Plan(release=Release(Reason.RETAINED, "This may be your VM.", warning)))
+    it.put(RUNNING)
+    it.kube.fails = [None, KubeError(403, "Forbidden", "the namespace is being terminated")]
+    await it.live(1)
+    posting = asyncio.create_task(it.events.run())
+    await it.events.drain()
+    posting.cancel()
+    assert [event["metadata"]["namespace"] for event in it.kube.events] == told
+    assert all("GpuVM team/train: This may be your VM." in event["note"] for event in it.kube.events)
 
 
 async def test_a_release_that_failed_is_tried_again(rig):

@@ -186,6 +186,18 @@ async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
     assert len(await posted(recorder, kube)) == 1
 
 
+async def test_it_is_said_which_event_was_lost(recorder, kube, monkeypatch):
+    lost = []
+    kube.fails = [None, KubeError(403, "Forbidden", "the namespace is being terminated")]
+    recorder.record("GpuVM", an_object(), NOTE, lambda: lost.append("posted"))
+    recorder.record("GpuVM", an_object(), replace(NOTE, note="Another."), lambda: lost.append("refused"))
+    assert len(await posted(recorder, kube)) == 1
+    monkeypatch.setattr(recorder, "_backlog", asyncio.Queue(1))
+    for number in range(2):
+        recorder.record_for_kind("gpuvms", NOTE, lambda number=number: lost.append(number))
+    assert lost == ["refused", 1]
+
+
 @pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])
 async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube, fails):
     """Seed 121142: an Event of an orphan met a 401, and another an outage of a minute; each is told once only."""

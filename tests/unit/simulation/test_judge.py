@@ -105,6 +105,27 @@ def test_ours_is_destroyed_when_its_object_is_deleted(court):
     assert court.oracles == []
 
 
+@pytest.mark.parametrize(
+    ("killed", "ended", "found"),
+    [(True, False, []), (False, False, ["foreign"]), (True, True, ["foreign"])],
+)
+def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(court, killed, ended, found):
+    """Seed 130413: the record was written late; the next process took a stranger's VM for what had been ordered."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    if killed:
+        court.operator.kill()
+        court.judge.died(court.operator)
+    court.passes(5.0)
+    if ended:  # the next process proves that nothing was made
+        order = {"state": "Refused", "name": "prod", "cluster": "Msc1", "vpc": "acme", "id": "x"}
+        court.writes(item, order=order)
+        court.passes(5.0)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 def test_what_strangers_do_to_theirs_is_their_affair(court):
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.world.cloud.end_vm("prod", "acme", "Msc1")
@@ -504,6 +525,17 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
     assert (list(ending._restless(court.judge, resting)) == []) == quiet
 
 
+def test_what_tries_again_as_it_says_need_not_be_quiet(court):
+    """Seed 110575: the cloud refuses to destroy a default VPC, and is asked again after five minutes."""
+    item = court.bought()
+    condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
+    condition |= {"message": "It tries again every 5 minutes.", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    court.writes(item, conditions=[condition, condition | STALLED])
+    resting = ending._at_rest(court.judge)
+    court.writes(item, ip="10.0.0.1")
+    assert list(ending._restless(court.judge, resting)) == []
+
+
 def test_what_is_being_deleted_must_go(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
@@ -529,3 +561,16 @@ def test_what_the_product_calls_an_exception_is_found(court, monkeypatch):
     monkeypatch.setattr(SimulatedLog, "world", court.world)
     SimulatedLog(None, None, None).exception("pass failed", name="a")
     assert court.oracles == ["exception"]
+
+
+def test_people_write_times_by_the_clock_of_the_operator_that_leads():
+    """Seed 130471: the leader's clock was ahead, and each time that its owner accepted an absence was too early for it."""
+    court = Court(replicas=2, leader_elect=True, lease_namespace="kube-system")
+    first, second = (replica.process for replica in court.world.replicas)
+    first.name, second.name, second.skew = "operator-0.1", "operator-1.1", 3600.0
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    lease = court.hands.call("POST", path, {"metadata": {"name": "gpucloud-operator"}, "spec": {"holderIdentity": first.name}})
+    assert court.world.stamp() == "2026-01-01T00:00:00Z"
+    assert court.hands.call("PUT", f"{path}/gpucloud-operator", lease | {"spec": {"holderIdentity": second.name}})
+    assert court.world.stamp() == "2026-01-01T01:00:00Z"
+    court.world._bury()

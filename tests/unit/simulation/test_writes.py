@@ -150,5 +150,6 @@ def test_whoever_asks_again_gets_more_orders(court):
     item = court.applied()
     court.records(item, "a-x")
     ghosts(court, item, 4)
+    court.passes(1)
     court.world.actors.owner.annotate(item, reconcile_requested_at="2026-03-03T00:00:00Z")
     assert ghosts(court, item, 4) == []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
@@ -210,7 +211,11 @@ class Controller(Generic[P, S, F]):
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
         self._released[key.uid] = stored.raw_meta["resourceVersion"]
-        self._events.record(key.kind, stored.meta, Event(release.reason, release.note, "Release", release.warning))
+        event = Event(release.reason, release.note, "Release", release.warning)
+        elsewhere = replace(event, note=f"{key.kind} {key.namespace}/{key.name}: {release.note}")
+        # A namespace that is being deleted takes no Events, and nothing else tells people that something may be billed.
+        lost = partial(self._events.record_for_kind, self._reconciler.plural, elsewhere) if release.warning else None
+        self._events.record(key.kind, stored.meta, event, lost)
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
         level = log.warning if release.warning else log.info

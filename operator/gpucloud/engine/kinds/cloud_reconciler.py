@@ -31,6 +31,7 @@ from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown,
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.tenancy import tenant_of
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
         if session is None or session is not self._observed_through.get(facts.meta.uid):
             return None
+        if verb in CREATES:
+            self._tracker.orders_with(facts.meta.uid, session.learned)
         refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
             with precondition.require(lambda: verb not in CREATES or self._may_create(facts)):
@@ -286,6 +289,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             standing = orders.observed(standing, found, proofs, now, memory.first_seen)
             self._tracker.learned(meta.uid, standing)
+            if isinstance(found, Present) and standing.state is OrderState.SEEN and not found.duplicate_records:
+                self._tracker.saw_tenant(meta.uid, tenant_of(found.record))
         return {
             "now": now,
             "meta": meta,
@@ -301,6 +306,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "synced": self._deps.synced(),
             "listing_duration": 0.0 if account.session is None else account.session.listing_duration((here or NOWHERE).cluster),
             "nonce": nonce,
+            "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
 
     def _observe(
@@ -316,7 +322,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             return Unknown(now, UnknownReason.MOVED, placement.moved_words(self.subject.noun, order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        return observation.observe(account.session, (self.kind, self.inventory_name), stored, account, here, self._deps.clock)
+        sought, kind = (here, stored.status.tenancy or self._tracker.tenancy(stored.meta.uid)), (self.kind, self.inventory_name)
+        return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
 
     def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)

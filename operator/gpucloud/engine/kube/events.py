@@ -19,7 +19,7 @@ from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
@@ -67,6 +67,19 @@ class _Latest:
     def is_repeated_by(self, event: Event, now: float) -> bool:
         """Whether this is the same once more, and so no Event of its own."""
         return self.event == event and not event.always and now - self.at < REPEAT_AFTER_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """One Event in the backlog, and what to do if it cannot be posted."""
+
+    document: dict[str, Any]
+    lost: Callable[[], None] | None = None
+
+    def fail(self) -> None:
+        """The Event is lost."""
+        if self.lost is not None:
+            self.lost()
 
 
 def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Event, ...]:
@@ -117,18 +130,19 @@ class EventRecorder:
         self._latest: dict[str, _Latest] = {}  # by UID
         self._deferred: dict[str, tuple[str, ObjectFacts, Event]] = {}  # by UID: what the next Event may say, too
         self._named = 0  # nanoseconds in the name of the latest Event
-        self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
+        self._backlog: asyncio.Queue[_Post] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
-    def record(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+    def record(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
 
-        What it says all of and was told to ``record_unless_repeated`` is no Event of its own.
+        What it says all of and was told to ``record_unless_repeated`` is no Event of its own. ``lost`` is called if it could
+        not be posted.
         """
         held = self._deferred.pop(meta.uid, None)
         if held is not None and not event.note.startswith(held[2].note):
             self._enqueue(*held)
-        self._enqueue(kind, meta, event)
+        self._enqueue(kind, meta, event, lost)
 
     def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
@@ -141,7 +155,7 @@ class EventRecorder:
         if held is not None:
             self._enqueue(*held)
 
-    def _enqueue(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+    def _enqueue(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
         now, latest = self._clock.mono(), self._latest.get(meta.uid)
         if latest is not None and latest.is_repeated_by(event, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
@@ -156,12 +170,12 @@ class EventRecorder:
             }
             latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
         self._latest[meta.uid] = latest_now
-        self._post(latest_now.document)
+        self._post(_Post(latest_now.document, lost))
 
-    def record_for_kind(self, plural: str, event: Event) -> None:
+    def record_for_kind(self, plural: str, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
-        self._post(self._document(NO_NAMESPACE, regarding, event))
+        self._post(_Post(self._document(NO_NAMESPACE, regarding, event), lost))
 
     def forget(self, uid: str) -> None:
         """The object is gone."""
@@ -171,14 +185,15 @@ class EventRecorder:
     async def run(self) -> None:
         """Post until cancelled."""
         while True:
-            document = await self._backlog.get()
+            post = await self._backlog.get()
             try:
-                await self._persist(document)
+                if not await self._persist(post.document):
+                    post.fail()
             finally:
                 self._backlog.task_done()
 
-    async def _persist(self, document: dict[str, Any]) -> None:
-        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only.
+    async def _persist(self, document: dict[str, Any]) -> bool:
+        """Post one Event, a few times while the apiserver has trouble of its own; return whether it was posted.
 
         A 401 is such trouble, too: after a restart an apiserver may know no token for a moment.
         """
@@ -191,7 +206,9 @@ class EventRecorder:
                     continue
                 name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
                 log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
-            return
+                return False
+            return True
+        return False
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
@@ -212,12 +229,14 @@ class EventRecorder:
                 return
         await self._kube.record_event(document["metadata"]["namespace"], document)
 
-    def _post(self, document: dict[str, Any]) -> None:
+    def _post(self, post: _Post) -> None:
         try:
-            self._backlog.put_nowait(document)
+            self._backlog.put_nowait(post)
         except asyncio.QueueFull:
+            document = post.document
             namespace, name = document["metadata"]["namespace"], document["regarding"]["name"]
             log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=document["reason"])
+            post.fail()
 
     def _document(self, namespace: str, regarding: dict[str, str], event: Event) -> dict[str, Any]:
         moment = self._clock.instant()

@@ -255,7 +255,7 @@ class Engine:
                 kube=self.kube,
                 clock=self._clock,
                 synced=lambda: self.synced,
-                record=self._record_for_account,
+                record=partial(self._record_for_session, objects.accounts),
                 namespaces=settings.namespace,
                 rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
                 interval=settings.orphan_scan_seconds,
@@ -353,14 +353,24 @@ class Engine:
     def _record(self, meta: ObjectFacts, event: Event) -> None:
         self.events.record(gpucloudaccount.KIND, meta, event)
 
-    def _record_for_account(self, label: str, kind: str, event: Event) -> None:
-        """Tell of an account; the operator's own has no object, so there the definition of the kind concerned must do."""
-        if label == OWN_ACCOUNT or self._account_reconciler is None:
-            self.events.record_for_kind(PLURALS[kind], event)
-            return
-        stored = self._account_reconciler.store.named(*label.split("/", 1))
-        if stored is not None:
-            self._record(stored.meta, event)
+    def _record_for_session(
+        self,
+        accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus],
+        session: AccountSession,
+        kind: str,
+        event: Event,
+        lost: Callable[[], None] | None,
+    ) -> None:
+        """Record an Event on an account that uses the session and is not being deleted, else on the CRD of this kind.
+
+        A namespace that is being deleted takes no Events. The operator's own account has no object.
+        """
+        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
+            stored = accounts.named(*label.split("/", 1))
+            if stored is not None and not stored.meta.deleting:
+                self.events.record(gpucloudaccount.KIND, stored.meta, event, lost)
+                return
+        self.events.record_for_kind(PLURALS[kind], event, lost)
 
     def _attach(self, session: AccountSession) -> None:
         """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""

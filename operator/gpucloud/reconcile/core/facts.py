@@ -67,6 +67,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_duration: float = 0.0  # seconds that the slowest of the last listings took
     nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
+    seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
     @property
     @abstractmethod
@@ -176,6 +177,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         """
         refused = self.state is OrderState.REFUSED and self.standing.own and self.adoption is Adoption.NEVER
         return (self.state is OrderState.INTENDED or refused) and not self.standing.doubtful
+
+    @property
+    def tenancy(self) -> str | None:
+        """The tenant that the object belongs to; None while nobody knows."""
+        return self.status.tenancy or self.seen_tenancy
 
     @property
     def seen(self) -> bool:

@@ -90,9 +90,10 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
 def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
     """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
     if not f.is_present:
-        return dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
+        shown = dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
+        return {**shown, "tenancy": f.tenancy}
     seen = f.observed()
-    seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
+    seen["tenancy"] = f.tenancy or seen.get("tenancy")
     return {"account": f.account.name, **seen}
 
 
