@@ -108,10 +108,14 @@ class Judge:
         """A process, or the world, ended by an error."""
         self.found(f"broken {type(error).__name__}", f"{process.name}: {error!r}")
 
+    def ended(self) -> None:
+        """A process came to its end by itself: what it has not sent by now it never sends."""
+        self._kills.append(self._world.loop.time())
+
     def died(self, process: Process) -> None:
         """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
-        if not process.alive:
+        if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
             self._kills.append(self._world.loop.time())
         self.collecting.slept()
         now = self._world.loop.time()
@@ -402,8 +406,8 @@ class Judge:
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
         showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened. And an order was
-        recorded whose process was killed, and was never sent: a known limit (docs/reliability.md), since the record cannot tell
-        it from one whose process was killed right after sending it.
+        recorded whose process was killed, or ended, and was never sent: a known limit (docs/reliability.md), since the record
+        cannot tell it from one whose process was killed right after sending it.
         """
         if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
             return True

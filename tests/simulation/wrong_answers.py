@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from simulation.stage import Stage
 
+SEVERAL = 3  # that vanish at once are not believed to be gone
+
 
 def _accepted_and_never_made(on: Stage) -> None:
     """The cloud accepts each order, and carries none out."""
@@ -29,11 +31,17 @@ def _half_a_listing(on: Stage) -> None:
 
 
 def _nothing_listed(on: Stage) -> None:
-    """For some graces listings are empty, though several VMs run."""
-    for name in ("x", "y", "z", "w"):
+    """For some graces listings are empty, though several VMs run: of one alone that would be proof that it is gone."""
+    names, empty = ("x", "y", "z", "w"), 60.0 + on.graces("empty for", 3.0, 2.0)
+
+    def begin() -> None:
+        if sum(on.stands(name, "Seen") for name in names) >= SEVERAL:
+            on.arranged.fault("GetServers", "list-empty", end=empty)
+            on.then(empty, lambda: None)  # the storm lasts as long
+
+    for name in names:
         on.vm(name)
-    begin = UP_SECONDS + on.soon("begins")
-    on.arranged.fault("GetServers", "list-empty", begin=begin, end=begin + 60.0 + on.graces("empty for", 3.0, 2.0))
+    on.then(UP_SECONDS + on.soon("begins"), begin)
 
 
 def _drip(on: Stage) -> None:
