@@ -15,7 +15,7 @@ KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
 TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
 OPERATOR = "operator"
 UNSENT = {"Intended", "Unclear"}  # an order may be unsent: another process recorded it
-RESTART, ACCEPT, PAUSED = "restart-requested-at", "accept-absence", "paused"
+RESTART, ACCEPT, PAUSED, RECONCILE = "restart-requested-at", "accept-absence", "paused", "reconcile-requested-at"
 
 
 @dataclass(slots=True)
@@ -153,10 +153,10 @@ class Books:
         life.now = after
         if after is not None:
             life.last = after
-            accepted, before_it = _annotated(after, ACCEPT), None if before is None else _annotated(before, ACCEPT)
+            accepted, before_it = annotated(after, ACCEPT), None if before is None else annotated(before, ACCEPT)
             life.accepted_absence |= accepted is not None and accepted != before_it
             self._note_wishes(life, before, after, user, now)
-            kept = life.keeps() or _annotated(after, PAUSED) == "true"
+            kept = life.keeps() or annotated(after, PAUSED) == "true"
             life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
@@ -169,12 +169,12 @@ class Books:
     @staticmethod
     def _note_wishes(life: Life, before: Any, after: Any, user: str, now: float) -> None:
         """What its owner asks for, and which restarts are recorded as done."""
-        was, wish = (None if item is None else (item.get("spec"), _annotated(item, RESTART)) for item in (before, after))
+        was, wish = (None if item is None else (item.get("spec"), annotated(item, RESTART)) for item in (before, after))
         if wish != was:
             life.asked_at = now
             life.restart_open = bool(wish and wish[1]) and (life.restart_open or was is None or was[1] != wish[1])
         done = (after.get("status") or {}).get("lastHandledRestartAt")
-        if user == OPERATOR and done == _annotated(after, RESTART):
+        if user == OPERATOR and done == annotated(after, RESTART):
             life.restart_open = False
         if user != OPERATOR and before is not None:
             old, new = ((item.get("status") or {}) for item in (before, after))
@@ -207,7 +207,8 @@ class Books:
         return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
 
 
-def _annotated(item: dict[str, Any], name: str) -> str | None:
+def annotated(item: dict[str, Any], name: str) -> str | None:
+    """One of our annotations of an object."""
     found: str | None = (item["metadata"].get("annotations") or {}).get(f"gpucloud.dev/{name}")
     return found
 

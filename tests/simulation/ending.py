@@ -161,7 +161,9 @@ def _stalled(life: Life) -> bool:
 def _waits(of: Judge, life: Life) -> bool:
     """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
-    if reason == "NamespaceTerminating":
+    # An account of one's own may name an endpoint that nobody has declared, which a person must put right.
+    own_account = (life.spec.get("accountRef") or {}).get("name", "default") != "default"
+    if reason == "NamespaceTerminating" or (reason == "AccountNotReady" and own_account):
         return True
     if reason == "AccountNotReady":
         # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was

@@ -28,7 +28,9 @@ from simulation.logs import SimulatedLog
 from simulation.process import EPOCH
 from simulation.promises import POWER, Promises
 from simulation.rates import Rates
+from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing, Sightings
+from simulation.writes import Writes
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -89,6 +91,7 @@ class Judge:
         self._kills: list[float] = []
         self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
         self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
+        self.written = Writes(world)
 
     def found(self, oracle: str, text: str) -> None:
         """It must never be."""
@@ -105,10 +108,14 @@ class Judge:
         """A process, or the world, ended by an error."""
         self.found(f"broken {type(error).__name__}", f"{process.name}: {error!r}")
 
+    def ended(self) -> None:
+        """A process came to its end by itself: what it has not sent by now it never sends."""
+        self._kills.append(self._world.loop.time())
+
     def died(self, process: Process) -> None:
         """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
         self.sometimes["process died or slept"] += 1
-        if not process.alive:
+        if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
             self._kills.append(self._world.loop.time())
         self.collecting.slept()
         now = self._world.loop.time()
@@ -155,6 +162,8 @@ class Judge:
             return
         if commit.plural == "secrets":
             self._note_secret(commit)
+        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
+            self.written.freed(commit.plural, commit.before, commit.after)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -166,6 +175,7 @@ class Judge:
         if commit.user == OPERATOR:
             life.mutations += 1
             self._note_write(life)
+            self.written.committed(life, commit.before, commit.after)
         elif commit.user != "system:namespace-controller":
             self.disturbed()
         if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
@@ -177,6 +187,8 @@ class Judge:
 
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
+        if meta["name"] != "key":
+            return
         self._sightings.secret(meta["namespace"], (commit.after or {}).get("data") or {}, self._world.loop.time())
         if commit.after is None or "deletionTimestamp" not in meta:
             self._secrets.pop(meta["namespace"], None)
@@ -194,6 +206,7 @@ class Judge:
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""
         self.disturbed()
+        self.written.restored()
         store, there = self._world.api.store, {}
         for resource in self._world.api.resources:
             if resource.plural in KINDS:
@@ -249,10 +262,16 @@ class Judge:
         """Whether this process holds the Lease."""
         return self._promises.is_leader(process)
 
-    def writes(self, process: Process, method: str, path: str) -> None:
+    def writes(self, process: Process, method: str, path: str, body: str | None = None) -> None:
         """An operator sends a write of one of our objects to the apiserver."""
         if method != "GET" and "/apis/gpucloud.dev/" in path:
             self._promises.led(process, f"{method} {path}")
+            self.written.sent(process, method, path, body)
+
+    def reaches(self, process: Process, address: str) -> None:
+        """An operator sends a request, with a credential, to this address."""
+        if address != ENDPOINT:
+            self.found("endpoint", f"{process.name} sends a credential to {address}, which nobody has declared")
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
@@ -296,6 +315,7 @@ class Judge:
         life = self.books.lives.get(maker)
         if change.before is None:
             self._made(table, maker)
+            self._promises.made(maker)
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
@@ -386,8 +406,8 @@ class Judge:
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
         showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
         Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened. And an order was
-        recorded whose process was killed, and was never sent: a known limit (docs/reliability.md), since the record cannot tell
-        it from one whose process was killed right after sending it.
+        recorded whose process was killed, or ended, and was never sent: a known limit (docs/reliability.md), since the record
+        cannot tell it from one whose process was killed right after sending it.
         """
         if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
             return True

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
+from simulation.books import RECONCILE, annotated
 from simulation.cloud import CREATES, name_of, place_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that 
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
 MOMENT_SECONDS = 0.5
+MOST_REORDERS = 3  # docs/adr/0013
 BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
@@ -38,6 +40,13 @@ class Accepted:
     sender: str
 
 
+class _Asked(NamedTuple):
+    """What an owner last asked for, by an annotation, and since when what is ordered counts as their wish."""
+
+    request: str | None
+    since: float
+
+
 class Promises:
     """Looks at each call as it is sent. ``found`` takes what must never be."""
 
@@ -45,6 +54,7 @@ class Promises:
         self._world = world
         self._found = found
         self._powered: dict[str, Accepted] = {}
+        self._asked: dict[str, _Asked] = {}  # by UID: since when orders that made nothing are counted
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -52,6 +62,7 @@ class Promises:
         self.led(process, f"{operation} {name!r}")
         if operation in CREATES:
             self._with_a_living_secret(operation, name)
+            self._not_without_end(operation, name)
         if operation == "CreateSnapshot":
             self._within_one_namespace(request, name)
         if operation == "DestroyVpc":
@@ -70,6 +81,26 @@ class Promises:
         """The cloud has answered."""
         if operation in POWER and response.status < 300:
             self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+
+    def made(self, uid: str) -> None:
+        """The cloud has made something for an object."""
+        if uid in self._asked:
+            self._asked[uid] = _Asked(self._asked[uid].request, self._world.loop.time())
+
+    def _not_without_end(self, operation: str, name: str) -> None:
+        """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called.
+
+        Excused: an acceptance that a process had no time to record before it died; a status that somebody else wrote.
+        """
+        for life in self._world.judge.books.recording(CREATES[operation], name):
+            request = annotated(life.last, RECONCILE)
+            asked = self._asked.get(life.uid)
+            if asked is None or asked.request != request:
+                asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())
+            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= asked.since)
+            accepted = sum(one.answer == "accepted" for one in orders)
+            if accepted > MOST_REORDERS and not (life.tampered or life.restored):
+                self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
 
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""

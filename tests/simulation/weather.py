@@ -47,6 +47,7 @@ class Weather:
         self.over = False
         self.met: Counter[str] = Counter()
         self.rates: dict[str, float] = {}
+        self.plotted: set[str] = set()  # kinds that a plot brings about, and nothing else
         self._odds: dict[tuple[str, ...], _Odds] = {}  # by the kinds that a call may meet
         calm = choices.draw("calm") < CALM
         for kind in KINDS:
@@ -61,20 +62,20 @@ class Weather:
     @property
     def tells_news(self) -> bool:
         """Whether no fault of this history delays the news of objects, or loses them."""
-        return not self.rates.keys() & {*KUBE, *WATCH, "kube-outage"}
+        return not (self.rates.keys() | self.plotted) & {*KUBE, *WATCH, "kube-outage"}
 
     @property
     def shows_cloud(self) -> bool:
         """Whether no fault of this history hides from operators what the cloud has."""
-        return not self.rates.keys() & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
+        return not (self.rates.keys() | self.plotted) & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
 
     def has(self, kind: str) -> bool:
         """Whether this kind belongs to this history, and faults are not over."""
-        return not self.over and kind in self.rates
+        return not self.over and (kind in self.rates or kind in self.plotted)
 
     def disturbs_kube(self) -> bool:
         """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
-        return any(kind in self.rates for kind in ("kube-outage", "pause"))
+        return any(kind in self.rates or kind in self.plotted for kind in ("kube-outage", "pause"))
 
     def deafens(self) -> bool:
         """Whether news from the apiserver may come very late."""

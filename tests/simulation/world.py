@@ -16,6 +16,7 @@ from simulation.actors import Actors
 from simulation.apiserver.namespaces import NamespaceController
 from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
+from simulation.arranged import Arranged
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
 from simulation.deeds import Deeds
@@ -72,6 +73,7 @@ class World:
         self.judge = Judge(self)
         self.cloud = Cloud(self)
         self.replicas = [Replica(self, number, self.scenario.settings) for number in range(self.scenario.replicas)]
+        self.arranged = Arranged(self)
         self.actors = Actors(self)
         self.deeds = Deeds(self)
         self.loop.on_death = self.kill

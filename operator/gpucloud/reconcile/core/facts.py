@@ -162,6 +162,14 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
+    def unrecorded(self) -> bool:
+        """Whether nothing tells what was ordered: no record, and this process did not see the object before any order.
+
+        Another process may have ordered, and somebody may have lost or edited the status since.
+        """
+        return self.order is None and not self.memory.seen_new
+
+    @property
     def unmade(self) -> bool:
         """Whether this process alone has recorded orders, and sent none, or had each refused for certain.
 
