@@ -288,12 +288,10 @@ class Controller(Generic[P, S, F]):
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
     def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
-        """Tell what a status write changed. Of a call that it only announces, the call's own Event tells."""
         before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
-        for event in status_changes(before, after):
-            if not announces or event.warning:
-                self._events.record(key.kind, stored.meta, event)
+        for event in status_changes(before, after, announces=announces):
+            self._events.record(key.kind, stored.meta, event)
         self._events.flush(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
         if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
