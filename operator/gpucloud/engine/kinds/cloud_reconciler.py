@@ -219,6 +219,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
             self._tracker.destroying(uid, answered=refusal is None)
+            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.slow else ():
+                inventory.expect_end(uid)
 
     def recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
