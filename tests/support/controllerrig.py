@@ -36,6 +36,7 @@ class FakeReconciler:
     gather_takes: float = 0.0
     act_takes: float = 0.0
     unsent: int = 0
+    slow: bool = False  # the effect of each call shows later
     outcome: Event | None = None  # of each call, where it is another than success
     acted: list = field(default_factory=list)
     left: list = field(default_factory=list)  # and whether it was still meant when its turn came
@@ -69,6 +70,9 @@ class FakeReconciler:
             self.unsent -= 1
             return None
         return self.outcome or Event("Created", "Done.", verb, always=True)
+
+    def takes_time(self, _stored, _verb):
+        return self.slow
 
     def recording(self, uid, status):
         self.recorded.append((uid, status.order.name))

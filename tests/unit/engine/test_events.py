@@ -305,3 +305,10 @@ def test_the_end_of_a_drift_says_so():
 def test_a_call_says_why(event, reason, note):
     ready = None if reason is None else a_condition("Ready", reason=reason)
     assert with_cause(event, ready).note == note
+
+
+def test_what_only_announces_a_call_is_no_event_but_a_warning_and_a_pause_are():
+    announced = CREATING.conditions
+    assert not status_changes((), announced, announces=True)
+    assert [event.reason for event in status_changes((), DRIFTED.conditions, announces=True)] == ["Drifted"]
+    assert [event.reason for event in status_changes(PAUSED.conditions, announced, announces=True)] == ["Resumed"]

@@ -201,6 +201,25 @@ async def test_an_object_is_woken_only_when_its_own_record_changes(rig):
     assert it.woken == ["b"]
 
 
+async def test_of_what_is_to_go_only_the_end_wakes_its_object_until_that_is_reconciled(rig):
+    it = rig([record()], [record(status="DESTROYING")], [record(status="FAILED")], [record(status="DESTROYING")], [])
+    it.inventory.watch("uid", here())
+    it.inventory.expect_change("uid", pending=True)
+    await asyncio.sleep(0.1)
+    it.woken.clear()
+    it.inventory.expect_end("uid")
+    await asyncio.sleep(FAST)
+    assert it.woken == []
+    it.inventory.expect_change("uid", pending=True)
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid"], "it was reconciled meanwhile, and wants to know of every change again"
+    it.inventory.expect_end("uid")
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid"]
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid", "uid"]
+
+
 async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back(rig):
     it = rig([record("x"), record("y")], [record("y")], [record("y")], [record("x"), record("y")])
     it.inventory.watch("a", here("x"))

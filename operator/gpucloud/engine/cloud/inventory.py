@@ -89,6 +89,7 @@ class Inventory(Generic[R]):
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
+        self._going: set[str] = set()  # until their next reconcile, only the end of their records matters
         self.wake: Callable[[str], None] = lambda _uid: None  # called when the object's own record changed
         self.served: Callable[[str], None] | None = None  # called when the listing of ``refresh_after`` came; None: ``wake``
         self.expected: Callable[[str], Collection[Identity]] = lambda _cluster: ()
@@ -113,6 +114,7 @@ class Inventory(Generic[R]):
         """Stop watching for this object; stop listing its cluster if no other object watches it."""
         identity = self._watched.pop(uid, None)
         self._pending.discard(uid)
+        self._going.discard(uid)
         if identity is not None:
             self._cached[identity.cluster].waiting.pop(uid, None)
             self._retire(identity.cluster)
@@ -215,6 +217,7 @@ class Inventory(Generic[R]):
 
     def expect_change(self, uid: str, pending: bool) -> None:
         """Set whether this object is pending. A cluster is polled fast while any object in it is pending."""
+        self._going.discard(uid)
         identity = self._watched.get(uid)
         if identity is None or pending == (uid in self._pending):
             return
@@ -225,6 +228,11 @@ class Inventory(Generic[R]):
         self._pending.add(uid)
         if first:
             self._cached[identity.cluster].trigger.set()
+
+    def expect_end(self, uid: str) -> None:
+        """Until the object is reconciled next, wake it only when the number of its records changes: they are to go."""
+        if uid in self._watched:
+            self._going.add(uid)
 
     def listing_statuses(self) -> dict[str, ListingStatus]:
         """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
@@ -343,7 +351,12 @@ class Inventory(Generic[R]):
             del cached.waiting[uid]
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        return [uid for uid in self._uids(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]
+        return [uid for uid in self._uids(cluster) if self._concerns(uid, before, records)]
+
+    def _concerns(self, uid: str, before: Mapping[Identity, tuple[R, ...]], records: Mapping[Identity, tuple[R, ...]]) -> bool:
+        """Whether the change from one listing to the next concerns this object."""
+        was, now = (_find(listed, self._watched[uid]) for listed in (before, records))
+        return was != now and not (uid in self._going and len(was) == len(now))
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}

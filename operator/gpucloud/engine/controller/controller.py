@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.entropy import Entropy
     from gpucloud.engine.telemetry.metrics import Metrics
-    from gpucloud.reconcile.facts import Now
+    from gpucloud.reconcile.facts import Now, Verb
     from gpucloud.reconcile.plan import Plan, Release
 
 P = TypeVar("P", bound=Model)
@@ -39,6 +39,7 @@ F = TypeVar("F", bound="Facts")
 log = structlog.get_logger("gpucloud.loop")
 
 LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
+PENDING_LASTING_SECONDS = 10.0  # the same while a verdict is expected soon, whose write carries the change, too
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
@@ -91,6 +92,9 @@ class Reconciler(Protocol[P, S, F]):
 
     async def act(self, facts: F, plan: Plan[S]) -> Event | None:
         """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
+
+    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+        """Whether a call that was just accepted leaves nothing to be done, nor recorded, before its effect shows."""
 
     def recording(self, uid: str, status: S) -> None:
         """This status, with the record of a new order of ours, is about to be written."""
@@ -246,7 +250,8 @@ class Controller(Generic[P, S, F]):
         since = self._differs_since.setdefault(uid, self._clock.mono())
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
-        return PendingWrite(max(since if first else since + LASTING_SECONDS, in_turn), first)
+        lasting = PENDING_LASTING_SECONDS if plan.pending else LASTING_SECONDS
+        return PendingWrite(max(since if first else since + lasting, in_turn), first)
 
     async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
         before = self._clock.mono()
@@ -269,8 +274,8 @@ class Controller(Generic[P, S, F]):
             shown = self._reconciler.store.put_written(stored, answer, document, status)
             self._tell_stored(key.uid)
             self._judge_write(key, status, document, shown.status)
-        self._report(key, stored, status)
         announces = plan.action is not None or plan.records_order
+        self._report(key, stored, status, announces=announces)
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         if (stands := self._reconciler.store.get(key.uid)) is not None and stands.status != status:
@@ -287,10 +292,10 @@ class Controller(Generic[P, S, F]):
             differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(stands, name)]
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
-    def _report(self, key: Key, stored: CachedObject[P, S], status: S) -> None:
+    def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
         before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
-        for event in status_changes(before, after):
+        for event in status_changes(before, after, announces=announces):
             self._events.record(key.kind, stored.meta, event)
         self._events.flush(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
@@ -353,7 +358,10 @@ class Controller(Generic[P, S, F]):
         event = with_cause(event, reason)
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
         (log.warning if event.warning else log.info)("call", outcome=event.reason, note=event.note, **asked)
-        self._queue.add(key, Lane.PEOPLE)
+        if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
+            self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
+        else:
+            self._queue.add(key, Lane.PEOPLE)
         return Outcome.CHANGE
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:

@@ -25,7 +25,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core import failed, steps
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
@@ -63,6 +63,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     subject: ClassVar[Subject]
     done: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note of a successful call's Event; {name}: the resource
     failed: ClassVar[Mapping[Verb, Reason]]
+    slow: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
 
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
@@ -134,7 +135,14 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._deps.references.put(key, dependencies.targets_of(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
+        if self.awaits_finalizer(stored):
+            for inventory in self._watches.inventories(key.uid):
+                inventory.expect_change(key.uid, pending=True)  # the listing that a creation needs comes meanwhile
         self._wake_dependents(key)
+
+    def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
+        """Whether nothing can be decided before the watch shows our finalizer on the object."""
+        return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
@@ -214,11 +222,19 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
             self._tracker.destroying(uid, answered=refusal is None)
+            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.slow else ():
+                inventory.expect_end(uid)
 
     def recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
         if status.order is not None:
             self._tracker.records(uid, status.order)
+
+    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+        """Whether a call that the cloud has just accepted leaves nothing to be done, nor recorded, before its effect shows."""
+        known = self._tracker.latest(stored.meta.uid)
+        recorded = known is None or not orders.is_urgent(stored.status.order, known.order, stored.meta.uid)
+        return verb in self.slow and recorded
 
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""

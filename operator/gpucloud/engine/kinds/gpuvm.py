@@ -72,6 +72,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
     }
+    slow = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
     def __init__(
         self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage

@@ -82,9 +82,13 @@ class _Post:
             self.lost()
 
 
-def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Event, ...]:
-    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason."""
-    pause, ready = tuple(_pause_changes(before, after)), tuple(_ready_changes(before, after))
+def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, announces: bool = False) -> tuple[Event, ...]:
+    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason.
+
+    Where the write only announces a call, that call's own Event tells the same and more, unless a person should look.
+    """
+    pause = tuple(_pause_changes(before, after))
+    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not announces)
     reasons = {one.reason for one in pause}
     return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
 

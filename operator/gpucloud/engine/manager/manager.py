@@ -302,6 +302,8 @@ class Engine:
         stored = reconciler.store.get(key.uid)
         if stored is not None:
             reconciler.on_update(stored)
+            if reconciler.awaits_finalizer(stored):
+                return  # the watch tells when it is there
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
