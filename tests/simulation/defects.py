@@ -126,8 +126,8 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     ),
     "an order is sent before the finalizer is visible": (
         (
-            'nothing is ours to do once it is gone."""\n    if f.meta.has_finalizer or (',
-            'nothing is ours to do once it is gone."""\n    if not f.meta.deleting or f.meta.has_finalizer or (',
+            "return not (meta.has_finalizer or meta.deleting or limits.observe_only)",
+            "return False",
         ),
     ),
     "whatever exists is adopted": (
@@ -224,8 +224,8 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     ),
     "a VM that somebody stopped stays Ready": (
         (
-            "if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]",
-            "if bool(_find(before, self._watched[uid])) != bool(_find(records, self._watched[uid]))]",
+            "return was != now and not (uid in",
+            "return bool(was) != bool(now) and not (uid in",
         ),
     ),
 }

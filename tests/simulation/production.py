@@ -96,8 +96,8 @@ IN_PRODUCTION: dict[str, Told] = {
         "A VM that is destroyed from outside stays Ready for as long as nobody touches its object.",
         (
             (
-                "if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]",
-                "if _find(records, self._watched[uid]) not in ((), _find(before, self._watched[uid]))]",
+                "return was != now and not (uid in",
+                "return now not in ((), was) and not (uid in",
             ),
         ),
     ),
@@ -186,7 +186,12 @@ IN_PRODUCTION: dict[str, Told] = {
             "of an object, acted upon, deletes what is in use."
         ),
         "A late watch event puts an old status over our own newer one: the intent just recorded is forgotten.",
-        (("known is not None and fresh.version <= known.version", "known is not None and fresh.version == known.version"),),
+        (
+            (
+                'known is not None and int(meta["resourceVersion"]) <= known.version',
+                'known is not None and int(meta["resourceVersion"]) == known.version',
+            ),
+        ),
     ),
     "18-finalizer-goes-on-a-refusal": Told(
         "kopf 1.45: a PermanentError, or the last of `retries`, removes the finalizer.",
