@@ -46,6 +46,7 @@ class ClusterRecords(Generic[R]):
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
+    wanted_from: float | None = None  # a listing that began then or later is wanted, though nobody is woken for it
     served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0

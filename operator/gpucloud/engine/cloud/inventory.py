@@ -215,6 +215,15 @@ class Inventory(Generic[R]):
         cached.waiting[uid] = not_before
         cached.trigger.set()
 
+    def list_after(self, uid: str, not_before: float) -> None:
+        """List the object's cluster at once if no listing began at ``not_before`` (mono) or later. Wakes nobody for it."""
+        identity = self._watched.get(uid)
+        if identity is None or self.has_listed_since(uid, not_before):
+            return
+        cached = self._cached[identity.cluster]
+        cached.wanted_from = max(not_before, cached.wanted_from or not_before)
+        cached.trigger.set()
+
     def expect_change(self, uid: str, pending: bool) -> None:
         """Set whether this object is pending. A cluster is polled fast while any object in it is pending."""
         self._going.discard(uid)
@@ -293,7 +302,8 @@ class Inventory(Generic[R]):
         await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(cached.duration, LONGEST_BACKOFF_SECONDS)))
         while True:
             remaining = began + self._interval(cluster, cached) - self._clock.mono()
-            due = any(at <= self._clock.mono() for at in cached.waiting.values())
+            wanted = cached.waiting.values() if cached.wanted_from is None else (cached.wanted_from, *cached.waiting.values())
+            due = any(at <= self._clock.mono() for at in wanted)
             if remaining <= EARLY_SECONDS or (cached.failures == 0 and due):
                 return
             cached.trigger.clear()
@@ -346,6 +356,8 @@ class Inventory(Generic[R]):
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
+        if cached.wanted_from is not None and cached.wanted_from <= began:
+            cached.wanted_from = None
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
