@@ -7,9 +7,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
+from gpucloud.engine.cloud.cluster_records import ANYWHERE, EVERYTHING
 from gpucloud.engine.cloud.inventory import (
-    ANYWHERE,
-    EVERYTHING,
     LEAST_SPACING_SECONDS,
     LONGEST_BACKOFF_SECONDS,
     REJECTED_BACKOFF_SECONDS,
