@@ -335,13 +335,13 @@ class Engine:
         self._requeue(uid, caused=True)
 
     def _requeue(self, uid: str, *, caused: bool = False) -> None:
-        """Put it in the queue; without a cause outside, no sooner than its pace allows."""
+        """Put it in the queue: something outside has changed, or the listing that it waited for has come."""
         if not self.leading:
             return
         for kind, reconciler in self._reconcilers.items():
             if (stored := reconciler.store.get(uid)) is not None:
-                if caused:
-                    self._controllers[kind].pace.caused(uid)
+                pace = self._controllers[kind].pace
+                (pace.caused if caused else pace.served)(uid)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
 
