@@ -12,7 +12,8 @@ from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
-from gpucloud.engine.cloud.inventory import EVERYTHING, Intervals
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps

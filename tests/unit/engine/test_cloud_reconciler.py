@@ -4,7 +4,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.cloud.inventory import EVERYTHING, LEAST_SPACING_SECONDS
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name

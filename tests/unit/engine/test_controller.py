@@ -6,8 +6,9 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.controller.controller import LASTING_SECONDS, PENDING_LASTING_SECONDS, stop
+from gpucloud.engine.controller.controller import LASTING_SECONDS, PENDING_LASTING_SECONDS
 from gpucloud.engine.controller.urgency import RECORDS
+from gpucloud.engine.controller.workers import stop
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.telemetry.metrics import ReconcileResult

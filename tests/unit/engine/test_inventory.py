@@ -7,9 +7,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
+from gpucloud.engine.cloud.cluster_records import ANYWHERE, EVERYTHING
 from gpucloud.engine.cloud.inventory import (
-    ANYWHERE,
-    EVERYTHING,
     LEAST_SPACING_SECONDS,
     LONGEST_BACKOFF_SECONDS,
     REJECTED_BACKOFF_SECONDS,
@@ -141,6 +140,22 @@ async def test_many_who_want_a_look_share_one_listing(rig):
     assert it.count == 2
     assert sorted(it.woken) == sorted(f"uid{number}" for number in range(100))
     assert it.fetch.began[-1] >= now
+
+
+async def test_a_listing_that_is_wanted_ahead_is_made_once_for_all_and_wakes_nobody(rig):
+    it = rig([])
+    for number in range(50):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(1)
+    it.woken.clear()
+    now = asyncio.get_running_loop().time()
+    for number in range(50):
+        it.inventory.list_after(f"uid{number}", now)
+    await asyncio.sleep(0.1)
+    assert (it.count, it.woken) == (2, [])
+    it.inventory.list_after("uid0", now)
+    await asyncio.sleep(SLOW / 2)
+    assert it.count == 2, "a listing that began since is there"
 
 
 async def test_looks_that_come_one_after_the_other_are_spaced(rig):

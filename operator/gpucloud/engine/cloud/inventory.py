@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.cluster_records import ClusterRecords, ListingMeter
+from gpucloud.engine.cloud.cluster_records import EVERYTHING, ClusterRecords, ListingMeter, find, is_implausible
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
 from gpucloud.engine.telemetry.collectors import ListingStatus
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
 
-EVERYTHING = ""  # as the name of an Identity: all records in its VPC
-ANYWHERE = ""  # as the VPC of an Identity: any VPC of the cluster
-IMPLAUSIBLE_COUNT = 3  # design: a listing is implausible if at least 3 and over 30 % of the known records vanish at once
-IMPLAUSIBLE_SHARE = 0.3
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many objects ask for one
 LONGEST_BACKOFF_SECONDS = 30.0
 INCOMPLETE = "the listing is incomplete"
@@ -102,7 +98,7 @@ class Inventory(Generic[R]):
         self._watched[uid] = identity
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
-        elif known is not None and _find(self._cached[identity.cluster].records, identity):
+        elif known is not None and find(self._cached[identity.cluster].records, identity):
             self.wake(uid)  # the identity changed, and the last listing already shows a record of the new one
         if identity.cluster not in self._pollers:
             cached: ClusterRecords[R] = ClusterRecords(self._clock.mono())
@@ -133,7 +129,7 @@ class Inventory(Generic[R]):
         if cached.unknown is not None:
             return cached.unknown
         as_of = cached.as_of or 0.0
-        found = _find(cached.records, identity)
+        found = find(cached.records, identity)
         if found:
             returned, doubtful = cached.returned.get(identity), identity in cached.doubtful
             present = Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
@@ -141,7 +137,7 @@ class Inventory(Generic[R]):
         missed_since = cached.missing_since.get(identity, as_of)
         if cached.doubted_since is not None and max(cached.doubted_since, missed_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        confirmed = None if _find(cached.before, identity) else cached.before_as_of
+        confirmed = None if find(cached.before, identity) else cached.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
@@ -152,7 +148,7 @@ class Inventory(Generic[R]):
     def shown_now(self) -> Callable[[Identity], bool]:
         """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
         records = {cluster: cached.records for cluster, cached in self._cached.items()}
-        return lambda identity: bool(_find(records.get(identity.cluster, {}), identity))
+        return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
 
     def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
         """Return all records in a VPC and the time (mono) their listing began. Records without a VPC count as in it."""
@@ -161,7 +157,7 @@ class Inventory(Generic[R]):
             return Unknown(self._clock.mono(), UnknownReason.NOT_LOOKED)
         if isinstance(latest, Unknown):
             return latest
-        return _find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of
+        return find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -186,7 +182,7 @@ class Inventory(Generic[R]):
         records, latest, cached = self._by_identity(answer.items, cluster), self._latest(cluster), self._cached.get(cluster)
         if isinstance(latest, Unknown):
             return latest
-        if cached is not None and _is_implausible(*self._vanished(cached, cluster, records)):
+        if cached is not None and is_implausible(*self._vanished(cached, cluster, records)):
             return Unknown(began, UnknownReason.IMPLAUSIBLE)
         return Listed(records, began)
 
@@ -213,6 +209,15 @@ class Inventory(Generic[R]):
             return
         cached = self._cached[identity.cluster]
         cached.waiting[uid] = not_before
+        cached.trigger.set()
+
+    def list_after(self, uid: str, not_before: float) -> None:
+        """List the object's cluster at once if no listing began at ``not_before`` (mono) or later. Wakes nobody for it."""
+        identity = self._watched.get(uid)
+        if identity is None or self.has_listed_since(uid, not_before):
+            return
+        cached = self._cached[identity.cluster]
+        cached.wanted_from = max(not_before, cached.wanted_from or not_before)
         cached.trigger.set()
 
     def expect_change(self, uid: str, pending: bool) -> None:
@@ -293,7 +298,8 @@ class Inventory(Generic[R]):
         await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(cached.duration, LONGEST_BACKOFF_SECONDS)))
         while True:
             remaining = began + self._interval(cluster, cached) - self._clock.mono()
-            due = any(at <= self._clock.mono() for at in cached.waiting.values())
+            wanted = cached.waiting.values() if cached.wanted_from is None else (cached.wanted_from, *cached.waiting.values())
+            due = any(at <= self._clock.mono() for at in wanted)
             if remaining <= EARLY_SECONDS or (cached.failures == 0 and due):
                 return
             cached.trigger.clear()
@@ -336,16 +342,18 @@ class Inventory(Generic[R]):
         records = self._by_identity(items, cluster)
         was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
         vanished, expected = self._vanished(cached, cluster, records)
-        implausible = _is_implausible(vanished, expected)
+        implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = [here for here in watched if not _find(records, here)]
+        missing = [here for here in watched if not find(records, here)]
         cached.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
+        if cached.wanted_from is not None and cached.wanted_from <= began:
+            cached.wanted_from = None
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
@@ -355,7 +363,7 @@ class Inventory(Generic[R]):
 
     def _concerns(self, uid: str, before: Mapping[Identity, tuple[R, ...]], records: Mapping[Identity, tuple[R, ...]]) -> bool:
         """Whether the change from one listing to the next concerns this object."""
-        was, now = (_find(listed, self._watched[uid]) for listed in (before, records))
+        was, now = (find(listed, self._watched[uid]) for listed in (before, records))
         return was != now and not (uid in self._going and len(was) == len(now))
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
@@ -382,24 +390,7 @@ class Inventory(Generic[R]):
     ) -> tuple[set[Identity], set[Identity]]:
         """Return the expected identities that these records lack, and all expected identities."""
         expected = set(self.expected(cluster)) - cached.believed_gone
-        return {identity for identity in expected if not _find(records, identity)}, expected
+        return {identity for identity in expected if not find(records, identity)}, expected
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
-
-
-def _is_implausible(vanished: set[Identity], expected: set[Identity]) -> bool:
-    """Whether so many expected records vanished at once that the listing is not believed."""
-    return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
-
-
-def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
-    """Return the records of an identity, with records that name no VPC: every field of an answer may be null.
-
-    ``EVERYTHING`` as the name matches all records in the VPC; ``ANYWHERE`` as the VPC matches the name in any VPC.
-    """
-    if identity.name == EVERYTHING:
-        return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
-    if identity.vpc == ANYWHERE:
-        return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
-    return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())

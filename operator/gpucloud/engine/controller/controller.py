@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -381,18 +380,6 @@ class Controller(Generic[P, S, F]):
         self._queue.wake_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
 
 
-async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any]]) -> None:
-    """One worker: takes keys until the queue is closed."""
-    while (key := await queue.take()) is not None:
-        try:
-            await controllers[key.kind].reconcile(key)
-        except Exception:  # it kills this worker, not the object
-            controllers[key.kind].retry_later(key)
-            raise
-        finally:
-            queue.done(key)
-
-
 def _later(time: float | None, now: float) -> float | None:
     """A time to wake up at; what is due already is dealt with in this pass."""
     return time if time is not None and time > now else None
@@ -404,13 +391,3 @@ def _earliest(*times: float | None) -> float | None:
 
 def _names(key: Key) -> dict[str, str]:
     return {"kind": key.kind, "namespace": key.namespace, "name": key.name, "uid": key.uid}
-
-
-async def stop(workers: list[asyncio.Task[None]], queue: WorkQueue, grace: float) -> None:
-    """Let the passes that are under way finish (a create that was sent wants its answer saved), then cancel."""
-    queue.close()
-    if workers:
-        await asyncio.wait(workers, timeout=grace)
-    for worker in workers:
-        worker.cancel()
-    await asyncio.gather(*workers, return_exceptions=True)

@@ -136,8 +136,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
         if self.awaits_finalizer(stored):
-            for inventory in self._watches.inventories(key.uid):
-                inventory.expect_change(key.uid, pending=True)  # the listing that a creation needs comes meanwhile
+            for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
+                inventory.expect_change(key.uid, pending=True)
+                inventory.list_after(key.uid, self._tracker.of(key.uid).first_seen)
         self._wake_dependents(key)
 
     def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:

@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import CreateServer
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cloud import precondition
-from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.order_tracking import DESTROYS

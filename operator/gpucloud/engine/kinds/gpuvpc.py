@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.kinds import sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.runtime.clock import reading

@@ -17,7 +17,8 @@ from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.operator_account import OwnAccount
-from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
+from gpucloud.engine.controller.controller import Controller, ControllerDeps
+from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps
@@ -73,8 +74,7 @@ class Engine:
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
         self._settings, ports = settings, ports or Ports()
-        self._entropy = ports.entropy
-        self._clock = clock
+        self._entropy, self._clock = ports.entropy, clock
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
@@ -299,8 +299,7 @@ class Engine:
             return
         if not reconciler.store.put(body):
             return
-        stored = reconciler.store.get(key.uid)
-        if stored is not None:
+        if (stored := reconciler.store.get(key.uid)) is not None:
             reconciler.on_update(stored)
             if reconciler.awaits_finalizer(stored):
                 return  # the watch tells when it is there
@@ -336,14 +335,13 @@ class Engine:
         self._requeue(uid, caused=True)
 
     def _requeue(self, uid: str, *, caused: bool = False) -> None:
-        """Put it in the queue; without a cause outside, no sooner than its pace allows."""
+        """Put it in the queue: something outside has changed, or the listing that it waited for has come."""
         if not self.leading:
             return
         for kind, reconciler in self._reconcilers.items():
-            stored = reconciler.store.get(uid)
-            if stored is not None:
-                if caused:
-                    self._controllers[kind].pace.caused(uid)
+            if (stored := reconciler.store.get(uid)) is not None:
+                pace = self._controllers[kind].pace
+                (pace.caused if caused else pace.served)(uid)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
 
