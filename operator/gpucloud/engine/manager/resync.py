@@ -52,7 +52,7 @@ class Resync:
         self._relisted = asyncio.Event()
 
     def relisted(self) -> None:
-        """The watch has listed again: resync soon."""
+        """The watch has listed again, or the apiserver refuses a cached version again and again: resync soon."""
         self._relisted.set()
 
     async def run(self, first_list: asyncio.Task[None] | None = None) -> None:
