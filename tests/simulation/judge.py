@@ -257,7 +257,7 @@ class Judge:
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        self._promises.answered(process, operation, asked_name(request), response)
+        self._promises.answered(process, operation, request, response)
         if operation in CREATES:
             place = asked_place(request, self._world.cloud.callers.tenant(request))
             name = asked_name(request)
@@ -574,8 +574,11 @@ class Judge:
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
         # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
-        held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear", "Overdue"}
-        return bool(held) or any(life.uid in owners for life in users)
+        states = {life.uid: (life.status.get("order") or {}).get("state") for life in users}
+        held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
+        # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
+        blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
+        return bool(held) or blind or any(life.uid in owners for life in users)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""

@@ -44,7 +44,7 @@ class Promises:
     def __init__(self, world: World, found: Callable[[str, str], None]) -> None:
         self._world = world
         self._found = found
-        self._powered: dict[str, Accepted] = {}
+        self._powered: dict[bytes, Accepted] = {}  # by the body of the call: names are unique in one VPC of one cluster only
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -57,7 +57,7 @@ class Promises:
         if operation == "DestroyVpc":
             self._empty(name)
         if operation in POWER:
-            self._not_again(process, operation, name)
+            self._not_again(process, operation, request, name)
         if operation == "StopServer":
             self._wanted_off(name, json.loads(request.body))
         if operation == "CreateServer":
@@ -66,10 +66,10 @@ class Promises:
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self._nobody_needs_it(operation, request, name)
 
-    def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
+    def answered(self, process: Process, operation: str, request: Request, response: Response) -> None:
         """The cloud has answered."""
         if operation in POWER and response.status < 300:
-            self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+            self._powered[request.body] = Accepted(operation, self._world.loop.time(), process.name)
 
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""
@@ -194,9 +194,9 @@ class Promises:
             if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
 
-    def _not_again(self, process: Process, operation: str, name: str) -> None:
+    def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:
         """A power call that was accepted is not sent again before its effect can show."""
-        before = self._powered.get(name)
+        before = self._powered.get(request.body)
         if before is None or (before.operation, before.sender) != (operation, process.name):
             return
         if self._world.loop.time() - before.at < self._world.grace / 2:

@@ -278,7 +278,7 @@ async def test_that_something_may_be_billed_is_told_where_events_can_be_recorded
 
 @pytest.mark.parametrize("error", [CONFLICT, GONE])
 async def test_a_version_that_is_refused_again_and_again_is_no_fault_of_the_moment(rig, error):
-    """Simulated world, seed 400265: etcd was restored; for five minutes a snapshot that was gone was written every ten seconds."""
+    """Simulated world, seed 400265: after a restore of etcd a snapshot that was gone was written for five minutes."""
     it = rig(lambda facts: Plan(status=CREATING, wake_at=facts.now.mono + 10))
     it.put(RUNNING)
     it.kube.fails = [error] * 9
