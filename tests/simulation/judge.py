@@ -155,6 +155,8 @@ class Judge:
             return
         if commit.plural == "secrets":
             self._note_secret(commit)
+        if commit.plural == "namespaces" and commit.before is not None:
+            self.guarding.takes_back(commit.before["metadata"])
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -287,7 +289,7 @@ class Judge:
                 )
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
-            self._promises.listed(operation, self._last_good.get(operation, 0.0))
+            self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""

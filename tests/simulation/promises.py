@@ -45,6 +45,7 @@ class Promises:
         self._world = world
         self._found = found
         self._powered: dict[bytes, Accepted] = {}  # by the body of the call: names are unique in one VPC of one cluster only
+        self._looking: dict[str, float] = {}  # when a process first listed anything, by its name
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -177,16 +178,18 @@ class Promises:
             if table == "vms" and row.status.startswith("PENDING") and self._made_from.get(maker) in gone:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
 
-    def listed(self, operation: str, last_good: float) -> None:
+    def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be reached, a process that was paused, and an object that is.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is. And a process that
+        has taken over meanwhile: nothing records when another's last listing came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
+        looking = self._looking.setdefault(process.name, world.loop.time())
         if kind is None or world.weather.disturbs_kube():
             return
         settings, books = world.scenario.settings, world.judge.books
-        unseen = world.loop.time() - max(last_good, world.judge.last_disturbance)
+        unseen = world.loop.time() - max(last_good, looking, world.judge.last_disturbance)
         if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
             return
         for life in books.standing():

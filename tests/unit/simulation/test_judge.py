@@ -12,6 +12,7 @@ from simulation.books import FINALIZER
 from simulation.credentials import KEYS, secret_data
 from simulation.logs import SimulatedLog
 from simulation.people import MERGE, path_of
+from simulation.process import Process
 from support.court import SIGNED, SPEC, Court
 
 
@@ -570,6 +571,17 @@ def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
     resting = ending._at_rest(court.judge)
     court.writes(item, ip="10.0.0.1")
     assert list(ending._restless(court.judge, resting)) == []
+
+
+@pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
+def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
+    """Seed 402996: another had taken over during an outage, and counted from its own first look."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(1000.0)
+    court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
 
 
 def test_what_is_being_deleted_must_go(court):
