@@ -164,6 +164,8 @@ class Judge:
             self._note_secret(commit)
         if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
             self.written.freed(commit.plural, commit.before, commit.after)
+        if commit.plural == "namespaces" and commit.before is not None:
+            self.guarding.takes_back(commit.before["metadata"])
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -276,7 +278,7 @@ class Judge:
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        self._promises.answered(process, operation, asked_name(request), response)
+        self._promises.answered(process, operation, request, response)
         if operation in CREATES:
             place = asked_place(request, self._world.cloud.callers.tenant(request))
             name = asked_name(request)
@@ -306,7 +308,7 @@ class Judge:
                 )
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
-            self._promises.listed(operation, self._last_good.get(operation, 0.0))
+            self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -594,8 +596,11 @@ class Judge:
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
         # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
-        held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear", "Overdue"}
-        return bool(held) or any(life.uid in owners for life in users)
+        states = {life.uid: (life.status.get("order") or {}).get("state") for life in users}
+        held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
+        # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
+        blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
+        return bool(held) or blind or any(life.uid in owners for life in users)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""
