@@ -27,6 +27,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
@@ -169,7 +170,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """Return the pure core's plan."""
-        return unreadable.decide(facts) if isinstance(facts, Unreadable) else self.decided(facts)
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decided(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
         """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
