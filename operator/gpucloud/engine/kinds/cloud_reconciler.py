@@ -341,9 +341,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
                 self._deps.wake(needed.meta.uid)
 
     def _tenants(self, uid: str) -> frozenset[str]:
+        """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
+
+        A Secret may hold another tenant's key for a while. The resource stays where it was ordered, and is not given up.
+        """
         stored = self.store.get(uid)
         if stored is None or stored.spec is None:
             return frozenset()
+        if stored.status.tenancy is not None:
+            return frozenset({stored.status.tenancy})
         return self._account(stored, stored.spec).facts.tenants
 
     def _owner(self, uid: str) -> str | None:
