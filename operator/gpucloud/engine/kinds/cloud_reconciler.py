@@ -141,6 +141,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         uid, session = stored.meta.uid, self._account(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
+            if here is not None and self._claims.of(uid) is None and orders.may_exist(stored.order):
+                self._claims.put(uid, Claim("", here))
             self._watches.put(uid, {})
             return
         for other in sorted(self._claims.put(uid, Claim(session.url, here))):
