@@ -103,13 +103,17 @@ class Judge:
         self.found(f"broken {type(error).__name__}", f"{process.name}: {error!r}")
 
     def died(self, process: Process) -> None:
-        """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record."""
+        """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record.
+
+        Nor had it while the apiserver was away, and right before that.
+        """
         self.sometimes["process died or slept"] += 1
         self.collecting.slept()
         now = self._world.loop.time()
-        self._sightings.forgotten(process.name, now - RECORDED_SECONDS)
+        recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
+        self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
+            if order.sender == process.name and order.answer == "accepted" and order.known > recorded:
                 order.answer = "unclear"
         self.disturbed()
 

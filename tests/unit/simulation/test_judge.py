@@ -209,11 +209,22 @@ def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_anothe
 
 
 @pytest.mark.parametrize(
-    ("named", "dies_after", "found"),
-    [(True, 1, []), (True, 60, ["released"]), (True, None, ["released"]), (False, 1, ["released"])],
+    ("named", "dies_after", "away", "found"),
+    [
+        (True, 1, (0, 0), []),
+        (True, 60, (0, 0), ["released"]),
+        (True, None, (0, 0), ["released"]),
+        (False, 1, (0, 0), ["released"]),
+        (True, 60, (5, 59), []),
+        (True, 60, (5, 40), ["released"]),
+        (True, 60, (20, 59), ["released"]),
+    ],
 )
-def test_what_the_cloud_called_a_vm_nobody_knows_once_the_only_process_that_was_told_has_ended(court, named, dies_after, found):
+def test_what_the_cloud_called_a_vm_nobody_knows_once_the_only_process_that_was_told_has_ended(
+    court, named, dies_after, away, found
+):
     """Seeds 500902, 502050: the apiserver refused the record, and the Lease with it, so that the process ended itself."""
+    court.world._outages["kube-outage"] = away
     item = court.bought(thing="srv-1")
     court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
     if dies_after is not None:
