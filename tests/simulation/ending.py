@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
+RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
@@ -72,11 +73,12 @@ def _restless(of: Judge, before: dict[str, tuple[str, int]]) -> Iterator[str]:
     """What was written, or called for, though nothing was left to do.
 
     Excused: what was Stalled, and went on by itself, since its wanted state had not been reached: an order that was refused is
-    sent again every few minutes, a catalogue that failed is read again, and work goes on when the deadline for it is over.
+    sent again every few minutes, a catalogue that failed is read again, and work goes on when the deadline for it is over. And
+    what waits for room under a limit: it asks again at least every minute, and says what takes the room by then.
     """
     for uid, (ready, mutations) in before.items():
         life = of.books.lives[uid]
-        over = ready.endswith("/ProgressDeadlineExceeded")
+        over = ready.endswith(("/ProgressDeadlineExceeded", "/LimitReached"))
         went_on = not ready.startswith("True/") and (over or life.ready != ready)
         if life.mutations != mutations and not went_on:
             yield f"{life.name}: {life.mutations - mutations} writes or calls after the wanted state was reached"
@@ -114,9 +116,7 @@ def _late(world: World, of: Judge, began: float) -> Iterator[str]:
 
 async def _wanted(world: World, of: Judge, oracle: str, settling: float) -> bool:
     world.actors.heal()
-    settings = world.scenario.settings
-    # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
-    patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds)
+    patience = _patience(world, of)
     since = world.loop.time()
     end = world.loop.time() + patience
     unmet: list[str] = []
@@ -134,6 +134,16 @@ async def _wanted(world: World, of: Judge, oracle: str, settling: float) -> bool
     if unmet:
         of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")
     return False
+
+
+def _patience(world: World, of: Judge) -> float:
+    """Seconds until the wanted state, after all faults.
+
+    After an outage the retries of both sides have backed off to a minute; a restarted process lists first. A watch that goes on
+    through a restore of etcd may miss objects until the second resync (docs/how-to/disaster-recovery.md).
+    """
+    patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * world.scenario.settings.poll_steady_seconds)
+    return max(patience, RESTORED_SECONDS) if of.sometimes["etcd restored"] else patience
 
 
 def _unmet(of: Judge) -> Iterator[str]:

@@ -113,15 +113,19 @@ class Judge:
         self._kills.append(self._world.loop.time())
 
     def died(self, process: Process) -> None:
-        """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
+        """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record.
+
+        Nor had it while the apiserver was away, and right before that.
+        """
         self.sometimes["process died or slept"] += 1
         if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
             self._kills.append(self._world.loop.time())
         self.collecting.slept()
         now = self._world.loop.time()
-        self._sightings.forgotten(process.name, now - RECORDED_SECONDS)
+        recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
+        self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
+            if order.sender == process.name and order.answer == "accepted" and order.known > recorded:
                 order.answer = "unclear"
         self.disturbed()
 
@@ -207,6 +211,7 @@ class Judge:
 
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""
+        self.sometimes["etcd restored"] += 1
         self.disturbed()
         self.written.restored()
         store, there = self._world.api.store, {}
@@ -512,17 +517,24 @@ class Judge:
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
 
-        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002).
+        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002). Or the cloud gave what was ordered
+        a name of its own, and the process that was told it ended before the apiserver had taken it: nothing tells that name.
         """
         orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
-        delays = [self._delay(row, orders) for _, row, maker in self._world.cloud.live() if maker == life.uid]
-        late = max(delays, default=0.0) + self._world.cloud.lag
-        return any(order.answer != "accepted" for order in orders) and late >= self._world.grace
+        rows = [row for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        late = max((self._delay(row, orders) for row in rows), default=0.0) + self._world.cloud.lag
+        unheard = any(name_of(row) in self._world.cloud_names and self._made_unclear(row, orders) for row in rows)
+        return unheard or (any(order.answer != "accepted" for order in orders) and late >= self._world.grace)
 
     def _delay(self, row: Row, orders: list[Order]) -> float:
         """How long after its order, the last one before it, a thing was made, if that order had no clear answer."""
         before = [order for order in orders if order.at <= self._time_of(row)]
         return self._time_of(row) - before[-1].at if before and before[-1].answer != "accepted" else 0.0
+
+    def _made_unclear(self, row: Row, orders: list[Order]) -> bool:
+        """Whether the last order before a thing was made had no answer that its process could record."""
+        before = [order for order in orders if order.at <= self._time_of(row)]
+        return bool(before) and before[-1].answer == "unclear"
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""

@@ -106,8 +106,8 @@ IN_PRODUCTION: dict[str, Told] = {
         ("Each of two objects that stand for one VM believes itself its owner; the first to be deleted destroys the other's."),
         (
             (
-                "key=lambda other: self._rank(other, self._claims[other].identity))",
-                "key=lambda other: (other != uid, self._rank(other, self._claims[other].identity)))",
+                "key=self._ranked)",
+                "key=lambda other: (other != uid, self._ranked(other)))",
             ),
         ),
     ),

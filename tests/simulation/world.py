@@ -181,6 +181,11 @@ class World:
         begin = self.choices.choose(f"{what} begins", (0.0, 0.2, 0.5, 0.8)) * self.scenario.stormy
         return (begin, begin + self.choices.choose(f"{what} lasts", (0.5, 2.0, 8.0)) * self.grace)
 
+    def kube_away_since(self, at: float) -> float:
+        """When the outage of the apiserver began, if it lasted beyond this time; else never."""
+        begin, end = self._outages["kube-outage"]
+        return begin if end > at else math.inf
+
     def kube_is_down(self) -> bool:
         """Whether nobody reaches the apiserver now."""
         return self._is_out("kube-outage")

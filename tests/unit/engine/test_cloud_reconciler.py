@@ -308,6 +308,38 @@ async def test_one_thing_one_owner_over_all_accounts_of_a_tenant(reconcilers, a_
     assert (await reconcilers.facts("GpuVM", "theirs")).owner == ("'mine'" if conflict else None)
 
 
+@pytest.mark.parametrize("adopts", ["Never", "IfExists"])
+async def test_a_key_of_another_tenant_gives_up_no_claim_to_what_was_ordered(reconcilers, a_session, adopts):
+    """Simulated world, seed 610187: another namespace adopted the VPC meanwhile, and destroyed it with its own object."""
+    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    url, places = "https://cloud.example", {"mine": "other", "theirs": "acme"}
+    for name, tenant in places.items():
+        reconcilers.account(name, session=a_session(url, tenant))
+    spec = {"name": "acme-net", "accountRef": {"name": "mine"}}
+    reconcilers.put("GpuVpc", "mine", spec=spec, status={"tenancy": "acme", "order": order, "observedGeneration": 1})
+    reconcilers.put("GpuVpc", "theirs", spec=spec | {"accountRef": {"name": "theirs"}, "adoption": adopts})
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == "'mine'"
+
+
+@pytest.mark.parametrize(("ordered", "conflict"), [(False, True), (True, False)])
+async def test_what_was_ordered_is_claimed_while_its_account_has_no_session(reconcilers, a_session, ordered, conflict):
+    """Right after a restart, say; who has an order of its own keeps its thing, which may be behind another endpoint."""
+    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    spec, status = {"name": "acme-net", "accountRef": {"name": "mine"}}, {"order": order, "observedGeneration": 1}
+    reconcilers.account("mine", trouble="its Secret cannot be read")
+    reconcilers.account("theirs", session=a_session("https://cloud.example", "acme"))
+    reconcilers.put("GpuVpc", "mine", spec=spec, status=status, meta={"creationTimestamp": ELDER})
+    theirs = spec | {"accountRef": {"name": "theirs"}, "adoption": "IfExists"}
+    reconcilers.put("GpuVpc", "theirs", spec=theirs, status=status if ordered else {}, meta={"creationTimestamp": YOUNGER})
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == ("'mine'" if conflict else None)
+    assert (await reconcilers.facts("GpuVpc", "mine")).owner is None
+    reconcilers.account("mine", session=a_session("https://elsewhere.example", "acme"))
+    reconcilers.quiet()
+    await reconcilers.facts("GpuVpc", "mine")
+    assert reconcilers.woken == ["u-theirs"]
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner is None
+
+
 async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_session):
     claimants(reconcilers, a_session("https://one.example"), a_session("https://two.example"))
     assert (await reconcilers.facts("GpuVM", "theirs")).owner is None

@@ -260,6 +260,43 @@ def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_anothe
     assert [one for one in court.oracles if one != "record"] == found
 
 
+@pytest.mark.parametrize(
+    ("named", "dies_after", "away", "found"),
+    [
+        (True, 1, (0, 0), []),
+        (True, 60, (0, 0), ["released"]),
+        (True, None, (0, 0), ["released"]),
+        (False, 1, (0, 0), ["released"]),
+        (True, 60, (5, 59), []),
+        (True, 60, (5, 40), ["released"]),
+        (True, 60, (20, 59), ["released"]),
+    ],
+)
+def test_what_the_cloud_called_a_vm_nobody_knows_once_the_only_process_that_was_told_has_ended(
+    court, named, dies_after, away, found
+):
+    """Seeds 500902, 502050: the apiserver refused the record, and the Lease with it, so that the process ended itself."""
+    court.world._outages["kube-outage"] = away
+    item = court.bought(thing="srv-1")
+    court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
+    if dies_after is not None:
+        court.passes(dies_after)
+        court.judge.died(court.operator)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("restored", "patience"), [(False, 480.0), (True, 840.0)])
+def test_a_watch_may_miss_objects_after_a_restore_until_its_process_is_ended(restored, patience):
+    """Seed 502203: the second resync shows it, and the liveness probe fails."""
+    it = Court(create_grace_seconds=3.0)
+    if restored:
+        it.judge.restored()
+    it.world._bury()
+    assert ending._patience(it.world, it.judge) == patience
+
+
 @pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])
 def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, found):
     """Seed 70094: the end of ours and the beginning of the stranger's are both listed a lag later."""
@@ -537,6 +574,7 @@ STALLED = {"type": "Stalled", "status": "True"}
         ("False/Conflict", "False/Conflict", False),
         ("False/NotFound", "False/Creating", True),  # seed 110267: the order was sent again after some minutes
         ("False/ProgressDeadlineExceeded", "False/ProgressDeadlineExceeded", True),  # seed 110015: the work went on
+        ("False/LimitReached", "False/LimitReached", True),  # seed 501064: the catalogue had a price by then
     ],
 )
 def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on(court, before, after, quiet):

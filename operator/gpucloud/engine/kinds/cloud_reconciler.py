@@ -27,6 +27,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed, steps
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
@@ -150,6 +151,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         uid, session = stored.meta.uid, self._account(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
+            if here is not None and self._claims.of(uid) is None and orders.may_exist(stored.order):
+                self._claims.put(uid, Claim("", here))
             self._watches.put(uid, {})
             return
         for other in sorted(self._claims.put(uid, Claim(session.url, here))):
@@ -179,7 +182,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """Return the pure core's plan."""
-        return unreadable.decide(facts) if isinstance(facts, Unreadable) else self.decided(facts)
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decided(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
         """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
@@ -364,9 +367,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
                 self._deps.wake(needed.meta.uid)
 
     def _tenants(self, uid: str) -> frozenset[str]:
+        """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
+
+        A Secret may hold another tenant's key for a while. The resource stays where it was ordered, and is not given up.
+        """
         stored = self.store.get(uid)
         if stored is None or stored.spec is None:
             return frozenset()
+        if stored.status.tenancy is not None:
+            return frozenset({stored.status.tenancy})
         return self._account(stored, stored.spec).facts.tenants
 
     def _owner(self, uid: str) -> str | None:

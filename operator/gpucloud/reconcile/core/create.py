@@ -56,16 +56,16 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud refused this very generation before this process started: one attempt is enough.
 
-    The status tells why, in the cloud's words, unless an outage or a pause has been told over them since.
+    The status tells why, in the cloud's words, unless an outage has been told over them since. A pause keeps the words only.
     """
     refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
     if not (refused and unchanged) or f.attempt(f.subject.create) is not None or _asked_again(f):
         return None
     ready = find(f.status.conditions, ConditionType.READY)
-    if ready is not None and ready.reason == Reason.REJECTED:
-        return Plan()
     words = f"The cloud has refused the order for this spec; an earlier Event has its words. {retry.CORRECT_OR_ASK_AGAIN}"
+    if ready is not None and ready.reason == Reason.REJECTED:
+        words = ready.message
     return plan_status(f, stalled(Reason.REJECTED, words))
 
 
