@@ -164,12 +164,7 @@ class Judge:
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
-        if commit.plural == "secrets":
-            self._note_secret(commit)
-        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
-            self.written.freed(commit.plural, commit.before, commit.after)
-        if commit.plural == "namespaces" and commit.before is not None:
-            self.guarding.takes_back(commit.before["metadata"])
+        self._note_others(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -190,6 +185,15 @@ class Judge:
         if commit.user == OPERATOR and ready.count("Waiting for") > 2:
             self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
+
+    def _note_others(self, commit: Any) -> None:
+        """What is no object of ours in the cloud: Secrets, accounts and namespaces."""
+        if commit.plural == "secrets":
+            self._note_secret(commit)
+        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
+            self.written.freed(commit.plural, commit.before, commit.after)
+        if commit.plural == "namespaces" and commit.before is not None:
+            self.guarding.takes_back(commit.before["metadata"])
 
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
