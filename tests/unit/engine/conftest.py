@@ -56,6 +56,7 @@ class FakeInventory:
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
         self.accepted, self.as_of = [], NOW
         self.expected, self.wake = None, None
+        self.wanted, self.ending = [], []
 
     def shown_now(self):
         seen = dict(self.seen)
@@ -83,6 +84,12 @@ class FakeInventory:
 
     def refresh_after(self, uid, not_before):
         self.looks.append((uid, not_before))
+
+    def list_after(self, uid, not_before):
+        self.wanted.append((uid, not_before))
+
+    def expect_end(self, uid):
+        self.ending.append(uid)
 
     def expect_change(self, uid, pending):
         self.pending[uid] = pending
