@@ -70,7 +70,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "16-no-total-deadline": ("drip",),
     "07-vanished-and-nobody-woken": ("made again",),
     "08-claims-not-unique": ("shared account",),
-    "25-failed-list-of-objects-read-as-empty": ("kube-500",),
+    "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 
 

@@ -119,6 +119,14 @@ def _late_news(on: Stage) -> None:
     on.then(400.0, on.delete, "GpuVM", "y")
 
 
+def _nobody_lists_objects(on: Stage) -> None:
+    """The apiserver answers no list of VMs, while two looks for orphans fall due."""
+    on.vm("x")
+    begin, lasts = LONG + UP_SECONDS + on.soon("lists fail"), 2.5 * on.world.scenario.settings.orphan_scan_seconds
+    on.arranged.fault("kube GET gpuvms", on.choose("lists fail with", "kube-500", "kube-503"), begin=begin, end=begin + lasts)
+    on.then(begin + lasts, lambda: None)  # the storm lasts as long
+
+
 PLOTS: dict[str, Callable[[Stage], None]] = {
     "asleep with a call in hand": _asleep_with_a_call,
     "asleep with an order in hand": _asleep_with_an_order,
@@ -128,4 +136,5 @@ PLOTS: dict[str, Callable[[Stage], None]] = {
     "edited as its status is written": _edited_as_its_status_is_written,
     "copied as it goes": _copied_as_it_goes,
     "late news": _late_news,
+    "nobody lists objects": _nobody_lists_objects,
 }
