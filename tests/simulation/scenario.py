@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.settings import Credentials, Settings
@@ -57,7 +57,7 @@ def draw(choices: Choices) -> Scenario:
         lease_namespace="kube-system" if elects else "",
         workers=8,
     )
-    settings = administration.administered(choices, replace(settings, **SCALED) if scaled else settings)
+    settings = administration.administered(choices, settings.replace(**SCALED) if scaled else settings)
     more = administration.ABANDONING if administration.collects_quickly(settings) else 0
     stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy") + more)
     return Scenario(settings, replicas, owns, stormy, int(3 + 9 * choices.draw("slots")) + more // 2, form)
