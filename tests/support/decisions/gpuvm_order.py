@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import (
     Absent,
     AccountFacts,
@@ -17,7 +16,6 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
-from gpucloud.reconcile.order import Standing
 from gpucloud.reconcile.ownership import record_id
 from support.builders import (
     NOW,
@@ -25,7 +23,6 @@ from support.builders import (
     UID,
     a_spec,
     a_status,
-    an_object,
     an_order,
     known,
     present,
@@ -33,12 +30,11 @@ from support.builders import (
 from support.gpuvmfacts import (
     CREATING,
     INTENDED,
-    MINE,
     NAME,
     ORDER,
     RUNNING,
 )
-from support.rows import LONG_KNOWN, OLD, Row, noted, tried
+from support.rows import OLD, Row, noted, tried
 
 AGAIN = INTENDED.model_copy(
     update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
@@ -55,34 +51,7 @@ ROWS = {
         "True",
         None,
     ),
-    "paused before a new generation was seen is Unknown": Row(
-        "an old Ready=True beside a new generation would lie",
-        {"meta": an_object(generation=2, annotations={Annotation.PAUSED: "true"}), "status": RUNNING, "found": present()},
-        Reason.PAUSED,
-        "Unknown",
-        None,
-    ),
-    'the value "false" does not pause': Row(
-        "a template may render it",
-        {"meta": noted(PAUSED="false"), "status": RUNNING, "found": present()},
-        Reason.RUNNING,
-        "True",
-        None,
-    ),
-    "a value that cannot be read pauses": Row(
-        'put over "true" it must not begin to act',
-        {"meta": noted(PAUSED="yes", deleting=True), "status": RUNNING, "found": present()},
-        Reason.DELETION_BLOCKED,
-        progress="Stalled",
-        says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
-    ),
     # --- sight
-    "a new object says quickly that the cloud is away": Row(
-        "its owner is watching",
-        {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
-        Reason.API_UNAVAILABLE,
-        "Unknown",
-    ),
     "a cluster that the cloud does not know is told with those that it knows": Row(
         "a slip of the pen",
         {
@@ -115,17 +84,6 @@ ROWS = {
         progress="Stalled",
         says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
     ),
-    "a person who answered the doubt in vain is told at once": Row(
-        "the annotation is no time, and nothing would be said of that for three minutes",
-        {
-            "meta": noted(ACCEPT_ABSENCE="true"),
-            "status": RUNNING,
-            "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE, "It is 'true', which is no time."),
-        },
-        Reason.IMPLAUSIBLE_LISTING,
-        "Unknown",
-        says=("It is 'true', which is no time", "kubectl annotate gpuvm"),
-    ),
     # --- ownership
     "a taken name with an order for another name is a conflict": Row(
         "an edited status proves nothing",
@@ -137,15 +95,6 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         says="another spec.vmName",
-    ),
-    "a spec that names another place than a live order calls a person, and the record is kept": Row(
-        "what it names in the new place is another's, and ours would be forgotten",
-        {"status": RUNNING, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved. Set the spec back.")},
-        Reason.INVALID_SPEC,
-        "Unknown",
-        "Stalled",
-        says="Set the spec back",
-        status={"order": ORDER},
     ),
     "accepted, and not listed for ten graces: ordered again": Row(
         "the cloud may have lost it; the record says how often",
@@ -237,23 +186,6 @@ ROWS = {
         status={"order": OrderState.SEEN, "last_handled_restart_at": "t1"},
     ),
     # --- buying
-    "a record of another process is not taken over on one listing": Row(
-        "one listing may be partial",
-        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW)},
-        Reason.CREATING,
-        looks=True,
-    ),
-    "a record of another process seen only now is waited out, however long the object is known": Row(
-        "its order may be under way",
-        {
-            "status": CREATING,
-            "memory": replace(OLD, first_seen=NOW - 400),
-            "known": Standing(None, NOW - 400),
-            "found": Absent(NOW, NOW - 399, NOW - 0.5),
-        },
-        Reason.CREATING,
-        looks=False,
-    ),
     "a chosen name wants two listings": Row(
         "a partial one may hide somebody's VM", {"spec": a_spec(vmName="ours-to-be"), "found": Absent(NOW, NOW)}, looks=True
     ),
@@ -269,55 +201,6 @@ ROWS = {
         progress="Stalled",
         status={"order": OrderState.REFUSED},
         says="another spec.vmName",
-    ),
-    "a record of another process is taken over after ten graces": Row(
-        "never wait for a person",
-        {"status": CREATING, "memory": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
-        Reason.CREATING,
-        records=True,
-    ),
-    "an old record of ours is recorded anew": Row(
-        "another process may have taken over meanwhile",
-        {"status": CREATING, "known": known(INTENDED, ago=16, recorded=16)},
-        Reason.CREATING,
-        records=True,
-    ),
-    "a used record is recorded anew": Row(
-        "every order has its own record",
-        {
-            "status": CREATING,
-            "found": Absent(NOW, NOW - 50, NOW - 1),
-            "memory": tried(
-                Verb.CREATE,
-                ago=40,
-                kind=ErrorKind.OUTCOME_UNKNOWN,
-                ambiguous=True,
-            ),
-        },
-        Reason.API_ERROR,
-        records=True,
-    ),
-    "a stale listing does not show that a name is free": Row(
-        "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 50), "memory": OLD}, looks=True
-    ),
-    "after an accepted order that does not show: keep looking": Row(
-        "a listing may lag",
-        {"status": CREATING, "memory": tried(Verb.CREATE, ago=100)},
-        Reason.CREATING,
-        looks=False,
-    ),
-    "a corrected spec is tried at once": Row(
-        "the owner fixed it",
-        {
-            "meta": an_object(generation=2),
-            "status": CREATING,
-            "known": MINE,
-            "memory": tried(Verb.CREATE, ago=5, kind=ErrorKind.INVALID),
-        },
-        Reason.REJECTED,
-        progress="Stalled",
-        action=Verb.CREATE,
-        says="the cloud's own words",
     ),
     "a refusal is told again when an outage was told over it": Row(
         "after a restart nothing else would ever be said (seeds 120950, 121006)",

@@ -7,7 +7,8 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
-from support.decisions.shared_orders import AWAY, deletion, fingerprint, held, orders
+from support.decisions.shared_deletion import AWAY, deletion, fingerprint, held
+from support.decisions.shared_orders import orders
 from support.rows import Kind, Row, noted, tried
 
 OTHER_TENANT = "It is of tenant 'x': put the right one back."
@@ -39,6 +40,23 @@ def _safety(k):
             Reason.DELETION_BLOCKED,
             progress="Stalled",
             says=("gpucloud.dev/paused", "remove it"),
+        ),
+        'the value "false" does not pause': Row(
+            "a template may render it", {"meta": noted(PAUSED="false"), "status": k.settled, "found": k.found()}, **k.ready
+        ),
+        "a value that cannot be read pauses": Row(
+            'put over "true" it must not begin to act',
+            k.leaving | {"meta": noted(PAUSED="yes", deleting=True)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
+        ),
+        "paused before a new generation was seen is Unknown": Row(
+            "an old Ready=True beside a new generation would lie",
+            {"meta": noted(PAUSED="true", generation=2), "status": k.settled, "found": k.found()},
+            Reason.PAUSED,
+            "Unknown",
+            None,
         ),
         "nothing is ordered in a dying namespace": Row(
             "it would be destroyed at once", {"namespace_terminating": True}, Reason.NAMESPACE_TERMINATING, says="'team'"
@@ -85,6 +103,23 @@ def _sight(k):
             Reason.IMPLAUSIBLE_LISTING,
             "Unknown",
             says="accept-absence",
+        ),
+        "a new object says quickly that the cloud is away": Row(
+            "its owner is watching",
+            {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
+            Reason.API_UNAVAILABLE,
+            "Unknown",
+        ),
+        "a person who answered the doubt in vain is told at once": Row(
+            "the annotation is no time",
+            {
+                "meta": noted(ACCEPT_ABSENCE="true"),
+                "status": k.settled,
+                "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE, "It is 'true', which is no time."),
+            },
+            Reason.IMPLAUSIBLE_LISTING,
+            "Unknown",
+            says=("It is 'true', which is no time", f"kubectl annotate {k.name.lower()}"),
         ),
         "no account stalls at once, in the account's words": Row(
             "a person must create one",

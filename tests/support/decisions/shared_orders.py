@@ -1,15 +1,17 @@
-"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot about its order and its end."""
+"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot about its order."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Limits, Readiness, Unknown, UnknownReason
-from support.builders import NOW, START
-from support.rows import OLD, WORDS, Row, noted, tried
+from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.order import Standing
+from support.builders import NOW, START, an_object, known
+from support.rows import LONG_KNOWN, OLD, WORDS, Row, noted, tried
 
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
@@ -123,150 +125,66 @@ def orders(k):
             Reason.WAITING_FOR_CAPACITY,
             status={"progress_deadline_at": None},
         ),
-    }
-
-
-def fingerprint(k):
-    """Of the kinds whose names in the cloud are ours: the name alone proves whose it is."""
-    return {
-        "our fingerprint is proof even when status was lost": Row(
-            "etcd restored from a backup: it is found again by its name",
-            {"found": k.found()},
-            **k.ready,
-            status={"order": OrderState.SEEN},
+        "a record of another process is not taken over on one listing": Row(
+            "one listing may be partial",
+            {"status": k.creating, "memory": LONG_KNOWN, "found": Absent(NOW, NOW)},
+            Reason.CREATING,
+            looks=True,
         ),
-        "what this process has not destroyed is destroyed even if not listed": Row(
-            "the call is cheap, a leak is not",
-            k.leaving | {"found": Absent(NOW, NOW - 99)},
-            Reason.DELETING,
-            action=k.destroy,
-        ),
-        "never ordered and not there: free": Row(
-            "nothing was made",
-            k.deleting | {"memory": OLD},
-            released=Reason.GONE,
-            says=f"No {k.noun}",
-        ),
-    }
-
-
-def deletion(k):
-    gone = k.leaving | {"status": k.going, "known": k.told, "memory": tried(k.destroy, ago=5)}
-    return {
-        "deletion is announced, then sent": Row("every mutation is announced", k.leaving, Reason.DELETING, action=k.destroy),
-        "one listing without it is not proof": Row(
-            "a listing may be partial", gone | {"found": Absent(NOW, NOW)}, Reason.DELETING, looks=True
-        ),
-        "two listings without it are proof": Row(
-            "gone", gone | {"found": Absent(NOW, NOW - 9, NOW - 2)}, released=Reason.GONE, says=k.cloud_name
-        ),
-        "ordered with a lost answer: wait before letting go": Row(
-            "it may still come",
-            k.deleting | {"status": k.creating, "memory": tried(k.create, **NO_ANSWER)},
-            Reason.DELETING,
+        "a record of another process seen only now is waited out, however long the object is known": Row(
+            "its order may be under way",
+            {
+                "status": k.creating,
+                "memory": replace(OLD, first_seen=NOW - 400),
+                "known": Standing(None, NOW - 400),
+                "found": Absent(NOW, NOW - 399, NOW - 0.5),
+            },
+            Reason.CREATING,
             looks=False,
         ),
-        "ordered and not yet listed: wait before letting go": Row(
-            "it may still come",
-            k.deleting | {"status": k.creating, "memory": tried(k.create)},
-            Reason.DELETING,
-            looks=False,
+        "a record of another process is taken over after ten graces": Row(
+            "never wait for a person",
+            {"status": k.creating, "memory": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
+            Reason.CREATING,
+            records=True,
         ),
-        "a record of our own, never sent, frees even blind": Row(
-            "nothing can be there",
-            k.deleting | {"status": k.creating, "known": k.mine, "found": AWAY},
-            released=Reason.GONE,
+        "an old record of ours is recorded anew": Row(
+            "another process may have taken over meanwhile",
+            {"status": k.creating, "known": known(k.creating.order, ago=16, recorded=16)},
+            Reason.CREATING,
+            records=True,
         ),
-        "Retain lets go at once": Row(
-            "the owner keeps it",
-            k.leaving | {"spec": k.retains},
-            released=Reason.RETAINED,
-            says=(k.cloud_name, "spec.deletion.policy"),
+        "a used record is recorded anew": Row(
+            "every order has its own record",
+            {"status": k.creating, "found": Absent(NOW, NOW - 50, NOW - 1), "memory": tried(k.create, ago=40, **NO_ANSWER)},
+            Reason.API_ERROR,
+            records=True,
         ),
-        "Retain lets go even blind": Row(
-            "the way out when the cloud is gone for good",
-            k.leaving | {"spec": k.retains, "found": AWAY},
-            released=Reason.RETAINED,
+        "a stale listing does not show that a name is free": Row(
+            "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 60, NOW - 30), "memory": OLD}, looks=True
         ),
-        "deleting the loser of a conflict destroys nothing": Row(
-            f"the {k.noun} is another's",
-            k.leaving | {"owner": "'first'"},
-            released=Reason.RETAINED,
-            says=f"{k.name} 'first' uses it",
+        "after an accepted order that does not show: keep looking": Row(
+            "a listing may lag", {"status": k.creating, "memory": tried(k.create, ago=100)}, Reason.CREATING, looks=False
         ),
-        "deleting what met a taken name destroys nothing": Row(
-            "it was there before us", k.deleting | k.another, released=Reason.RETAINED, says="not created for this object"
-        ),
-    }
-
-
-def held(k):
-    return {
-        "objects that need it hold it": Row(
-            "they are told by name",
-            k.leaving | {"dependents": ("GpuVM 'other'",)},
-            Reason.DELETION_BLOCKED,
-            says=("GpuVM 'other'", "as soon as"),
-        ),
-        "objects that need it do not hold what stays": Row(
-            "nothing happens to them",
-            k.leaving | {"spec": k.retains, "dependents": ("GpuVM 'other'",)},
-            released=Reason.RETAINED,
-            says=(k.cloud_name, "spec.deletion.policy"),
-        ),
-        "blind: not forgotten": Row(
-            "gone cannot be proven",
-            k.leaving | {"status": k.going, "found": AWAY},
-            Reason.DELETION_BLOCKED,
-            says=("HTTP 502", "Retain"),
-        ),
-        "deleting twins destroys neither": Row(
-            "either could be the wrong one",
-            k.leaving | {"found": k.found(duplicate_records=True)},
-            Reason.DELETION_BLOCKED,
+        "a corrected spec is tried at once": Row(
+            "the owner fixed it",
+            {
+                "meta": an_object(generation=2),
+                "status": k.creating,
+                "known": k.mine,
+                "memory": tried(k.create, ago=5, kind=ErrorKind.INVALID),
+            },
+            Reason.REJECTED,
             progress="Stalled",
-            says="by hand",
+            action=k.create,
+            says=WORDS,
         ),
-        "a forbidden destroy keeps the object": Row(
-            "no error ever frees the finalizer",
-            k.leaving | {"status": k.going, "memory": tried(k.destroy, kind=ErrorKind.FORBIDDEN)},
-            Reason.DELETION_BLOCKED,
-            progress="Stalled",
-            says=("Grant", "Retain"),
-        ),
-        "without an account, with something made: held": Row(
-            "no account is no proof",
-            k.leaving | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
-            Reason.DELETION_BLOCKED,
-            progress="Stalled",
-            says="Retain",
-        ),
-        "another tenant's credential lets nothing go": Row(
-            "two listings of another tenant lack it too",
-            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.TENANT, "It is tenant 'x'.")},
-            Reason.DELETION_BLOCKED,
-            progress="Stalled",
-            says="tenant 'x'",
-        ),
-        "observe-only says what it would do, and lets nothing go": Row(
-            "whoever restores a cluster counts these before anything is done",
-            k.leaving | {"limits": Limits(observe_only=True)},
-            Reason.OBSERVE_ONLY,
+        "a spec that names another place than a live order calls a person, and the record is kept": Row(
+            "what it names in the new place is another's",
+            {"status": k.settled, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved. Set the spec back.")},
+            Reason.INVALID_SPEC,
             "Unknown",
-            says=("--observe-only", k.destroy.value),
+            "Stalled",
+            says="Set the spec back",
         ),
-        "observe-only does not even let go what is retained": Row(
-            "the same",
-            k.leaving | {"spec": k.retains, "limits": Limits(observe_only=True)},
-            Reason.OBSERVE_ONLY,
-            "Unknown",
-            says=("--observe-only", "let this object go", "retained"),
-        ),
-        "before the first list nothing is let go": Row(
-            f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
-        ),
-        "before the first list nothing is let go, whatever is recorded": Row(
-            "whose it is is not known yet", k.deleting | {"synced": False}
-        ),
-        "before the first list nothing is destroyed": Row("another object may own it", k.leaving | {"synced": False}),
     }
