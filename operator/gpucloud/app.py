@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import gc
 import logging
 import signal
@@ -116,7 +115,7 @@ def _placed(settings: Settings) -> Settings:
     found = lifecycle.connect().default_namespace
     if not found:
         raise SettingsError("--lease-namespace: outside a pod, say in which namespace the Lease is to be")
-    return dataclasses.replace(settings, lease_namespace=found)
+    return settings.replace(lease_namespace=found)
 
 
 def configure_logging(settings: Settings) -> None:

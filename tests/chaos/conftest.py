@@ -119,3 +119,19 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             "{class:12} runs {runs:5}  not reached {unreached:3}  violations {violations:3}".format(**row)
         )
+
+
+@pytest.fixture(scope="module")
+def own_plane():
+    """A control plane of our own, with processes that are really killed."""
+    with ControlPlane.start() as plane:
+        if plane.how.startswith(("existing", "kind")):
+            pytest.skip(f"about processes of our own, and the cluster is borrowed ({plane.how})")
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def own_rig(own_plane, tmp_path_factory):
+    made = Rig(own_plane, tmp_path_factory.mktemp("own-rig"))
+    yield made
+    made.close()

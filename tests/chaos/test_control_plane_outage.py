@@ -19,11 +19,9 @@ from chaos.rig.oracles import Expected, violations
 from chaos.rig.outage import HANGING, REFUSED, Outage
 from chaos.rig.points import Point
 from chaos.rig.reference import reference
-from chaos.rig.rig import Rig
 from chaos.rig.rules import Hold, answer, delay, every
 from chaos.rig.strangers import plant
 from chaos.rig.workloads import RUNNING, WORKLOADS
-from controlplane import ControlPlane
 from support.manifests import gpuvm
 
 RECEIVED, ANSWERED = Phase.RECEIVED, Phase.ANSWERED
@@ -72,21 +70,6 @@ def test_unreachable_at_each_phase_of_a_creation_and_a_deletion(rig, campaign):
 
 
 # --- with processes that are really killed: a control plane of our own
-
-
-@pytest.fixture(scope="module")
-def own_plane():
-    with ControlPlane.start() as plane:
-        if plane.how.startswith(("existing", "kind")):
-            pytest.skip(f"about processes of our own, and the cluster is borrowed ({plane.how})")
-        yield plane
-
-
-@pytest.fixture(scope="module")
-def own_rig(own_plane, tmp_path_factory):
-    made = Rig(own_plane, tmp_path_factory.mktemp("own-rig"))
-    yield made
-    made.close()
 
 
 def killed(rig, word, etcd, seconds):

@@ -8,37 +8,18 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from chaos.rig.campaign import Run
 from chaos.rig.etcd import Etcd
 from chaos.rig.kubelet import Kubelet
 from chaos.rig.oracles import Expected, violations
-from chaos.rig.rig import Rig
 from chaos.rig.rules import Hold
 from chaos.rig.strangers import plant
 from chaos.rig.workloads import RUNNING
-from controlplane import ControlPlane
 from support.manifests import gpuvm
 
 LOST = "False/VMLost"
 STANDING = {"GpuVM/kept": RUNNING, "GpuVM/ordered": RUNNING, "GpuVM/back": LOST}
 ROLL_SECONDS = 300.0  # between two roll calls, by which the operator learns that the apiserver has gone back in time
-
-
-@pytest.fixture(scope="module")
-def own_plane():
-    with ControlPlane.start() as plane:
-        if plane.how.startswith(("existing", "kind")):
-            pytest.skip(f"about processes of our own, and the cluster is borrowed ({plane.how})")
-        yield plane
-
-
-@pytest.fixture(scope="module")
-def own_rig(own_plane, tmp_path_factory):
-    made = Rig(own_plane, tmp_path_factory.mktemp("own-rig"))
-    yield made
-    made.close()
 
 
 def lived_on(trial, folder):

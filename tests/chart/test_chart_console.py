@@ -10,7 +10,7 @@ import yaml
 from chartfiles import manifests
 from chartfiles.places import CHART, ROOT
 from gpucloud.cli.plugin import console
-from gpucloud.settings import Settings
+from gpucloud.flags import FLAGS
 from support.chart import MINIMAL, SIMULATED, Rendered, merged
 
 BY_HAND = ROOT / "deploy" / "console-rbac.yaml"
@@ -98,7 +98,7 @@ def test_the_plugin_finds_the_operators_pods_whatever_they_are_called(helm, valu
 
 
 PORTS = [
-    ({}, Settings().console_port, "the operator's own default"),
+    ({}, FLAGS["console_port"].default, "the operator's own default"),
     ({"consolePort": 9999}, 9999, "the port follows"),
 ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chartfiles.settings import settings_of_values, value_name
-from gpucloud import settings
+from gpucloud import flags
+from gpucloud.settings import SettingsError
 from support.chart import SIMULATED, merged
 
 NETWORK = {"enabled": True, "apiServerCIDRs": ["192.0.2.1/32"], "cloudCIDRs": ["198.51.100.0/24"]}
@@ -143,9 +144,9 @@ def test_a_contradiction_is_refused_with_what_to_do(chart, values, says, why):
 @pytest.mark.parametrize(("given", "says", "flag", "why"), CONTRARY, ids=[row[3] for row in CONTRARY])
 def test_what_the_operator_refuses_at_its_start_the_chart_refuses_first(chart, given, says, flag, why):
     assert says in chart.refused({"settings": given}), why
-    flags = {item.name: str(given[value_name(item.name)]) for item in settings_of_values() if value_name(item.name) in given}
-    with pytest.raises(settings.SettingsError, match=flag):
-        settings.load({"endpoint": ["default=https://cloud.example"], **flags}, {})
+    told = {item.name: str(given[value_name(item.name)]) for item in settings_of_values() if value_name(item.name) in given}
+    with pytest.raises(SettingsError, match=flag):
+        flags.load({"endpoint": ["default=https://cloud.example"], **told}, {})
 
 
 def test_a_trial_takes_no_credentials(chart):

@@ -8,7 +8,7 @@ import pytest
 
 from chartfiles.places import SCHEMA
 from chartfiles.settings import GIVEN_BY, settings_of_values, value_name
-from gpucloud import settings
+from gpucloud import flags
 from support.chart import MINIMAL, NAME, SIMULATED
 
 SPECIAL = {
@@ -108,7 +108,7 @@ def a_value_of(item):
 def as_read(rendered, **files):
     """The settings that the operator would load from this environment; files have no place in it."""
     environ = {name: value for name, value in rendered.env.items() if not name.endswith("_FILE")}
-    return settings.load({}, environ | files)
+    return flags.load({}, environ | files)
 
 
 @pytest.mark.parametrize("item", settings_of_values(), ids=lambda item: item.name)
@@ -119,7 +119,7 @@ def test_every_setting_can_be_given_and_arrives(chart, item):
     assert getattr(read, item.name) == (tuple(value) if isinstance(value, list) else value)
 
 
-@pytest.mark.parametrize("item", settings.flags(), ids=lambda item: item.name)
+@pytest.mark.parametrize("item", flags.FLAGS.values(), ids=lambda item: item.name)
 def test_no_setting_is_out_of_reach(item):
     schema = json.loads(SCHEMA.read_text())["properties"]
     if item.name not in GIVEN_BY:

@@ -5,8 +5,11 @@ A control plane that cannot be obtained fails the tests with its reason; nothing
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+import socket
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -130,6 +133,22 @@ def rights(kubectl, crds):  # noqa: ARG001  # they speak of our resources
 def denials_meant(request):
     """A function that takes a namespace in which the test takes rights away."""
     return request.config.pluginmanager.get_plugin(PLUGIN).denials_meant.add
+
+
+@pytest.fixture
+def trap():
+    """A port that nobody should come to, and who came."""
+    came = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def watch():
+            with contextlib.suppress(OSError):
+                while True:
+                    came.append(listener.accept()[1])
+
+        threading.Thread(target=watch, daemon=True).start()
+        yield listener.getsockname()[1], came
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture

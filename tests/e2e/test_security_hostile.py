@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import runpy
-import socket
-import threading
 from pathlib import Path
-
-import pytest
 
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from support.waiting import eventually, reach
@@ -31,22 +26,6 @@ sys.addaudithook(lambda event, args: event == "open" and os.write(_out, (repr(ar
 """
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 FORGED = 'x\n{"event": "forged"}\r\n2026-01-01 [info] forged\x1b[31m{0}%s{self}\x07'
-
-
-@pytest.fixture
-def trap():
-    """A proxy that nobody should come to, and who came."""
-    came = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def watch():
-            with contextlib.suppress(OSError):
-                while True:
-                    came.append(listener.accept()[1])
-
-        threading.Thread(target=watch, daemon=True).start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", came
-        listener.shutdown(socket.SHUT_RDWR)
 
 
 def planted(folder, proxy):
@@ -94,7 +73,8 @@ def named(fields, prefix):
 
 
 def test_planted_variables_and_hostile_words(here, operator, trap, tmp_path, figure):
-    proxy, came = trap
+    port, came = trap
+    proxy = f"http://127.0.0.1:{port}"
     bait = tmp_path / "bait"
     bait.write_text("made-up-bait-of-the-tests")
     process = operator(**FLAGS, env=planted(tmp_path, proxy), log_format="text", log_level="debug")

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
-import threading
 
 import pytest
 
@@ -32,22 +29,6 @@ FLAGS = {
 def there(kubectl, new_namespace):
     """The other tenant's namespace."""
     return kubectl.in_namespace(new_namespace())
-
-
-@pytest.fixture
-def trap():
-    """A port that nobody should come to, and who came."""
-    came = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def watch():
-            with contextlib.suppress(OSError):
-                while True:
-                    came.append(listener.accept()[1])
-
-        threading.Thread(target=watch, daemon=True).start()
-        yield listener.getsockname()[1], came
-        listener.shutdown(socket.SHUT_RDWR)
 
 
 def all_say(here, kinds, wanted, names):

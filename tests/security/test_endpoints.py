@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gpucloud.flags import load
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.settings import SettingsError, load
+from gpucloud.settings import SettingsError
 from support.crdschema import fields
 
 CANARY = "made-up-p4ssphrase"

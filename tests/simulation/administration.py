@@ -5,7 +5,6 @@ Each setting is drawn under a name of its own, so that a history that is made sh
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ def administered(choices: Choices, settings: Settings) -> Settings:
 def _collector(choices: Choices, settings: Settings) -> Settings:
     match choices.choose("collects orphans", ("", "real", "quick"), (12, 1, 2)):
         case "real":
-            return replace(settings, collect_orphans=True, **REAL)
+            return settings.replace(collect_orphans=True, **REAL)
         case "quick":
             grace = settings.create_grace_seconds
-            return replace(settings, collect_orphans=True, orphan_scan_seconds=SCANS * grace, orphan_age_seconds=AGE * grace)
+            return settings.replace(collect_orphans=True, orphan_scan_seconds=SCANS * grace, orphan_age_seconds=AGE * grace)
     return settings
 
 
@@ -39,26 +38,26 @@ def collects_quickly(settings: Settings) -> bool:
 def _guard(choices: Choices, settings: Settings) -> Settings:
     what = choices.choose("deletion guard", ("", "vms", "price", "both"), (8, 2, 1, 1))
     if what in {"vms", "both"}:
-        settings = replace(settings, brake_vms=choices.choose("guard vms", (1, 2)))
+        settings = settings.replace(brake_vms=choices.choose("guard vms", (1, 2)))
     if what in {"price", "both"}:
-        settings = replace(settings, brake_price_per_hour=choices.choose("guard price", (4.5, 2.5, 1.0)))
+        settings = settings.replace(brake_price_per_hour=choices.choose("guard price", (4.5, 2.5, 1.0)))
     if what and choices.choose("guard window", ("real", "short")) == "short":
-        settings = replace(settings, brake_window_seconds=3 * settings.create_grace_seconds)
+        settings = settings.replace(brake_window_seconds=3 * settings.create_grace_seconds)
     return settings
 
 
 def _limits(choices: Choices, settings: Settings) -> Settings:
     match choices.choose("limit", ("", "namespace", "account", "price"), (9, 1, 1, 1)):
         case "namespace":
-            return replace(settings, max_vms_per_namespace=choices.choose("limit vms", (1, 2)))
+            return settings.replace(max_vms_per_namespace=choices.choose("limit vms", (1, 2)))
         case "account":
-            return replace(settings, max_vms_per_account=choices.choose("limit vms", (1, 2)))
+            return settings.replace(max_vms_per_account=choices.choose("limit vms", (1, 2)))
         case "price":
-            return replace(settings, max_price_per_hour_per_namespace=choices.choose("limit price", (4.5, 2.5)))
+            return settings.replace(max_price_per_hour_per_namespace=choices.choose("limit price", (4.5, 2.5)))
     return settings
 
 
 def _budget(choices: Choices, settings: Settings) -> Settings:
     if choices.choose("request budget", ("real", "small"), (7, 1)) == "small":
-        return replace(settings, cloud_qps=2.0, cloud_burst=4)
+        return settings.replace(cloud_qps=2.0, cloud_burst=4)
     return settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.settings import Credentials, Settings
@@ -70,7 +70,7 @@ def draw(choices: Choices) -> Scenario:
         lease_namespace="kube-system" if elects else "",
         workers=8,
     )
-    settings = administration.administered(choices, replace(settings, **SCALED) if scaled else settings)
+    settings = administration.administered(choices, settings.replace(**SCALED) if scaled else settings)
     more = administration.ABANDONING if administration.collects_quickly(settings) else 0
     storm = LONG if choices.draw("long") < LONG_ONES else SHORT
     stormy = settings.create_grace_seconds * (storm.graces + storm.more_graces * choices.draw("stormy") + more)

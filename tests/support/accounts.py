@@ -12,10 +12,11 @@ from gpucloud.kinds.gpucloudaccount import (
     RequestBudget,
     SecretVersion,
 )
-from gpucloud.kinds.meta import Condition, ConditionType
-from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Now, Refusal, Unknown
+from gpucloud.kinds.meta import Annotation, Condition, ConditionType, Reason
+from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Limits, Now, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts
 from support.builders import NOW, START, an_object
+from support.rows import Row
 
 ACCOUNT, SECRET, OLD_SECRET = "default", "cloud-credential", "cloud-credential-of-last-year"
 V1, V2 = (SecretVersion(uid="secret-uid", resource_version=number) for number in ("1", "2"))
@@ -85,3 +86,34 @@ def account_facts(**changes):
         budget=BUDGET,
     )
     return replace(base, **{"holders": changes.get("users", ()), **changes})
+
+
+HOLD, FREE = Verb.HOLD_SECRET, Verb.FREE_SECRET
+VM, SNAPSHOT = "GpuVM 'train'", "GpuSnapshot 'nightly'"
+GOING = an_account(**DELETING)
+PAUSED = {Annotation.PAUSED: "true"}
+WATCHING = Limits(observe_only=True)
+HELD = a_secret(held=True)
+ROTATED = an_account_status(held_secret=OLD_SECRET)  # by name: the spec names another Secret now
+DOOMED = Asked(2)  # what is asked of an account in DELETING
+REFUSED, UNREACHABLE = in_trouble(UnknownReason.REFUSED), in_trouble(UnknownReason.UNREACHABLE, ANSWERED.last)
+FORBIDDEN = "Required permissions are not granted."
+
+
+def a_row(why, given=None, *verdict, target=SECRET, **more):
+    """A row of the table, whose action is about the Secret that the spec names unless ``target`` says otherwise."""
+    row = Row(why, given or {}, *verdict, targets=(target,) if more.get("action") else (), **more)
+    return replace(row, pending=None if row.reason is None else row.progress == "Reconciling")
+
+
+def connected(why, given=None, **more):
+    return a_row(why, given, Reason.CONNECTED, "True", None, **more)
+
+
+def stalled(why, given, reason, **more):
+    return a_row(why, given, reason, progress="Stalled", **more)
+
+
+def stored(status):
+    """As it comes back from the apiserver."""
+    return GpuCloudAccountStatus.model_validate(status.model_dump(mode="json", by_alias=True, exclude_none=True))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from gpucloud.cloud.models import SnapshotRecord
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.meta import Condition, ConditionType
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Now, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity
 from gpucloud.reconcile.naming import Identity
 from support import builders
-from support.builders import NOW, START, TAG, an_object, an_order, present, with_standing
+from support.builders import NOW, START, TAG, an_object, an_order, known, present, with_standing
 from support.rows import OLD
 
 VM = Identity(cluster="Msc1", vpc="acme", name="train-tagaa-aaaaaaaaaa")
@@ -43,6 +44,29 @@ TAKEN = {"order": ORDER, "snapshot_id": NAME, "account": OWN_ACCOUNT}
 def a_snapshot(ready=True, as_of=NOW, duplicate_records=False, **fields):
     record = {"id": NAME, "namespace": "acme", "sourceName": VM.name, "readyToUse": ready, "tenancyName": "acme"} | fields
     return Present(SnapshotRecord.model_validate(record), as_of, duplicate_records)
+
+
+INTENDED = an_order(NAME, OrderState.INTENDED)
+MINE = known(INTENDED, ago=1, recorded=1)
+REJECTED = a_snapshot_status("Rejected", progress="Stalled", order=an_order(NAME, OrderState.REFUSED, refused_generation=1))
+CREATING = a_snapshot_status("Creating", order=INTENDED, account=OWN_ACCOUNT)
+SUCCEEDED = Condition(
+    type=ConditionType.SUCCEEDED,
+    status="True",
+    reason="Completed",
+    message="Made up.",
+    observed_generation=1,
+    last_transition_time=START,
+)
+COMPLETED = a_snapshot_status("Completed", "True", None, **TAKEN)
+COMPLETED = COMPLETED.model_copy(update={"conditions": (*COMPLETED.conditions, SUCCEEDED)})
+DESTROYING = an_order(NAME, OrderState.DESTROYING)
+TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)
+GOING = a_snapshot_status("Deleting", **TAKEN | {"order": DESTROYING})
+DELETING = an_object(deleting=True)
+RETAINS = a_snapshot_spec(deletion={"policy": "Retain"})
+CHOSEN = a_snapshot_spec(snapshotName="theirs")
+THEIRS = an_order("theirs", OrderState.INTENDED)
 
 
 def snapshot_facts(**changes):

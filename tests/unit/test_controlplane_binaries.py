@@ -5,9 +5,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import io
-import re
 import tarfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +14,9 @@ from controlplane import cache, download, gobuild, obtain, versions
 from controlplane.choice import Surroundings, Way
 from controlplane.errors import ControlPlaneError
 from controlplane.surroundings import find_binaries, look_around
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FITNESS = {
     "the pin itself": ("kube-apiserver", "Kubernetes v1.36.3\n", True),
@@ -114,34 +116,6 @@ def test_only_known_programs_leave_the_archive_and_stay_in_the_folder(tmp_path):
 def test_an_incomplete_archive_is_refused(tmp_path):
     with pytest.raises(ControlPlaneError, match="lacks kube-apiserver, kubectl"):
         download.unpack(archive(tmp_path / "a.tar.gz", ("e/etcd",)), tmp_path)
-
-
-@pytest.mark.parametrize("system", download.CHECKSUMS)
-def test_pinned_checksums_have_the_form_of_sha512(system):
-    assert re.fullmatch(r"[0-9a-f]{128}", download.CHECKSUMS[system])
-    assert download.archive_url(system).startswith("https://github.com/kubernetes-sigs/controller-tools/")
-
-
-def test_the_command_line_of_a_build():
-    said = {"gitVersion": "v1.36.3", "gitMajor": "1", "gitMinor": "36", "gitTreeState": "clean"}
-    stamps = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items())
-    assert gobuild.build_command(Path("/go"), gobuild.TARGETS["kubectl"], Path("/out/kubectl")) == [
-        "/go",
-        "build",
-        "-mod=readonly",
-        "-trimpath",
-        "-buildvcs=false",
-        f"-ldflags=-s -w {stamps}",
-        "-o",
-        "/out/kubectl",
-        "k8s.io/kubernetes/cmd/kubectl",
-    ]
-    assert gobuild.build_command(Path("/go"), gobuild.TARGETS["etcd"], Path("/out/etcd"))[-4:] == [
-        "-ldflags=-s -w",
-        "-o",
-        "/out/etcd",
-        "go.etcd.io/etcd/server/v3",
-    ]
 
 
 def test_the_callers_go_settings_do_not_change_the_build():

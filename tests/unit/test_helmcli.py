@@ -45,16 +45,6 @@ def test_which_version_is_taken(said, why_not, why):
     assert (why_not or "") in (found or "")
 
 
-def test_the_one_on_path(tmp_path, environ):
-    expected = helm(tmp_path / "path" / "helm", "v4.3.0+g1")
-    assert obtain_helm(environ) == expected
-
-
-def test_what_a_variable_names_is_taken_as_it_is(tmp_path, environ):
-    helm(tmp_path / "path" / "helm", "v4.3.0+g1")
-    assert obtain_helm({**environ, "TEST_ASSET_HELM": "/somewhere/helm"}).as_posix() == "/somewhere/helm"
-
-
 def test_an_older_major_version_is_passed_over_for_the_cache(tmp_path, environ, capsys):
     helm(tmp_path / "path" / "helm", "v3.19.0+g1")
     expected = helm(cached(environ) / "helm", f"v{HELM}")

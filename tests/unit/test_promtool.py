@@ -34,21 +34,6 @@ def environ(tmp_path):
     return {"PATH": str(tmp_path / "path"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
-def test_what_a_variable_names_is_taken_as_it_is(tmp_path, environ):
-    program(tmp_path / "path" / "promtool")
-    assert obtain_promtool({**environ, "TEST_ASSET_PROMTOOL": "/somewhere/promtool"}).as_posix() == "/somewhere/promtool"
-
-
-def test_the_one_on_path(tmp_path, environ):
-    expected = program(tmp_path / "path" / "promtool")
-    assert obtain_promtool(environ) == expected
-
-
-def test_the_one_in_the_cache(environ):
-    expected = program(cached(environ) / "promtool")
-    assert obtain_promtool(environ) == expected
-
-
 def debian(tmp_path, member):
     """A machine with apt, whose package holds this file."""
     archive = package(tmp_path / "files.tar", member)

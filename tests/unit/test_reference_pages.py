@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpucloud.flags import ENV_PREFIX, FLAGS
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.settings import ENV_PREFIX, flags
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference"
@@ -26,10 +26,9 @@ HARMLESS = {
 
 
 def setting_row(item):
-    flag = f"--{item.name.replace('_', '-')}"
     plain = str(item.default).lower() if isinstance(item.default, bool) else str(item.default)
     default = {"": "none", (): "none"}.get(item.default, plain)
-    return f"| `{flag}` | `{ENV_PREFIX}{item.name.upper()}` | {default} | {item.metadata['help']} |"
+    return f"| `{item.option}` | `{item.variable}` | {default} | {item.help} |"
 
 
 def rows_of(text):
@@ -40,7 +39,7 @@ def rows_of(text):
 
 def test_every_setting_is_listed_as_it_is():
     shown = [line for line in SETTINGS.splitlines() if line.startswith("| `--")]
-    expected = [setting_row(item) for item in flags()]
+    expected = [setting_row(item) for item in FLAGS.values()]
     assert shown == expected, "put this table into docs/reference/settings.md:\n" + "\n".join(expected)
 
 

@@ -3,8 +3,10 @@
 import argparse
 
 import pytest
+from pydantic import ValidationError
 
-from gpucloud.settings import Credentials, SettingsError, add_arguments, flags, load, read_credentials
+from gpucloud.flags import FLAGS, add_arguments, load, read_credentials
+from gpucloud.settings import Credentials, Settings, SettingsError
 
 URL = "default=https://cloud.example"
 SECRET = "made-up-canary"
@@ -73,9 +75,10 @@ def test_every_setting_has_a_flag_and_help():
     text = argparse.ArgumentParser()
     add_arguments(text)
     shown = " ".join(text.format_help().split())
-    for item in flags():
-        assert "--" + item.name.replace("_", "-") in shown
-        assert f"GPUCLOUD_{item.name.upper()}" in shown.replace(" ", "")
+    assert FLAGS.keys() == Settings.model_fields.keys() - {"credentials"}
+    for flag in FLAGS.values():
+        assert flag.option in shown
+        assert flag.variable in shown.replace(" ", "")
 
 
 def test_the_first_endpoint_is_the_operators_own():
@@ -112,7 +115,12 @@ def test_the_first_endpoint_is_the_operators_own():
         (("--lease-retry-period-seconds", "10"), {}, "--lease-retry-period-seconds: must be less than"),
         (("--lease-retry-period-seconds", "0"), {}, "--lease-retry-period-seconds: must be greater than zero"),
         (("--lease-name", "Not/A/Name"), {}, "--lease-name"),
-        ((), {"LEASE_NAMESPACE": "a/b"}, "--lease-namespace"),
+        ((), {"LEASE_NAMESPACE": "a/b"}, "GPUCLOUD_LEASE_NAMESPACE: use lower-case letters"),
+        ((), {"WORKERS": "0"}, "GPUCLOUD_WORKERS: must be greater than zero"),
+        (("--workers", "0"), {"WORKERS": "7"}, "--workers: must be greater than zero"),
+        (("--workers", "0", "--cloud-qps", "0"), {}, "--cloud-qps: must be greater than zero; --workers: must be"),
+        (("--metrics-port", "65536"), {}, "--metrics-port: must be 65535 or less"),
+        (("--namespace", ""), {}, "--namespace: must not be empty"),
         (("--install-tag", "NO"), {}, "--install-tag"),
         (("--install-tag", "a-b"), {}, "--install-tag"),
         (("--install-tag", "ninechars"), {}, "--install-tag"),
@@ -150,13 +158,13 @@ def test_numbers_are_finite(flag, value):
 def test_a_secret_may_come_from_a_file(tmp_path, content):
     path = tmp_path / "key"
     path.write_bytes(content.encode())
-    assert settings(API_KEY="", API_KEY_FILE=str(path)).credentials.api_key == SECRET
+    assert settings(API_KEY="", API_KEY_FILE=str(path)).credentials.api_key.get_secret_value() == SECRET
 
 
 def test_the_file_wins_over_the_variable(tmp_path):
     path = tmp_path / "key"
     path.write_text("from-the-file")
-    assert settings(API_KEY_FILE=str(path)).credentials.api_key == "from-the-file"
+    assert settings(API_KEY_FILE=str(path)).credentials == Credentials(api_key="from-the-file")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
@@ -236,12 +244,12 @@ def test_credentials_are_read_anew_from_their_files(tmp_path):
 def test_user_name_and_password_from_files(tmp_path):
     (tmp_path / "password").write_text(SECRET)
     found = settings(API_KEY="", USERNAME="ann", PASSWORD_FILE=str(tmp_path / "password")).credentials
-    assert (found.username, found.password, found.api_key) == ("ann", SECRET, None)
+    assert found == Credentials(username="ann", password=SECRET)
 
 
 def test_no_secret_is_told():
     it = settings()
-    assert it.credentials.api_key == SECRET
+    assert it.credentials.api_key.get_secret_value() == SECRET
     assert SECRET not in repr(it) + str(it) + repr(it.credentials)
 
 
@@ -267,8 +275,17 @@ def test_a_key_in_the_query_of_an_endpoint_is_not_repeated():
     assert SECRET not in str(caught.value)
 
 
+def test_a_proxys_password_is_not_printed():
+    assert SECRET not in repr(settings("--proxy", f"http://ann:{SECRET}@proxy.example"))
+
+
+@pytest.mark.parametrize("changes", [{"workers": 0}, {"worker": 1}, {"lease_duration_seconds": 1.0}])
+def test_a_changed_copy_is_checked_as_a_new_one(changes):
+    with pytest.raises(ValidationError):
+        settings().replace(**changes)
+
+
 def test_secrets_have_no_flag():
-    names = {item.name for item in flags()}
-    assert not names & {"api_key", "username", "password", "credentials"}
+    assert not FLAGS.keys() & {"api_key", "username", "password", "credentials"}
     with pytest.raises(SystemExit):
         given("--api-key", "x")

@@ -36,7 +36,7 @@ def _values(values: dict[str, Value]) -> list[str]:
 
 def _settings() -> list[str]:
     rows = [
-        f"| `settings.{value_name(item.name)}` | `{shown(item.default)}` | {_cell(item.metadata['help'])} |"
+        f"| `settings.{value_name(item.name)}` | `{shown(item.default)}` | {_cell(item.help)} |"
         for item in settings_of_values()
     ]
     return ["| Value | The operator's default | Meaning |", "| --- | --- | --- |", *rows]

@@ -9,8 +9,9 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from gpucloud import settings
+from gpucloud import flags
 from gpucloud.cloud.errors import one_line
+from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,7 @@ WELL, UNWELL, MISUSED = 0, 1, 2
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The settings of the operator that matter here, under the same names."""
-    settings.add_arguments(parser, FLAGS)
+    flags.add_arguments(parser, FLAGS)
     parser.epilog = (
         "The account: as for gpucloud operator. The cluster: KUBECONFIG, or the service account of the pod. "
         f"Exit code: {WELL} all is well, {UNWELL} something is not, {MISUSED} the settings cannot be used."
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Look, print a line each, and say by the exit code whether all is well."""
     try:
-        chosen = settings.load(vars(args))
-    except settings.SettingsError as error:
+        chosen = flags.load(vars(args))
+    except SettingsError as error:
         print(f"gpucloud check: {error}", file=sys.stderr)
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
     try:
         return show(asyncio.run(run_checks(chosen, connect)))
-    except (NoCluster, OSError, settings.SettingsError) as error:
+    except (NoCluster, OSError, SettingsError) as error:
         print(f"gpucloud check: {error}", file=sys.stderr)
         return UNWELL
 

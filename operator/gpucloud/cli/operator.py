@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from gpucloud import settings
+from gpucloud import flags
+from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     import argparse
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One flag a setting."""
-    settings.add_arguments(parser)
+    flags.add_arguments(parser)
     parser.epilog = (
         "The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file. "
         "The cluster: KUBECONFIG, or the service account of the pod. "
@@ -25,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run; exit code 2 when the settings are wrong, 1 when it cannot start."""
     try:
-        chosen = settings.load(vars(args))
-    except settings.SettingsError as error:
+        chosen = flags.load(vars(args))
+    except SettingsError as error:
         print(f"gpucloud operator: {error}", file=sys.stderr)
         return 2
     from gpucloud import app  # noqa: PLC0415 - kopf takes half a second to import; wrong flags should not

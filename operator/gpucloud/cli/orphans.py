@@ -6,7 +6,6 @@ It changes nothing, and needs no running operator. It knows flags, tables and ex
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 import sys
 from decimal import Decimal
@@ -14,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from gpucloud import settings
+from gpucloud import flags
 from gpucloud.cloud.errors import one_line
 from gpucloud.reconcile.price import is_billed_state
+from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from gpucloud.cli.operations.orphans import Found, Report
+    from gpucloud.settings import Settings
 
 FLAGS = ("endpoint", "namespace", "install_tag", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds")
 NONE, FAILED, MISUSED, SOME = 0, 1, 2, 3
@@ -36,7 +37,7 @@ More, and how leftovers of this kind are collected: docs/how-to/orphans.md."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The settings of the operator that this look needs, under the same names, and the form of the answer."""
-    settings.add_arguments(parser, FLAGS)
+    flags.add_arguments(parser, FLAGS)
     parser.add_argument("-o", "--output", choices=("table", "json", "yaml"), default="table", help="form (default table)")
     parser.epilog = (
         "Accounts: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file; and "
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Look, print, and say by the exit code what was found."""
     try:
         chosen = _chosen(args)
-    except settings.SettingsError as error:
+    except SettingsError as error:
         print(f"gpucloud orphans: {error}", file=sys.stderr)
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
@@ -58,19 +59,19 @@ def run(args: argparse.Namespace) -> int:
     from gpucloud.engine.kube.client import KubeError  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
 
-    app.configure_logging(dataclasses.replace(chosen, log_level="error", log_format="text"))
+    app.configure_logging(chosen.replace(log_level="error", log_format="text"))
     try:
         report = asyncio.run(inspect(chosen, connect))
-    except (KubeError, NoCluster, OSError, settings.SettingsError) as error:
+    except (KubeError, NoCluster, OSError, SettingsError) as error:
         print(f"gpucloud orphans: {error}", file=sys.stderr)
         return FAILED
     return show(report, args.output)
 
 
-def _chosen(args: argparse.Namespace) -> settings.Settings:
-    chosen = settings.load(vars(args))
+def _chosen(args: argparse.Namespace) -> Settings:
+    chosen = flags.load(vars(args))
     if chosen.namespace and not chosen.install_tag:
-        raise settings.SettingsError("--namespace: give --install-tag too; only an own tag tells our names from the others'")
+        raise SettingsError("--namespace: give --install-tag too; only an own tag tells our names from the others'")
     return chosen
 
 

@@ -9,6 +9,8 @@ from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.settings import Settings
 from support.fakes import HandClock
 
+ENDPOINT = ("default=https://cloud.example",)
+
 
 class Queue:
     waited, worked = 0.0, 0.0
@@ -27,7 +29,7 @@ class Engine:
 async def rig():
     engine = Engine()
     endpoints = Endpoints(engine)
-    metrics, health = await endpoints.start(Settings(metrics_port=0, health_port=0))
+    metrics, health = await endpoints.start(Settings(endpoint=ENDPOINT, metrics_port=0, health_port=0))
     async with aiohttp.ClientSession() as session:
 
         async def get(path):
@@ -100,10 +102,10 @@ async def test_metrics_are_served(rig):
 
 async def test_a_taken_port_is_told():
     first, second = Endpoints(Engine()), Endpoints(Engine())
-    port, _ = await first.start(Settings(metrics_port=0, health_port=0))
+    port, _ = await first.start(Settings(endpoint=ENDPOINT, metrics_port=0, health_port=0))
     try:
         with pytest.raises(OSError, match="address"):
-            await second.start(Settings(metrics_port=port, health_port=0))
+            await second.start(Settings(endpoint=ENDPOINT, metrics_port=port, health_port=0))
     finally:
         await first.stop()
         await second.stop()

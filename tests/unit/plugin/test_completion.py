@@ -1,24 +1,29 @@
 """What kubectl is told to complete."""
 
+import os
+
 import pytest
 
 from gpucloud.cli.plugin import completion
-from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.entry import VERBS
-from gpucloud.cli.plugin.kube import At, KubeApi
 from support.pluginworld import a_body
 
 
 @pytest.fixture
-def complete(api, tmp_path):
+def complete(api, tmp_path, monkeypatch, capsys):
+    """A function from words to candidates and the directive."""
     api.add(
         a_body("GpuVM", "train"), a_body("GpuVM", "eval"), a_body("GpuVpc", "lab"), a_body("GpuVM", "far", namespace="other")
     )
-    config = api.kubeconfig(tmp_path)
+    api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}, {"metadata": {"name": "other"}}]}
+    monkeypatch.setattr(os, "environ", os.environ | {"KUBECONFIG": str(api.kubeconfig(tmp_path))})
 
     def ask(*words):
-        connect = lambda given: Cluster(KubeApi(At(config, None, given.get("--namespace"))))  # noqa: E731
-        return completion.candidates(list(words), connect)
+        assert completion.main(words) == 0
+        out, err = capsys.readouterr()
+        *lines, directive = out.splitlines()
+        assert err == ""
+        return lines, directive
 
     return ask
 
@@ -26,12 +31,15 @@ def complete(api, tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
+        ([], sorted(VERBS)),
         ([""], sorted(VERBS)),
         (["st"], ["start", "status", "stop"]),
         (["stop", ""], ["eval", "train"]),
         (["stop", "t"], ["train"]),
         (["stop", "-n", "other", ""], ["far"]),
         (["stop", "--namespace=other", ""], ["far"]),
+        (["stop", "eval", "t"], ["train"]),
+        (["ssh", "train", "-n", ""], ["other", "team"]),
         (["wait", "g"], ["gca/", "gsnap/", "gvm/", "gvpc/"]),
         (["wait", "gvm/"], ["gvm/eval", "gvm/train"]),
         (["wait", "gvpc/l"], ["gvpc/lab"]),
@@ -40,18 +48,18 @@ def complete(api, tmp_path):
         (["status", "-o", "j"], ["json"]),
         (["status", "--all"], ["--all-namespaces"]),
         (["offers", ""], []),
-        (["frob", ""], []),
+        (["stop", "it's \"", ""], ["eval", "train"]),
     ],
 )
 def test_candidates(complete, words, expected):
-    assert complete(*words) == (expected, 4)
+    assert complete(*words) == (expected, ":4")
 
 
-def test_after_two_dashes_files_may_follow(complete):
-    assert complete("ssh", "train", "--", "") == ([], 0)
+@pytest.mark.parametrize("words", [("ssh", "train", "--", ""), ("status", "--kubeconfig", "")])
+def test_files_may_follow(complete, words):
+    assert complete(*words) == ([], ":0")
 
 
-def test_it_says_nothing_but_candidates_whatever_happens(capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
-    assert completion.main(["stop", ""]) == 0
-    assert capsys.readouterr() == (":4\n", "")
+def test_it_says_nothing_but_candidates_whatever_happens(complete, monkeypatch, tmp_path):
+    monkeypatch.setitem(os.environ, "KUBECONFIG", str(tmp_path / "nowhere"))
+    assert complete("stop", "") == ([], ":4")

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.cli.plugin import console
-from gpucloud.settings import Settings
+from gpucloud.flags import FLAGS
 from support.pluginworld import a_body
 
 
@@ -70,7 +70,7 @@ def test_which_pod_is_asked(pods, holders, expected, why):
     ("ports", "expected", "why"),
     [
         ([{"name": "health", "containerPort": 8081}, {"name": "console", "containerPort": 9999}], 9999, "settings.consolePort"),
-        ([{"name": "health", "containerPort": 8081}], Settings().console_port, "a Deployment by hand that names none"),
+        ([{"name": "health", "containerPort": 8081}], FLAGS["console_port"].default, "a Deployment by hand that names none"),
     ],
 )
 def test_the_port_is_the_pods_own(api, plugin, ports, expected, why):

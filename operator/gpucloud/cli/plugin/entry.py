@@ -42,12 +42,12 @@ VERBS: dict[str, tuple[Callable[..., int], tuple[str, ...]]] = {
 }
 
 
-def build() -> typer.Typer:
-    """The app. Plain help, since it is read in pipes and manuals, too; completion is kubectl's own business."""
+def build(*, completes: bool = False) -> typer.Typer:
+    """The app. Plain help, since it is read in pipes and manuals, too; it ``completes`` for kubectl only."""
     app = typer.Typer(
         name=NAME,
         epilog=CODES,
-        add_completion=False,
+        add_completion=completes,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

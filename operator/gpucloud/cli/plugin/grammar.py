@@ -1,11 +1,10 @@
-"""What a verb takes, read off the function that typer reads: for completion and for the reference page."""
+"""What a verb takes, read off the function that typer reads: for the reference page."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -25,7 +24,6 @@ class Parameter:
     default: str
     choices: tuple[str, ...] = ()
     takes_value: bool = True
-    is_path: bool = False
     required: bool = False
 
 
@@ -54,7 +52,6 @@ def _parameter(hint: Any, item: inspect.Parameter) -> Parameter:
         default=default,
         choices=choices,
         takes_value=plain is not bool,
-        is_path=plain is Path,
         required=absent,
     )
 

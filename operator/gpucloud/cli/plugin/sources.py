@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gpucloud import settings
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
 from gpucloud.cloud.client import CloudClient
@@ -20,6 +19,7 @@ from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
 from gpucloud.engine.manager import reads
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cloud.options import ApiKey, Login
+    from gpucloud.settings import Settings
 
 T = TypeVar("T")
 VARIABLES = ("GPUCLOUD_ENDPOINT", "GPUCLOUD_CA_FILE", "GPUCLOUD_PROXY")
@@ -51,7 +52,7 @@ class Direct:
 
     url: str
     credential: ApiKey | Login
-    chosen: settings.Settings
+    chosen: Settings
 
     def boot_log(self, vm: Thing, limit: int) -> str:
         """The boot log of the VM that the object's status names."""
@@ -137,13 +138,15 @@ def own_account(vm: Thing) -> bool:
     return vm.text("account") == OWN_ACCOUNT
 
 
-def _settings(endpoints: tuple[str, ...]) -> settings.Settings | None:
+def _settings(endpoints: tuple[str, ...]) -> Settings | None:
     """The operator's own rules for its own flags; the cloud's credentials in the environment are not looked at."""
     environ = {name: value for name, value in os.environ.items() if name in VARIABLES}
     given: dict[str, Any] = {"endpoint": list(endpoints) or None}
     if not endpoints and not environ.get("GPUCLOUD_ENDPOINT"):
         return None
+    from gpucloud import flags  # noqa: PLC0415 - pydantic-settings takes a tenth of a second to import; few verbs need it
+
     try:
-        return settings.load(given, environ)
-    except settings.SettingsError as error:
+        return flags.load(given, environ)
+    except SettingsError as error:
         raise PluginError(f"{error}.", ExitCode.MISUSED) from None

@@ -37,10 +37,12 @@ def credential(found: Credentials) -> ApiKey | Login | None:
     """
     if found.api_key:
         try:
-            return ApiKey(found.api_key)
+            return ApiKey(found.api_key.get_secret_value())
         except ValueError as error:
             raise SettingsError(f"GPUCLOUD_API_KEY: {error}") from None
-    return Login(found.username, found.password) if found.username and found.password else None
+    if found.username and found.password:
+        return Login(found.username.get_secret_value(), found.password.get_secret_value())
+    return None
 
 
 def client_options(settings: Settings) -> ClientOptions:

@@ -9,8 +9,9 @@ import structlog
 
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.engine.cloud.configuration import credential
+from gpucloud.flags import read_credentials
 from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.settings import Credentials, SettingsError, read_credentials
+from gpucloud.settings import Credentials, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

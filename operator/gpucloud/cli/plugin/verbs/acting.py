@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin import candidates, show
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, Key, Thing, target
@@ -31,7 +31,9 @@ from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuvm import PowerState
 from gpucloud.kinds.meta import Annotation
 
-VMs = Annotated[list[str], typer.Argument(metavar="VM...", help="Names of GpuVMs: train, or gvm/train.")]
+VMs = Annotated[
+    list[str], typer.Argument(metavar="VM...", help="Names of GpuVMs: train, or gvm/train.", autocompletion=candidates.vms)
+]
 SnapshotName = Annotated[
     str | None, typer.Option("--name", help="Name of the GpuSnapshot; the VM's name and the time when not given.")
 ]

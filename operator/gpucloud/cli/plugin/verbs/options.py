@@ -6,15 +6,26 @@ from typing import Annotated
 
 import typer
 
+from gpucloud.cli.plugin import candidates
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube import At, KubeApi
 from gpucloud.cli.plugin.objects import VM, Key, target
 from gpucloud.cli.plugin.show import Output
 
-Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Namespace; the context's own when not given.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace", "-n", help="Namespace; the context's own when not given.", autocompletion=candidates.namespaces
+    ),
+]
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="All namespaces.")]
-Context = Annotated[str | None, typer.Option("--context", help="Context of the kubeconfig; the current one when not given.")]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context", help="Context of the kubeconfig; the current one when not given.", autocompletion=candidates.contexts
+    ),
+]
 Kubeconfig = Annotated[
     Path | None, typer.Option("--kubeconfig", help="Path of the kubeconfig; KUBECONFIG, else ~/.kube/config, when not given.")
 ]
@@ -26,9 +37,16 @@ Wait = Annotated[
 Seconds = Annotated[
     str, typer.Option("--timeout", help="How long to wait: 90s, 30m, 2h, or seconds. On its end the exit code is 4.")
 ]
-OneVM = Annotated[str, typer.Argument(metavar="VM", help="Name of a GpuVM: train, or gvm/train.")]
+OneVM = Annotated[
+    str, typer.Argument(metavar="VM", help="Name of a GpuVM: train, or gvm/train.", autocompletion=candidates.vms)
+]
 Account = Annotated[
-    str | None, typer.Option("--account", help="GpuCloudAccount to ask through; `default`, or the only one, when not given.")
+    str | None,
+    typer.Option(
+        "--account",
+        help="GpuCloudAccount to ask through; `default`, or the only one, when not given.",
+        autocompletion=candidates.accounts,
+    ),
 ]
 Endpoint = Annotated[
     list[str] | None,
@@ -47,7 +65,12 @@ Console = Annotated[
     ),
 ]
 OperatorNamespace = Annotated[
-    str, typer.Option("--operator-namespace", help="Namespace of the operator, where its console and its Lease are.")
+    str,
+    typer.Option(
+        "--operator-namespace",
+        help="Namespace of the operator, where its console and its Lease are.",
+        autocompletion=candidates.namespaces,
+    ),
 ]
 SYSTEM = "gpucloud-system"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}

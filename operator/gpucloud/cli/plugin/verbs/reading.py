@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gpucloud.cli.plugin import overview, show
+from gpucloud.cli.plugin import candidates, overview, show
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import Event, Key, Thing, target
@@ -18,9 +18,16 @@ from gpucloud.cli.plugin.world import World, causes
 
 Objects = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KIND/NAME]...", help="Objects, as gvm/train; all of the namespace when not given."),
+    typer.Argument(
+        metavar="[KIND/NAME]...",
+        help="Objects, as gvm/train; all of the namespace when not given.",
+        autocompletion=candidates.objects,
+    ),
 ]
-Targets = Annotated[list[str], typer.Argument(metavar="KIND/NAME...", help="Objects to wait for, as gvm/train.")]
+Targets = Annotated[
+    list[str],
+    typer.Argument(metavar="KIND/NAME...", help="Objects to wait for, as gvm/train.", autocompletion=candidates.objects),
+]
 For = Annotated[Goal, typer.Option("--for", help="ready: as the spec asks. gone: deleted, and proven gone in the cloud.")]
 
 

@@ -1,0 +1,299 @@
+"""Rows of a GpuCloudAccount: what holds its Secret, and the end of the account."""
+
+from __future__ import annotations
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Annotation, Reason
+from support.accounts import (
+    DELETING,
+    DOOMED,
+    FREE,
+    GOING,
+    HELD,
+    HOLD,
+    OLD_SECRET,
+    PAUSED,
+    REFUSED,
+    ROTATED,
+    SECRET,
+    SNAPSHOT,
+    VM,
+    WATCHING,
+    a_flawed_secret,
+    a_row,
+    a_secret,
+    an_account,
+    an_account_status,
+    connected,
+    stalled,
+    tried_secret,
+)
+
+HOLDING = {
+    "hold": connected("before anybody can delete it", action=HOLD, status={"held_secret": SECRET}),
+    "held already": connected("no call twice", {"secret": HELD}, status={"held_secret": SECRET}),
+    "hold whatever the cloud says": stalled(
+        "an outage is no reason to lose the Secret",
+        {"contact": REFUSED},
+        Reason.CREDENTIALS_REFUSED,
+        action=HOLD,
+        says=("Put a valid",),
+    ),
+    "hold nothing that is of no use": stalled(
+        "it would block its correction",
+        {"secret": a_flawed_secret()},
+        Reason.INVALID_SECRET,
+        says=("Correct it",),
+    ),
+    "hold nothing that is being deleted": connected("the apiserver forbids it", {"secret": a_secret(deleting=True)}),
+    "hold nothing when switched off": connected("the administrator's choice", {"hold_secrets": False}),
+    "hold nothing when only watching": connected(
+        "it does nothing, and says what it would do", {"limits": WATCHING}, says=("would call HoldSecret",)
+    ),
+    "hold nothing while paused": connected(
+        "a person's hand is on it", {"meta": an_account(annotations=PAUSED), "status": an_account_status()}
+    ),
+    "switched off, free": connected(
+        "what was held must not stay so for ever",
+        {"secret": HELD, "hold_secrets": False, "users": (VM,)},
+        action=FREE,
+        status={"held_secret": SECRET},
+    ),
+    "freed, and status says so": connected(
+        "the record ends when the finalizer is seen to be off",
+        {"hold_secrets": False, "status": an_account_status(held_secret=SECRET)},
+        status={"held_secret": None},
+    ),
+    "a Secret being deleted, in use: kept": connected(
+        "its users need it to their end",
+        {"secret": a_secret(held=True, deleting=True), "users": (VM,)},
+        status={"held_secret": SECRET},
+    ),
+    "a Secret being deleted, unused: freed": connected(
+        "nobody needs it", {"secret": a_secret(held=True, deleting=True)}, action=FREE
+    ),
+    "a Secret being deleted, whose users only wait: freed": connected(
+        "the finalizer stands for what may exist: a wrong key that bought nothing must be deletable",
+        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": ()},
+        action=FREE,
+        says=("The Secret is being deleted: nothing new is begun with it.",),
+    ),
+    "a Secret being deleted, one user has a VM and one waits: kept": connected(
+        "the VM needs it to its end",
+        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": (VM,)},
+        says=(f"It goes after {VM}.",),
+        wakes=5,
+    ),
+    "a Secret being deleted that another account uses: kept": connected(
+        "it is not ours to free", {"secret": a_secret(held=True, deleting=True), "shared": True}
+    ),
+    "rotated by name: free the old one": connected(
+        "nothing needs it any more, users or not",
+        {"status": ROTATED, "users": (VM,)},
+        action=FREE,
+        target=OLD_SECRET,
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name, and the new one cannot be used: keep the old one": stalled(
+        "a way back",
+        {"status": ROTATED, "secret": a_flawed_secret()},
+        Reason.INVALID_SECRET,
+        status={"held_secret": OLD_SECRET},
+        says=("Correct it",),
+    ),
+    "rotated by name, and the new one is missing: keep the old one": a_row(
+        "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secret": OLD_SECRET}
+    ),
+    "rotated by name, held before: the old one first": connected(
+        "the record has room for one name",
+        {"status": ROTATED, "secret": HELD, "hold_secrets": False},
+        action=FREE,
+        target=OLD_SECRET,
+    ),
+    "rotated by name, the old one freed: hold the new one": connected(
+        "the hold moves on", {"status": ROTATED, "memory": tried_secret(FREE)}, action=HOLD, status={"held_secret": SECRET}
+    ),
+    "a call for an earlier spec frees nothing now": connected(
+        "it was about another Secret",
+        {"status": ROTATED, "memory": tried_secret(FREE), "meta": an_account(generation=2)},
+        action=FREE,
+        target=OLD_SECRET,
+    ),
+    "a call before the last hold frees nothing now": connected(
+        "what was held since is not free",
+        {"status": ROTATED, "memory": tried_secret(HOLD, ago=7, memory=tried_secret(FREE, ago=8))},
+        action=FREE,
+        target=OLD_SECRET,
+    ),
+    "rotated by name, the old one another account's: only forget it": connected(
+        "it is not ours to free", {"status": ROTATED, "held_shared": True}, action=HOLD, status={"held_secret": SECRET}
+    ),
+    "rotated by name under observe-only: only say so": connected(
+        "it does nothing",
+        {"status": ROTATED, "limits": WATCHING},
+        says=("would call FreeSecret",),
+        status={"held_secret": OLD_SECRET},
+    ),
+    "a hold that failed waits": connected(
+        "no hot loop", {"memory": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secret": SECRET}
+    ),
+    "a hold that failed comes again": connected(
+        "it is still wanted", {"memory": tried_secret(HOLD, ago=5, kind=ErrorKind.SERVER)}, action=HOLD
+    ),
+    "a hold that failed often waits longer": connected(
+        "no hot loop", {"memory": tried_secret(HOLD, ago=290, kind=ErrorKind.SERVER, failures=40)}, wakes=10
+    ),
+    "a hold that failed longest ago comes again": connected(
+        "not never", {"memory": tried_secret(HOLD, ago=300, kind=ErrorKind.SERVER, failures=40)}, action=HOLD
+    ),
+    "a hold that had no effect waits too": connected(
+        "somebody may take it off each time", {"memory": tried_secret(HOLD)}, wakes=4
+    ),
+    "a person's request lifts the wait": connected(
+        "a person asks anew",
+        {
+            "meta": an_account(annotations={Annotation.RECONCILE_REQUESTED_AT: "now"}),
+            "memory": tried_secret(HOLD, kind=ErrorKind.SERVER),
+        },
+        action=HOLD,
+    ),
+}
+
+DELETION = {
+    "after its finalizer nothing is ours to do": a_row("gone is gone", {"meta": an_account(**DELETING, has_finalizer=False)}),
+    "paused holds it": stalled(
+        "pause means hands off, deletion included",
+        {"meta": an_account(**DELETING, annotations=PAUSED), "secret": HELD},
+        Reason.DELETION_BLOCKED,
+        says=("paused",),
+    ),
+    "observe-only frees and releases nothing": stalled(
+        "it does nothing",
+        {"meta": GOING, "secret": HELD, "limits": WATCHING},
+        Reason.DELETION_BLOCKED,
+        says=("--observe-only",),
+        status={"held_secret": SECRET},
+    ),
+    "used: held": a_row(
+        "a credential not before its last user",
+        {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM)},
+        Reason.DELETION_BLOCKED,
+        says=(f"Still used by {SNAPSHOT}, {VM}. It goes as soon as they are gone.",),
+        status={"held_secret": SECRET, "users": 2},
+    ),
+    "used by many: the first are named": a_row(
+        "a message is for reading",
+        {"meta": GOING, "users": tuple(f"GpuVM '{n}'" for n in range(7))},
+        Reason.DELETION_BLOCKED,
+        says=("GpuVM '4' and 2 more",),
+    ),
+    "used by what only waits, its Secret deleted first: the Secret is freed": a_row(
+        "else both hang on objects that need neither",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": ()},
+        Reason.DELETION_BLOCKED,
+        action=FREE,
+        says=(f"Still used by {VM}",),
+    ),
+    "used by what only waits, its Secret not deleted: kept with the account": a_row(
+        "without the account its users would take the operator's own",
+        {"meta": GOING, "secret": HELD, "users": (VM,), "holders": ()},
+        Reason.DELETION_BLOCKED,
+    ),
+    "used by what only waits, under observe-only: nothing is freed": stalled(
+        "it does nothing",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": (), "limits": WATCHING},
+        Reason.DELETION_BLOCKED,
+        says=("--observe-only",),
+    ),
+    "used by a VM, its Secret deleted first: kept": a_row(
+        "the VM needs it to its end",
+        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,)},
+        Reason.DELETION_BLOCKED,
+    ),
+    "used, and the Secret is gone: say which is needed": a_row(
+        "after a restart its users cannot be destroyed without it",
+        {"meta": GOING, "secret": None, "users": (VM,)},
+        Reason.DELETION_BLOCKED,
+        says=(VM, repr(SECRET)),
+        wakes=5,
+    ),
+    "unused as far as is known, before everything is: wait": a_row(
+        "the VM that needs it may be shown a moment later", {"meta": GOING, "secret": HELD, "synced": False}
+    ),
+    "unused as far as is known, and not held: wait all the same": a_row(
+        "with the account its users lose their credential", {"meta": GOING, "synced": False}
+    ),
+    "a surplus hold, before everything is known: wait": connected(
+        "another account may need it", {"secret": a_secret(held=True, deleting=True), "synced": False}
+    ),
+    "unused: free the Secret first": a_row(
+        "else it hangs for ever", {"meta": GOING, "secret": HELD}, Reason.DELETING, action=FREE, says=(repr(SECRET),)
+    ),
+    "unused, an older Secret is held too: that first": a_row(
+        "else it hangs for ever",
+        {"meta": GOING, "secret": HELD, "status": ROTATED},
+        Reason.DELETING,
+        action=FREE,
+        target=OLD_SECRET,
+    ),
+    "the older one freed: then the other": a_row(
+        "both must go",
+        {"meta": GOING, "secret": HELD, "status": ROTATED, "memory": tried_secret(FREE, ago=5, asked=DOOMED)},
+        Reason.DELETING,
+        action=FREE,
+    ),
+    "unused and shared: the Secret stays held": a_row(
+        "another account needs it", {"meta": GOING, "secret": HELD, "shared": True}, released=Reason.GONE
+    ),
+    "unused and not held": a_row("nothing keeps it", {"meta": GOING}, released=Reason.GONE),
+    "unused, the Secret gone": a_row("nothing keeps it", {"meta": GOING, "secret": None}, released=Reason.GONE),
+    "unused, the Secret of no use": a_row(
+        "nothing keeps it", {"meta": GOING, "secret": a_flawed_secret()}, released=Reason.GONE
+    ),
+    "held, and not to be read: still to be freed": a_row(
+        "not seen is not free",
+        {
+            "meta": GOING,
+            "secret": None,
+            "secret_trouble": "Grant it.",
+            "status": an_account_status(held_secret=SECRET),
+        },
+        Reason.DELETING,
+        action=FREE,
+    ),
+    "freed, and not to be read": a_row(
+        "the call went well",
+        {
+            "meta": GOING,
+            "secret": None,
+            "secret_trouble": "Grant it.",
+            "status": an_account_status(held_secret=SECRET),
+            "memory": tried_secret(FREE, asked=DOOMED),
+        },
+        released=Reason.GONE,
+    ),
+    "freeing fails: said, and waited for": a_row(
+        "a person must know why it does not go",
+        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, kind=ErrorKind.SERVER, asked=DOOMED)},
+        Reason.DELETION_BLOCKED,
+        says=("the apiserver's own words", repr(SECRET), "get and patch"),
+        wakes=4,
+    ),
+    "freeing failed long enough ago: again": a_row(
+        "it is not given up",
+        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, ago=5, kind=ErrorKind.SERVER, asked=DOOMED)},
+        Reason.DELETION_BLOCKED,
+        action=FREE,
+        says=("the apiserver's own words",),
+    ),
+    "freeing fails again and again: a person is called": stalled(
+        "it will not mend by itself",
+        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, kind=ErrorKind.SERVER, failures=5, asked=DOOMED)},
+        Reason.DELETION_BLOCKED,
+        says=("get and patch Secrets",),
+    ),
+}
+
+ROWS = {
+    f"{name}: {sentence}": row for name, rows in {"hold": HOLDING, "end": DELETION}.items() for sentence, row in rows.items()
+}

@@ -1,0 +1,153 @@
+"""Rows of a GpuVM alone: its end, and that of its snapshots."""
+
+from __future__ import annotations
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
+from support.builders import NOW, a_spec, a_status, an_order, present
+from support.gpuvmfacts import (
+    DELETING,
+    GOING,
+    HELD,
+    NAME,
+    RUNNING,
+    TOGETHER,
+    a_list,
+)
+from support.rows import Row, tried
+
+ROWS = {
+    # --- letting go
+    "held before a restart, and not looked at yet": Row(
+        "its status must not lose the word, nor be written twice",
+        {"meta": DELETING, "status": HELD, "found": Unknown(NOW, UnknownReason.NOT_LOOKED)},
+        looks=True,
+    ),
+    "held, and out of sight for a moment": Row(
+        "a short outage leaves the last word standing",
+        {"meta": DELETING, "status": HELD, "found": Unknown(NOW - 1, UnknownReason.UNREACHABLE, "HTTP 502")},
+    ),
+    "told to go by a process before us: two listings a grace after our first look": Row(
+        "its call may have been sent just before its end",
+        {
+            "meta": DELETING,
+            "status": GOING,
+            "found": Absent(NOW, NOW - 29, NOW - 2),
+            "memory": CallHistory(first_seen=NOW - 31),
+            "spec": a_spec(vmName=NAME),
+        },
+        Reason.DELETING,
+        looks=True,
+    ),
+    "gone, says a status that another process wrote: looked for once more": Row(
+        "people can edit a status, and the VM may live",
+        {
+            "meta": DELETING,
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 5, NOW - 2),
+            "memory": CallHistory(first_seen=NOW - 9),
+        },
+        Reason.DELETING,
+        action=Verb.DESTROY,
+    ),
+    # --- letting go: who needs it, and with what it goes
+    "without an account, with nothing begun: free": Row(
+        "a namespace must be able to go",
+        {
+            "meta": DELETING,
+            "status": a_status("NoAccount", order=Order(state=OrderState.NOT_ORDERED)),
+            "found": Unknown(NOW, UnknownReason.NO_ACCOUNT),
+        },
+        released=Reason.GONE,
+        says="No VM",
+    ),
+    "a credential refused, with a status that was stripped: held": Row(
+        "a re-apply took the record of a VM that lives",
+        {"meta": DELETING, "status": a_status("CredentialsRefused"), "found": Unknown(NOW, UnknownReason.REFUSED)},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says="Retain",
+    ),
+    "snapshots stay by default": Row(
+        "they are backups",
+        {"meta": DELETING, "status": RUNNING, "found": present(), "snapshots": a_list(("s", True))},
+        Reason.DELETING,
+        action=Verb.DESTROY,
+    ),
+    "all its snapshots ours: they go with it": Row(
+        "one call", TOGETHER | {"snapshots": a_list(("s", True), ("t", True))}, Reason.DELETING, action=Verb.DESTROY
+    ),
+    "no snapshots: it goes alone": Row("nothing to take along", TOGETHER, Reason.DELETING, action=Verb.DESTROY),
+    "only foreign snapshots: it goes alone": Row(
+        "DeleteSnapshots would take them",
+        TOGETHER | {"snapshots": a_list(("theirs", False))},
+        Reason.DELETING,
+        action=Verb.DESTROY,
+    ),
+    "one foreign or retained among them: ours go first, by name": Row(
+        "DeleteSnapshots would take that one too",
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False), ("t", True))},
+        Reason.DELETING,
+        action=Verb.DELETE_SNAPSHOT,
+        targets=("s", "t"),
+    ),
+    "snapshots that were told to go get time": Row(
+        "the listing shows them for a while",
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        Reason.DELETING,
+        looks=False,
+    ),
+    "snapshots that were told to go are looked for by a younger listing": Row(
+        "the last one is from before",
+        TOGETHER
+        | {"snapshots": a_list(("s", True), ("theirs", False), as_of=NOW - 3), "memory": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        Reason.DELETING,
+        looks=True,
+    ),
+    "snapshots that do not go are told again": Row(
+        "it was lost inside the cloud",
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=31)},
+        Reason.DELETING,
+        action=Verb.DELETE_SNAPSHOT,
+        targets=("s",),
+    ),
+    "snapshots that may not be deleted hold it": Row(
+        "a person must grant it, or keep them",
+        TOGETHER
+        | {
+            "snapshots": a_list(("s", True), ("theirs", False)),
+            "memory": tried(Verb.DELETE_SNAPSHOT, kind=ErrorKind.FORBIDDEN),
+        },
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says="Grant",
+    ),
+    "a foreign snapshot that came meanwhile stays": Row(
+        "ours are gone, and DeleteSnapshots would take that one",
+        TOGETHER | {"snapshots": a_list(("new", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=9)},
+        Reason.DELETING,
+        action=Verb.DESTROY,
+    ),
+    "snapshots not listed yet: look": Row(
+        "a foreign one may be among them", TOGETHER | {"snapshots": None}, Reason.DELETING, looks=True
+    ),
+    "snapshots listed too long ago: look": Row(
+        "one may have come since", TOGETHER | {"snapshots": a_list(as_of=NOW - 11)}, Reason.DELETING, looks=True
+    ),
+    "snapshots that cannot be listed hold it": Row(
+        "unknown is not none",
+        TOGETHER | {"snapshots": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=("403", "Keep"),
+    ),
+    "a VM that is not listed does not take foreign snapshots along either": Row(
+        "the listing of VMs may be partial",
+        TOGETHER | {"found": Absent(NOW, NOW - 99), "snapshots": a_list(("s", True), ("theirs", False))},
+        Reason.DELETING,
+        action=Verb.DELETE_SNAPSHOT,
+        targets=("s",),
+    ),
+}

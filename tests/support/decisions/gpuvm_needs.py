@@ -1,0 +1,176 @@
+"""Rows of a GpuVM alone: what it needs first, its account, and the words of the cloud."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import (
+    Absent,
+    CallHistory,
+    Dependency,
+    Readiness,
+    Unknown,
+    UnknownReason,
+    Verb,
+)
+from gpucloud.reconcile.gpuvm import identity
+from support.builders import (
+    NOW,
+    TAG,
+    a_spec,
+    a_status,
+    an_object,
+    an_order,
+    present,
+)
+from support.gpuvmfacts import (
+    CREATING,
+    MINE,
+    NAME,
+    OFF,
+    RUNNING,
+)
+from support.rows import OLD, Row, tried
+
+REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
+
+ROWS = {
+    # --- what a VM needs first
+    "a GpuVpc that is not there is waited for, by name": Row(
+        "it comes with the same kubectl apply",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says=("GpuVpc 'net'", "namespace 'team'"),
+        status={"progress_deadline_at": None, "order": None},
+    ),
+    "a GpuVpc that is not ready is waited for, in its own words": Row(
+        "one look at one object should do",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.PENDING, "(Conflict: it is taken.)"),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says=("to become Ready", "it is taken."),
+    ),
+    "nothing is bought in a VPC that is going": Row(
+        "it would hold the VPC up, or be cut off",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says="is being deleted",
+    ),
+    "the first that is not ready is named": Row(
+        "one thing at a time",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.READY), Dependency("GpuSnapshot 'base'", Readiness.PENDING))},
+        Reason.DEPENDENCY_NOT_READY,
+        says="GpuSnapshot 'base'",
+    ),
+    "a GpuVpc in another cluster calls a person": Row(
+        "it can never serve",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.ELSEWHERE, "It is in cluster 'Hou1': create one anew."),)},
+        Reason.INVALID_REFERENCE,
+        progress="Stalled",
+        says=("GpuVpc 'net'", "'Hou1'"),
+    ),
+    "a record is not acted on when the VPC is not ready any more": Row(
+        "between the record and the order a person deleted it",
+        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says="GpuVpc 'net'",
+    ),
+    "what it needed does not matter once it runs": Row(
+        "its GpuVpc may be retained and gone",
+        {"status": RUNNING, "found": present(), "needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)},
+        Reason.RUNNING,
+        "True",
+        None,
+    ),
+    "found by its fingerprint in whatever VPC, its place is recorded": Row(
+        "its GpuVpc is gone and its status was lost",
+        {"identity": replace(identity(an_object(), a_spec(), GpuVMStatus(), TAG), vpc=""), "found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"order": OrderState.SEEN, "vpc": "acme"},
+    ),
+    # --- accounts
+    "a refused credential whose Secret is gone is waited for": Row(
+        "the Secret is what to create, not a key to put into it",
+        {
+            "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
+            "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
+        },
+        Reason.ACCOUNT_NOT_READY,
+        says="Waiting for Secret 'key'",
+    ),
+    "what may exist under a refused credential still calls a person": Row(
+        "it cannot be seen or destroyed",
+        {
+            "status": a_status("Creating", order=an_order(NAME, OrderState.ACCEPTED)),
+            "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, account=True),),
+        },
+        Reason.CREDENTIALS_REFUSED,
+        progress="Stalled",
+        says="Put a valid",
+    ),
+    # --- the words of the cloud, and of what is seen late
+    "a new one says that nothing was ordered": Row(
+        "so that it may go unseen, whoever runs then",
+        {"found": Unknown(NOW, UnknownReason.REFUSED), "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+        Reason.CREDENTIALS_REFUSED,
+        progress="Stalled",
+        status={"order": OrderState.NOT_ORDERED},
+        says="Put a valid",
+    ),
+    "what is missing in the cloud is told": Row(
+        "a VPC that is named may be created yet",
+        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.NOT_FOUND)},
+        Reason.NOT_FOUND,
+        progress="Stalled",
+        says="Create what is missing",
+    ),
+    "what was missing is asked for again after a restart": Row(
+        "its message says so",
+        {
+            "status": a_status("NotFound", progress="Stalled", order=an_order(NAME, OrderState.REFUSED)),
+            "found": Absent(NOW, NOW - 50, NOW - 0.5),
+            "memory": OLD,
+        },
+        Reason.CREATING,
+        records=True,
+    ),
+    "an order that may be under way is cleared up before anything else is said": Row(
+        "else its snapshot could go while the VM is made from it",
+        {
+            "status": CREATING,
+            "memory": tried(Verb.CREATE),
+            "needs": (Dependency("GpuSnapshot 'base'", Readiness.LEAVING),),
+        },
+        Reason.CREATING,
+        looks=False,
+    ),
+    "a switch without room, or throttled, or refused, is told in the words of the cloud": Row(
+        "the table of refusals serves each call",
+        {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, kind=ErrorKind.THROTTLED)},
+        Reason.RATE_LIMITED,
+        says="the cloud's own words",
+    ),
+    "a VM that was settled before and moves is Provisioning": Row(
+        "its first boot is over", {"status": RUNNING, "found": present("PENDING")}, Reason.PROVISIONING
+    ),
+    "a VM that failed stalls": Row(
+        "a person must look",
+        {"status": RUNNING, "found": present("FAILED")},
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="delete this object",
+    ),
+    "asked to start: start": Row(
+        "an edit",
+        {"meta": an_object(generation=2), "status": OFF, "found": present("OFFLINE")},
+        Reason.STARTING,
+        action=Verb.START,
+    ),
+}

@@ -1,0 +1,252 @@
+"""Rows of a GpuVM alone: what is seen of it, whose it is, and how it is ordered."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import (
+    Absent,
+    AccountFacts,
+    KeyTrouble,
+    SSHKeys,
+    Unknown,
+    UnknownReason,
+    Verb,
+)
+from gpucloud.reconcile.ownership import record_id
+from support.builders import (
+    NOW,
+    START,
+    UID,
+    a_spec,
+    a_status,
+    an_order,
+    known,
+    present,
+)
+from support.gpuvmfacts import (
+    CREATING,
+    INTENDED,
+    NAME,
+    ORDER,
+    RUNNING,
+)
+from support.rows import OLD, Row, noted, tried
+
+AGAIN = INTENDED.model_copy(
+    update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
+)
+
+REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
+
+ROWS = {
+    # --- safety first
+    "paused keeps the last verdict and says so": Row(
+        "a person's hand is on it",
+        {"meta": noted(PAUSED="true"), "status": RUNNING, "found": present("OFFLINE")},
+        Reason.RUNNING,
+        "True",
+        None,
+    ),
+    # --- sight
+    "a cluster that the cloud does not know is told with those that it knows": Row(
+        "a slip of the pen",
+        {
+            "spec": a_spec(cluster="Msc7"),
+            "found": Unknown(NOW, UnknownReason.REJECTED, "no such cluster"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
+    ),
+    "which clusters there are may take a moment to be known": Row(
+        "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, UnknownReason.REJECTED, "400")}
+    ),
+    "without a list of clusters the refusal is told all the same": Row(
+        "the credential may not list them",
+        {"found": Unknown(NOW - 7, UnknownReason.REJECTED, "400")},
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="refuses to list VMs in cluster 'Msc1' (400).",
+    ),
+    "a listing that is refused in a cluster that the cloud knows": Row(
+        "the cluster's name is right, in whatever spelling",
+        {
+            "spec": a_spec(cluster="msc1"),
+            "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
+    ),
+    # --- ownership
+    "a taken name with an order for another name is a conflict": Row(
+        "an edited status proves nothing",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "found": present(name="theirs"),
+            "status": a_status(order=an_order("other", OrderState.LOST)),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="another spec.vmName",
+    ),
+    "accepted, and not listed for ten graces: ordered again": Row(
+        "the cloud may have lost it; the record says how often",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.CREATING,
+        records=True,
+        status={"order": AGAIN},
+    ),
+    "accepted three times more, and never listed: a person asks why": Row(
+        "each acceptance may be billed",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED, reorders=3), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.ORDER_OVERDUE,
+        progress="Stalled",
+        says=("4 times", "gpucloud.dev/reconcile-requested-at"),
+        status={"order": OrderState.OVERDUE},
+    ),
+    "accepted under another id and never listed: not ordered again": Row(
+        "it lives under a name of the cloud's own",
+        {
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.ACCEPTED, cloud_id="vm-of-its-own"), ago=310, recorded=311),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.ORDER_OVERDUE,
+        progress="Stalled",
+        status={"order": OrderState.OVERDUE},
+        says="to order again",
+    ),
+    "overdue, and a person asks to order again": Row(
+        "as the message says",
+        {
+            "meta": noted(RECONCILE_REQUESTED_AT="t1"),
+            "status": CREATING,
+            "known": known(an_order(NAME, OrderState.OVERDUE, reorders=3), doubtful=True),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.CREATING,
+        records=True,
+        status={"last_handled_reconcile_at": "t1"},
+    ),
+    "gone by its record, of an object that stays: lost": Row(
+        "a backup restored the status of one that was being deleted",
+        {
+            "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
+            "found": Absent(NOW, NOW - 50, NOW - 2),
+            "memory": OLD,
+        },
+        Reason.VM_LOST,
+        progress="Stalled",
+        says="deleted outside Kubernetes",
+    ),
+    "a restart that was asked for when the record was lost counts as answered": Row(
+        "nobody can know, and restarting twice loses work",
+        {"meta": noted(RESTART_REQUESTED_AT="t1"), "found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"last_handled_restart_at": "t1"},
+    ),
+    "a restart counts as answered when the lost record is put back while nothing can be seen": Row(
+        "the next pass finds a record again, and would restart once more (seeds 120424, 120558)",
+        {
+            "meta": noted(RESTART_REQUESTED_AT="t1"),
+            "standing": known(ORDER, ago=60, recorded=60),
+            "found": Unknown(NOW - 400, UnknownReason.UNREACHABLE, "HTTP 502"),
+        },
+        Reason.API_UNAVAILABLE,
+        "Unknown",
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t1"},
+    ),
+    "a restart counts as answered when the lost record is put back during a pause": Row(
+        "the end of the pause finds a record again",
+        {
+            "meta": noted(RESTART_REQUESTED_AT="t1", PAUSED="true"),
+            "standing": known(ORDER, ago=60, recorded=60),
+            "found": present(),
+        },
+        Reason.PAUSED,
+        "Unknown",
+        progress=None,
+        status={"order": OrderState.SEEN, "last_handled_restart_at": "t1"},
+    ),
+    # --- buying
+    "a chosen name wants two listings": Row(
+        "a partial one may hide somebody's VM", {"spec": a_spec(vmName="ours-to-be"), "found": Absent(NOW, NOW)}, looks=True
+    ),
+    "a chosen name that the cloud calls taken stays another's when it is seen": Row(
+        "the record of an order that was refused proves nothing",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "status": a_status("Creating", order=an_order("theirs", OrderState.INTENDED)),
+            "found": present(name="theirs"),
+            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        status={"order": OrderState.REFUSED},
+        says="another spec.vmName",
+    ),
+    "a refusal still calls a person after a pause": Row(
+        "a pause takes Stalled away and keeps the words (seed 500557)",
+        {"status": a_status("Rejected", progress="Paused", order=REFUSED), "memory": OLD},
+        Reason.REJECTED,
+        progress="Stalled",
+        says="Made up.",
+    ),
+    "a refusal is told again when an outage was told over it": Row(
+        "after a restart nothing else would ever be said (seeds 120950, 121006)",
+        {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "memory": OLD},
+        Reason.REJECTED,
+        progress="Stalled",
+        says=("refused the order for this spec", "reconcile-requested-at"),
+        status={"order": OrderState.REFUSED},
+    ),
+    "no capacity waits without a deadline": Row(
+        "scarce GPUs are waited for",
+        {"status": CREATING, "memory": tried(Verb.CREATE, ago=31, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=3)},
+        Reason.WAITING_FOR_CAPACITY,
+        status={"progress_deadline_at": None},
+    ),
+    "a lookalike is held for a person": Row(
+        "a manifest re-applied with a new UID must not buy a second VM",
+        {"lookalikes": ("train-tagaa-aaaaaaaaaa",)},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        says="train-tagaa-aaaaaaaaaa",
+    ),
+    "a lookalike may be overridden": Row(
+        "a person said to buy",
+        {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="true")},
+        Reason.CREATING,
+        records=True,
+    ),
+    "a missing Secret is waited for by name": Row(
+        "it arrives with the same kubectl apply",
+        {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="Waiting for the Secret 'keys'.")},
+        Reason.SSH_KEYS_NOT_FOUND,
+        says="'keys'",
+    ),
+    "keys that are none stall": Row(
+        "a person must act",
+        {"keys": SSHKeys(trouble=KeyTrouble.INVALID, detail="It holds a private key.")},
+        Reason.INVALID_SSH_KEYS,
+        progress="Stalled",
+        says="It holds a private key.",
+    ),
+}

@@ -1,0 +1,162 @@
+"""Rows of a GpuVpc alone: its end, which waits until it is empty."""
+
+from __future__ import annotations
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.gpuvpc import Occupants
+from support.builders import NOW
+from support.rows import LONG_KNOWN, WORDS, Row, tried
+from support.vpcfacts import (
+    ADOPTS,
+    CREATING,
+    DELETING,
+    EMPTIED,
+    EMPTY,
+    NAME,
+    REFUSED_FOR_CERTAIN,
+    TAKEN_OVER,
+    TOLD,
+    a_vpc,
+    a_vpc_spec,
+    a_vpc_status,
+)
+
+DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
+
+ROWS = {
+    # --- letting go
+    "what is in it must be known": Row("somebody's VM may be", EMPTIED | {"occupants": None}, Reason.DELETING, looks=True),
+    "what is in it must be known of now": Row(
+        "a VM may have come since", EMPTIED | {"occupants": Occupants((), NOW - 11)}, Reason.DELETING, looks=True
+    ),
+    "not looked into yet: look": Row(
+        "somebody's VM may be in it",
+        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LOOKED)},
+        Reason.DELETING,
+        looks=True,
+    ),
+    "anything in it holds it, whoever owns it": Row(
+        "the VM would be cut off",
+        EMPTIED | {"occupants": Occupants(("VM 'a'", "snapshot 'b'"), NOW)},
+        Reason.DELETION_BLOCKED,
+        says=("VM 'a', snapshot 'b'", "as soon as it is empty"),
+        looks=False,
+    ),
+    "many in it are counted": Row(
+        "a message for people",
+        EMPTIED | {"occupants": Occupants(tuple("abcdefg"), NOW)},
+        Reason.DELETION_BLOCKED,
+        says="a, b, c, d, e and 2 more",
+    ),
+    "what cannot be listed holds it": Row(
+        "unknown is not empty",
+        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=("403", "Retain"),
+        looks=False,
+    ),
+    "what was adopted stays": Row(
+        "it was there before",
+        {"meta": DELETING, "spec": ADOPTS, "status": TAKEN_OVER, "found": a_vpc()},
+        released=Reason.RETAINED,
+        says=(NAME, "adopted"),
+    ),
+    "what was adopted goes where the spec says so": Row(
+        "the owner's word",
+        {"meta": DELETING, "spec": DELETES, "status": TAKEN_OVER, "found": a_vpc(), "occupants": EMPTY},
+        Reason.DELETING,
+        action=Verb.DESTROY_VPC,
+    ),
+    "what was created goes although adoption was allowed": Row(
+        "else it would leak", EMPTIED | {"spec": ADOPTS}, Reason.DELETING, action=Verb.DESTROY_VPC
+    ),
+    "deleting what was refused for certain destroys nothing that bears the name": Row(
+        "it is somebody else's", EMPTIED | {"status": CREATING, "memory": REFUSED_FOR_CERTAIN}, released=Reason.RETAINED
+    ),
+    "deleting one re-made by a stranger destroys nothing": Row(
+        "another id: it is not the one that we made",
+        EMPTIED | {"found": a_vpc("vpc-2")},
+        released=Reason.RETAINED,
+        says="is not destroyed",
+    ),
+    "deleting beside a twin lets nothing go": Row(
+        "the stranger's is listed first, and ours may be the other",
+        EMPTIED | {"found": a_vpc("vpc-2", duplicate_records=True)},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=(NAME, "by hand"),
+    ),
+    "the cloud's refusal keeps the object": Row(
+        "no error ever frees the finalizer",
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID)},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says=(WORDS, "Retain"),
+    ),
+    "the cloud's refusal is met with another try, when it is empty still": Row(
+        "a VM that was going is gone now",
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID)},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        action=Verb.DESTROY_VPC,
+        says="Retain",
+    ),
+    "another try looks inside again": Row(
+        "somebody moved in meanwhile",
+        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400), "occupants": Occupants(("VM 'late'",), NOW)},
+        Reason.DELETION_BLOCKED,
+        says="'late'",
+    ),
+    "two listings from before the destroy are none": Row(
+        "they may have been partial",
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "known": TOLD, "memory": tried(Verb.DESTROY_VPC, ago=5)},
+        Reason.DELETING,
+    ),
+    "what went without our call is missed for the grace before it is let go": Row(
+        "only its record tells the id to destroy it by, and a listing may lag",
+        EMPTIED | {"found": Absent(NOW, NOW - 20, NOW - 2)},
+        Reason.DELETING,
+        looks=False,
+    ),
+    "one listing after the grace is not proof": Row(
+        "a listing may be partial", EMPTIED | {"found": Absent(NOW, NOW - 99)}, Reason.DELETING, looks=True
+    ),
+    "two listings after the grace are proof": Row(
+        "somebody destroyed it outside",
+        EMPTIED | {"found": Absent(NOW, NOW - 99, NOW - 2), "occupants": Occupants(("VM 'a'",), NOW)},
+        released=Reason.GONE,
+        says=NAME,
+    ),
+    "nothing is recorded: free, and told": Row(
+        "the status may be wiped", {"meta": DELETING}, released=Reason.RETAINED, says="may be your VPC"
+    ),
+    "never ordered: free": Row(
+        "nothing was made",
+        {"meta": DELETING, "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+        released=Reason.GONE,
+        says="No VPC was created",
+    ),
+    "ordered by a process before us and not there after the grace: free": Row(
+        "two listings that began late enough",
+        {"meta": DELETING, "status": CREATING, "memory": CallHistory(first_seen=NOW - 310)},
+        released=Reason.GONE,
+        says="No VPC was created for this object",
+    ),
+    "a record of another process does not": Row(
+        "it may have been sent",
+        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, UnknownReason.UNREACHABLE)},
+        Reason.DELETION_BLOCKED,
+        says=("VPC", "Retain"),
+    ),
+    "without an account, of one that was made and lost its order: held": Row(
+        "the id says that it was seen",
+        EMPTIED
+        | {"status": a_vpc_status("Deleting", vpc_id="vpc-1"), "spec": DELETES, "found": Unknown(NOW, UnknownReason.ACCOUNT)},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says="Retain",
+    ),
+}

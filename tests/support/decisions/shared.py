@@ -1,0 +1,212 @@
+"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot: a row in the words of each kind."""
+
+from __future__ import annotations
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, Limits, Unknown, UnknownReason
+from support.builders import NOW, an_object
+from support.decisions.shared_deletion import AWAY, deletion, fingerprint, held
+from support.decisions.shared_orders import orders
+from support.rows import Kind, Row, noted, tried
+
+OTHER_TENANT = "It is of tenant 'x': put the right one back."
+
+
+def rows(k: Kind):
+    """The rows that this kind shares with the others."""
+    alike = _safety(k) | _sight(k) | _ownership(k) | orders(k) | deletion(k) | held(k)
+    return alike | fingerprint(k) if k.marks_names else alike
+
+
+def _safety(k):
+    return {
+        "without our finalizer nothing is ordered": Row(
+            "ordered before the finalizer, deleted at once: leaked", {"meta": an_object(has_finalizer=False)}
+        ),
+        "without our finalizer nothing happens to what is there": Row(
+            "it would leak", {"meta": an_object(has_finalizer=False), "found": k.found()}
+        ),
+        "paused keeps the last verdict": Row(
+            "a person's hand is on it", {"meta": noted(PAUSED="true"), "status": k.settled}, **k.ready
+        ),
+        "paused before anything was said is Unknown": Row(
+            "nobody has looked", {"meta": noted(PAUSED="true")}, Reason.PAUSED, "Unknown", None, says="paused"
+        ),
+        "paused holds deletion": Row(
+            "pause means hands off, deletion included",
+            k.leaving | {"meta": noted(deleting=True, PAUSED="true")},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("gpucloud.dev/paused", "remove it"),
+        ),
+        'the value "false" does not pause': Row(
+            "a template may render it", {"meta": noted(PAUSED="false"), "status": k.settled, "found": k.found()}, **k.ready
+        ),
+        "a value that cannot be read pauses": Row(
+            'put over "true" it must not begin to act',
+            k.leaving | {"meta": noted(PAUSED="yes", deleting=True)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
+        ),
+        "paused before a new generation was seen is Unknown": Row(
+            "an old Ready=True beside a new generation would lie",
+            {"meta": noted(PAUSED="true", generation=2), "status": k.settled, "found": k.found()},
+            Reason.PAUSED,
+            "Unknown",
+            None,
+        ),
+        "nothing is ordered in a dying namespace": Row(
+            "it would be destroyed at once", {"namespace_terminating": True}, Reason.NAMESPACE_TERMINATING, says="'team'"
+        ),
+        "before the first list nothing is ordered": Row(
+            "another object may claim the name", {"synced": False, "status": k.creating, "known": k.mine}
+        ),
+        "observe-only says what it would do": Row(
+            "disaster recovery", {"limits": Limits(observe_only=True)}, Reason.OBSERVE_ONLY, "Unknown", says=k.create.value
+        ),
+    }
+
+
+def _sight(k):
+    return {
+        "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LOOKED)}, looks=True),
+        "a short outage leaves the verdict": Row(
+            "one outage must not turn 10,000 objects red", {"status": k.settled, "found": AWAY}
+        ),
+        "a long outage says so": Row(
+            "Ready must not stay True for ever",
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.UNREACHABLE, "HTTP 502")},
+            Reason.API_UNAVAILABLE,
+            "Unknown",
+            says=(k.noun, "HTTP 502"),
+        ),
+        "a refused credential stalls a new object at once": Row(
+            "a person must act",
+            {"found": Unknown(NOW, UnknownReason.REFUSED, "401")},
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=("'(operator)'", "Put a valid"),
+        ),
+        "a missing permission stalls a new object at once": Row(
+            "a person must act: VPCs belong to a tenant's administrators",
+            {"found": Unknown(NOW, UnknownReason.FORBIDDEN)},
+            Reason.PERMISSION_DENIED,
+            progress="Stalled",
+            says=(f"may not list {k.noun}s", "Grant"),
+        ),
+        "an implausible listing is not believed": Row(
+            "half the fleet cannot have vanished",
+            {"status": k.settled, "found": Unknown(NOW - 200, UnknownReason.IMPLAUSIBLE)},
+            Reason.IMPLAUSIBLE_LISTING,
+            "Unknown",
+            says="accept-absence",
+        ),
+        "a new object says quickly that the cloud is away": Row(
+            "its owner is watching",
+            {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
+            Reason.API_UNAVAILABLE,
+            "Unknown",
+        ),
+        "a person who answered the doubt in vain is told at once": Row(
+            "the annotation is no time",
+            {
+                "meta": noted(ACCEPT_ABSENCE="true"),
+                "status": k.settled,
+                "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE, "It is 'true', which is no time."),
+            },
+            Reason.IMPLAUSIBLE_LISTING,
+            "Unknown",
+            says=("It is 'true', which is no time", f"kubectl annotate {k.name.lower()}"),
+        ),
+        "no account stalls at once, in the account's words": Row(
+            "a person must create one",
+            {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
+            Reason.NO_ACCOUNT,
+            progress="Stalled",
+            says="Create one.",
+        ),
+        "an account that is not ready is waited for, without a deadline": Row(
+            "it says itself what is wrong",
+            {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+            Reason.ACCOUNT_NOT_READY,
+            says="'lab'",
+            status={"progress_deadline_at": None},
+        ),
+        "an account that fails later leaves the verdict for a while": Row(
+            "a key is being changed", {"status": k.settled, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, "Waiting.")}
+        ),
+        "an account that stays away turns the verdict Unknown": Row(
+            "Ready must not stay True for ever",
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, "Waiting.")},
+            Reason.ACCOUNT_NOT_READY,
+            "Unknown",
+        ),
+        "another tenant's credential stalls": Row(
+            "all of ours looks gone with it",
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.TENANT, OTHER_TENANT)},
+            Reason.TENANT_MISMATCH,
+            "Unknown",
+            "Stalled",
+            says="put the right one back",
+        ),
+        "one that vanished is looked for again first": Row(
+            "a listing may have been partial",
+            {"status": k.settled, "found": Absent(NOW, NOW - 2, NOW - 2)},
+            k.lost,
+            "Unknown",
+            looks=False,
+        ),
+        "one that stays away is lost, and not ordered again": Row(
+            "a person decides: it may hold other data by now",
+            {"status": k.settled, "found": Absent(NOW, NOW - 31, NOW - 2)},
+            k.lost,
+            progress="Stalled",
+            says="delete this object and apply it again",
+            records=False,
+        ),
+    }
+
+
+def _ownership(k):
+    return {
+        "a second claimant is told": Row(
+            f"one {k.noun}, one owner",
+            {"owner": "'first'", "found": k.found(), "status": k.settled},
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=("'first'", k.cloud_name, "Delete this object"),
+        ),
+        "twins stall and nothing is touched": Row(
+            "either could be the wrong one",
+            {"found": k.found(duplicate_records=True), "status": k.settled},
+            Reason.AMBIGUOUS,
+            progress="Stalled",
+            says=(k.cloud_name, "by hand"),
+        ),
+        "a taken name without an order of ours is a conflict": Row(
+            "it may hold somebody's work",
+            k.another,
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=k.another_says,
+        ),
+        "a name that the cloud calls taken is a conflict, and no proof stays": Row(
+            "it is not ours, and may be another tenant's, whom we cannot see",
+            k.another_ordered | {"memory": tried(k.create, kind=ErrorKind.CONFLICT)},
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=k.another_says[0],
+            status={"order": OrderState.REFUSED},
+        ),
+        "what is there though our order was refused is not ours": Row(
+            "somebody else made it since; deleting this object would end it",
+            k.another_ordered | k.another | {"memory": tried(k.create, ago=0.5, kind=ErrorKind.FORBIDDEN)},
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=k.another_says[0],
+            status={"order": OrderState.REFUSED},
+        ),
+    }

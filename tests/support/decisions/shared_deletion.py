@@ -1,0 +1,256 @@
+"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot about its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Unknown, UnknownReason
+from support.builders import NOW, an_object
+from support.rows import OLD, Row, tried
+
+AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
+NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
+
+
+def fingerprint(k):
+    """Of the kinds whose names in the cloud are ours: the name alone proves whose it is."""
+    return {
+        "our fingerprint is proof even when status was lost": Row(
+            "etcd restored from a backup: it is found again by its name",
+            {"found": k.found()},
+            **k.ready,
+            status={"order": OrderState.SEEN},
+        ),
+        "what this process has not destroyed is destroyed even if not listed": Row(
+            "the call is cheap, a leak is not",
+            k.leaving | {"found": Absent(NOW, NOW - 99)},
+            Reason.DELETING,
+            action=k.destroy,
+        ),
+        "never ordered and not there: free": Row(
+            "nothing was made",
+            k.deleting | {"memory": replace(OLD, seen_new=True)},
+            released=Reason.GONE,
+            says=f"No {k.noun}",
+        ),
+        "nothing recorded, and another process may have ordered: one listing may be partial": Row(
+            "somebody has lost or edited the status while the operator was restarted",
+            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW)},
+            Reason.DELETING,
+            looks=True,
+        ),
+        "nothing recorded, and two listings lack it": Row(
+            "no listing lies twice in a row",
+            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
+            released=Reason.GONE,
+        ),
+    }
+
+
+def deletion(k):
+    gone = k.leaving | {"status": k.going, "known": k.told, "memory": tried(k.destroy, ago=5)}
+    return {
+        "deletion is announced, then sent": Row("every mutation is announced", k.leaving, Reason.DELETING, action=k.destroy),
+        "one listing without it is not proof": Row(
+            "a listing may be partial", gone | {"found": Absent(NOW, NOW)}, Reason.DELETING, looks=True
+        ),
+        "two listings without it are proof": Row(
+            "gone", gone | {"found": Absent(NOW, NOW - 9, NOW - 2)}, released=Reason.GONE, says=k.cloud_name
+        ),
+        "ordered with a lost answer: wait before letting go": Row(
+            "it may still come",
+            k.deleting | {"status": k.creating, "memory": tried(k.create, **NO_ANSWER)},
+            Reason.DELETING,
+            looks=False,
+        ),
+        "ordered and not yet listed: wait before letting go": Row(
+            "it may still come",
+            k.deleting | {"status": k.creating, "memory": tried(k.create)},
+            Reason.DELETING,
+            looks=False,
+        ),
+        "a record of our own, never sent, frees even blind": Row(
+            "nothing can be there",
+            k.deleting | {"status": k.creating, "known": k.mine, "found": AWAY},
+            released=Reason.GONE,
+        ),
+        "Retain lets go at once": Row(
+            "the owner keeps it",
+            k.leaving | {"spec": k.retains},
+            released=Reason.RETAINED,
+            says=(k.cloud_name, "spec.deletion.policy"),
+        ),
+        "Retain lets go even blind": Row(
+            "the way out when the cloud is gone for good",
+            k.leaving | {"spec": k.retains, "found": AWAY},
+            released=Reason.RETAINED,
+        ),
+        "deleting the loser of a conflict destroys nothing": Row(
+            f"the {k.noun} is another's",
+            k.leaving | {"owner": "'first'"},
+            released=Reason.RETAINED,
+            says=f"{k.name} 'first' uses it",
+        ),
+        "deleting what met a taken name destroys nothing": Row(
+            "it was there before us", k.deleting | k.another, released=Reason.RETAINED, says="not created for this object"
+        ),
+        "deletion is told before anything was looked at": Row(
+            "it was asked for after a restart",
+            k.leaving
+            | {
+                "meta": an_object(deleting=True, generation=2),
+                "status": k.settled,
+                "found": Unknown(NOW, UnknownReason.NOT_LOOKED),
+            },
+            Reason.DELETING,
+            looks=True,
+        ),
+        "a destroy that was accepted is not repeated": Row(
+            "the record stays a while", k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=100)}, Reason.DELETING
+        ),
+        "a destroy without effect is repeated after five minutes": Row(
+            "it was lost inside the cloud",
+            k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=301)},
+            Reason.DELETING,
+            action=k.destroy,
+        ),
+        "a lost answer to a destroy is looked for, then repeated": Row(
+            "it may not have been carried out",
+            k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=31, **NO_ANSWER)},
+            Reason.DELETION_BLOCKED,
+            action=k.destroy,
+        ),
+        "two listings after our call are proof, though it was never listed before": Row(
+            "deleted within seconds of its creation",
+            k.deleting
+            | {
+                "status": k.creating,
+                "known": k.told,
+                "found": Absent(NOW, NOW - 4, NOW - 2),
+                "memory": tried(k.destroy, ago=5),
+            },
+            released=Reason.GONE,
+        ),
+        "a listing from before the destroy is no proof": Row(
+            "it may have been partial",
+            k.leaving | {"status": k.going, "found": Absent(NOW - 2, NOW - 9), "memory": tried(k.destroy)},
+            Reason.DELETING,
+            looks=True,
+        ),
+        "ordered by a process before us: wait before letting go": Row(
+            "it may still come",
+            k.deleting | {"status": k.creating, "memory": CallHistory(first_seen=NOW - 1)},
+            Reason.DELETING,
+            looks=False,
+        ),
+        "without an account, seen new by this process: free": Row(
+            "nothing is sent before our finalizer",
+            k.deleting
+            | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT), "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            released=Reason.GONE,
+            says=f"No {k.noun}",
+        ),
+    }
+
+
+def held(k):
+    return {
+        "objects that need it hold it": Row(
+            "they are told by name",
+            k.leaving | {"dependents": ("GpuVM 'other'",)},
+            Reason.DELETION_BLOCKED,
+            says=("GpuVM 'other'", "as soon as"),
+        ),
+        "objects that need it do not hold what stays": Row(
+            "nothing happens to them",
+            k.leaving | {"spec": k.retains, "dependents": ("GpuVM 'other'",)},
+            released=Reason.RETAINED,
+            says=(k.cloud_name, "spec.deletion.policy"),
+        ),
+        "blind: not forgotten": Row(
+            "gone cannot be proven",
+            k.leaving | {"status": k.going, "found": AWAY},
+            Reason.DELETION_BLOCKED,
+            says=("HTTP 502", "Retain"),
+        ),
+        "deleting twins destroys neither": Row(
+            "either could be the wrong one",
+            k.leaving | {"found": k.found(duplicate_records=True)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="by hand",
+        ),
+        "a forbidden destroy keeps the object": Row(
+            "no error ever frees the finalizer",
+            k.leaving | {"status": k.going, "memory": tried(k.destroy, kind=ErrorKind.FORBIDDEN)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("Grant", "Retain"),
+        ),
+        "without an account, with something made: held": Row(
+            "no account is no proof",
+            k.leaving | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="Retain",
+        ),
+        "another tenant's credential lets nothing go": Row(
+            "two listings of another tenant lack it too",
+            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.TENANT, "It is tenant 'x'.")},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="tenant 'x'",
+        ),
+        "observe-only says what it would do, and lets nothing go": Row(
+            "whoever restores a cluster counts these before anything is done",
+            k.leaving | {"limits": Limits(observe_only=True)},
+            Reason.OBSERVE_ONLY,
+            "Unknown",
+            says=("--observe-only", k.destroy.value),
+        ),
+        "observe-only does not even let go what is retained": Row(
+            "the same",
+            k.leaving | {"spec": k.retains, "limits": Limits(observe_only=True)},
+            Reason.OBSERVE_ONLY,
+            "Unknown",
+            says=("--observe-only", "let this object go", "retained"),
+        ),
+        "before the first list nothing is let go": Row(
+            f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
+        ),
+        "before the first list nothing is let go, whatever is recorded": Row(
+            "whose it is is not known yet", k.deleting | {"synced": False, "memory": replace(OLD, seen_new=True)}
+        ),
+        "before the first list nothing is destroyed": Row("another object may own it", k.leaving | {"synced": False}),
+        "a spec that names another place: not forgotten": Row(
+            "what stands in the new place is another's",
+            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved.")},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("cannot be moved", "Retain"),
+        ),
+        "blind by an implausible listing: held": Row(
+            "an empty listing must not free a thousand",
+            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="accept-absence",
+        ),
+        "a stripped status does not undo what this process remembers": Row(
+            "it saw the object new, and then bought",
+            k.deleting | {"found": Unknown(NOW, UnknownReason.REFUSED), "memory": replace(tried(k.create), seen_new=True)},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            status={"order": OrderState.ACCEPTED},
+            says="Retain",
+        ),
+        "a record of our own that was sent does not free blind": Row(
+            "it may be there",
+            k.deleting | {"status": k.creating, "memory": tried(k.create), "found": AWAY},
+            Reason.DELETION_BLOCKED,
+            says="Retain",
+        ),
+    }

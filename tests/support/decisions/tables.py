@@ -1,0 +1,92 @@
+"""The table of each kind: how it is decided, its rows, and every reason that it can give."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile.gpucloudaccount import decide
+from support.accounts import account_facts
+from support.decisions import (
+    gpucloudaccount,
+    gpucloudaccount_secret,
+    gpusnapshot,
+    gpuvm_deletion,
+    gpuvm_life,
+    gpuvm_needs,
+    gpuvm_order,
+    gpuvpc,
+    gpuvpc_deletion,
+    kinds,
+    shared,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# By the steps of the three chains and the table of refusals.
+SAID_BY_ALL = {
+    *("Creating", "Deleting", "DeletionBlocked", "Gone", "Retained", "Paused", "ObserveOnly", "NamespaceTerminating"),
+    *("DependencyNotReady", "NoAccount", "AccountNotReady", "TenantMismatch", "CredentialsRefused", "PermissionDenied"),
+    *("ImplausibleListing", "ApiUnavailable", "ApiError", "Rejected", "RateLimited", "WaitingForCapacity", "Conflict"),
+    *("Ambiguous", "NotFound", "ProgressDeadlineExceeded", "InvalidSpec"),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The decisions of one kind."""
+
+    decide: Callable
+    facts: Callable
+    rows: dict
+    reasons: set
+
+
+def ordering(kind, *modules, reasons):
+    """The table of a kind that orders something in the cloud: the shared rows, and its own."""
+    return Table(
+        kind.decide, kind.facts, joined(shared.rows(kind), *(module.ROWS for module in modules)), SAID_BY_ALL | reasons
+    )
+
+
+def joined(*tables):
+    """One table of several, none of whose rows hides another's."""
+    rows = dict(ChainMap(*tables))
+    assert len(rows) == sum(map(len, tables)), "two rows bear the same name"
+    return rows
+
+
+TABLES = {
+    "GpuVM": ordering(
+        kinds.GPUVM,
+        *(gpuvm_order, gpuvm_life, gpuvm_needs, gpuvm_deletion),
+        reasons={
+            *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
+            *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),
+            *("AdminWait", "VMLost", "OrderOverdue"),
+        },
+    ),
+    "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),
+    "GpuSnapshot": ordering(
+        kinds.GPUSNAPSHOT, gpusnapshot, reasons={"Completed", "SourceNotFound", "InvalidReference", "SnapshotLost"}
+    ),
+    "GpuCloudAccount": Table(
+        decide,
+        account_facts,
+        joined(gpucloudaccount.ROWS, gpucloudaccount_secret.ROWS),
+        reasons={
+            *(
+                "Connected",
+                "Pending",
+                "ApiUnavailable",
+                "CredentialsRefused",
+                "InvalidSecret",
+                "SecretNotFound",
+                "TenantMismatch",
+            ),
+            *("UnknownEndpoint", "Paused", "Deleting", "DeletionBlocked", "Gone"),
+        },
+    ),
+}
