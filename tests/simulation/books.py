@@ -108,6 +108,11 @@ class Life:
         found = self.condition("Ready")
         return f"{found.get('status', '-')}/{found.get('reason', '-')}"
 
+    @property
+    def stalled(self) -> bool:
+        """Whether it calls a person."""
+        return bool(self.condition("Stalled").get("status") == "True")
+
     def keeps(self) -> bool:
         """Whether its deletion leaves the thing, as the spec says."""
         policy = (self.spec.get("deletion") or {}).get("policy")

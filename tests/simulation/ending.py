@@ -23,7 +23,7 @@ QUIET_POLLS = 3
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
-AGAIN = ("tries again every", "goes on trying every")  # in a message: a call that failed is repeated
+AGAIN = ("tries again every", "goes on trying every", "catalogue has no price")  # in a message: what failed is repeated
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -57,7 +57,8 @@ async def _quiet(world: World, of: Judge) -> None:
 def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
     """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now.
 
-    Excused: what says that a call which failed is tried again every few minutes; ``rates`` limits how often.
+    Excused: what says that a call which failed is tried again every few minutes, or waits for the catalogue of prices, which
+    is read again every minute; ``rates`` limits how often.
     """
     resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
     return {life.uid: (life.ready, life.mutations) for life in resting}
@@ -177,8 +178,8 @@ def _waits(of: Judge, life: Life) -> bool:
     if reason != "DependencyNotReady":
         return False
     vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
-    if life.spec.get("vpc") and any(_place(one) == (meta["namespace"], life.spec["vpc"]) for one in vpcs):
-        return True  # nothing is created in a VPC that is to go, and waits for what is in it
+    if life.spec.get("vpc") and any(_bars(one, meta["namespace"], life.spec["vpc"]) for one in vpcs):
+        return True  # nothing is created in a VPC that is to go, and waits for what is in it, or that the cloud keeps
     for field, kind in REFERENCES:
         named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
         if named is None:
@@ -195,9 +196,9 @@ def _blocked(life: Life) -> bool:
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
 
 
-def _place(vpc: Life) -> tuple[str, str]:
-    """Namespace of a GpuVpc, and the name of its VPC."""
-    return vpc.last["metadata"]["namespace"], vpc.spec.get("name", "")
+def _bars(vpc: Life, namespace: str, name: str) -> bool:
+    """Whether a GpuVpc keeps others out of its VPC: in its own namespace if it was adopted, else everywhere (docs/adr/0004)."""
+    return vpc.spec.get("name") == name and (vpc.namespace == namespace or not vpc.status.get("adopted"))
 
 
 def _leaks(world: World, of: Judge) -> Iterator[str]:

@@ -88,10 +88,7 @@ class Judge(Verdicts):
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
-        if commit.plural == "secrets":
-            self._note_secret(commit)
-        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
-            self.written.freed(commit.plural, commit.before, commit.after)
+        self._note_beside(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -112,6 +109,15 @@ class Judge(Verdicts):
         if commit.user == OPERATOR and ready.count("Waiting for") > 2:
             self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
+
+    def _note_beside(self, commit: Any) -> None:
+        """What is no object of ours with a thing in the cloud: namespaces, Secrets, accounts."""
+        if commit.plural == "secrets":
+            self._note_secret(commit)
+        if commit.plural == "namespaces" and commit.before is not None:
+            self.guarding.takes_back(commit.before["metadata"])
+        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
+            self.written.freed(commit.plural, commit.before, commit.after)
 
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
@@ -200,7 +206,7 @@ class Judge(Verdicts):
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        self._promises.answered(process, operation, asked_name(request), response)
+        self._promises.answered(process, operation, request, response)
         if operation in CREATES:
             place = asked_place(request, self._world.cloud.callers.tenant(request))
             name = asked_name(request)
@@ -230,7 +236,7 @@ class Judge(Verdicts):
                 )
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
-            self._promises.listed(operation, self._last_good.get(operation, 0.0))
+            self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""

@@ -53,8 +53,9 @@ class Promises:
     def __init__(self, world: World, found: Callable[[str, str], None]) -> None:
         self._world = world
         self._found = found
-        self._powered: dict[str, Accepted] = {}
+        self._powered: dict[bytes, Accepted] = {}  # by the body of the call: names are unique in one VPC of one cluster only
         self._asked: dict[str, _Asked] = {}  # by UID: since when orders that made nothing are counted
+        self._looking: dict[str, float] = {}  # when a process first listed anything, by its name
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -68,7 +69,7 @@ class Promises:
         if operation == "DestroyVpc":
             self._empty(name)
         if operation in POWER:
-            self._not_again(process, operation, name)
+            self._not_again(process, operation, request, name)
         if operation == "StopServer":
             self._wanted_off(name, json.loads(request.body))
         if operation == "CreateServer":
@@ -77,10 +78,10 @@ class Promises:
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self._nobody_needs_it(operation, request, name)
 
-    def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
+    def answered(self, process: Process, operation: str, request: Request, response: Response) -> None:
         """The cloud has answered."""
         if operation in POWER and response.status < 300:
-            self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+            self._powered[request.body] = Accepted(operation, self._world.loop.time(), process.name)
 
     def made(self, uid: str) -> None:
         """The cloud has made something for an object."""
@@ -209,16 +210,18 @@ class Promises:
             if table == "vms" and row.status.startswith("PENDING") and self._made_from.get(maker) in gone:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
 
-    def listed(self, operation: str, last_good: float) -> None:
+    def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be reached, a process that was paused, and an object that is.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is. And a process that
+        has taken over meanwhile: nothing records when another's last listing came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
+        looking = self._looking.setdefault(process.name, world.loop.time())
         if kind is None or world.weather.disturbs_kube():
             return
         settings, books = world.scenario.settings, world.judge.books
-        unseen = world.loop.time() - max(last_good, world.judge.last_disturbance)
+        unseen = world.loop.time() - max(last_good, looking, world.judge.last_disturbance)
         if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
             return
         for life in books.standing():
@@ -226,9 +229,9 @@ class Promises:
             if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
 
-    def _not_again(self, process: Process, operation: str, name: str) -> None:
+    def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:
         """A power call that was accepted is not sent again before its effect can show."""
-        before = self._powered.get(name)
+        before = self._powered.get(request.body)
         if before is None or (before.operation, before.sender) != (operation, process.name):
             return
         if self._world.loop.time() - before.at < self._world.grace / 2:

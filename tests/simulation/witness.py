@@ -183,8 +183,11 @@ class Witness:
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
         # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
-        held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear", "Overdue"}
-        return bool(held) or any(life.uid in owners for life in users)
+        states = {life.uid: (life.status.get("order") or {}).get("state") for life in users}
+        held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
+        # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
+        blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
+        return bool(held) or blind or any(life.uid in owners for life in users)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""

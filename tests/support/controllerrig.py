@@ -88,6 +88,7 @@ class Rig:
 
     def __init__(self, plan, **more):
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
+        self.outdated = []  # when the controller said that its cache may be
         self.queue = WorkQueue(self.clock, self.metrics)
         self.events = EventRecorder(self.kube, self.clock)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
@@ -100,6 +101,7 @@ class Rig:
             entropy=SystemEntropy(),
             is_leader=lambda: True,
             longest_spacing=60.0,
+            outdated=lambda: self.outdated.append(self.clock.mono()),
         )
         self.loop = Controller(self.reconciler, deps)
         self.workers = []

@@ -276,6 +276,30 @@ async def test_that_something_may_be_billed_is_told_where_events_can_be_recorded
     assert all("GpuVM team/train: This may be your VM." in event["note"] for event in it.kube.events)
 
 
+@pytest.mark.parametrize("error", [CONFLICT, GONE])
+async def test_a_version_that_is_refused_again_and_again_is_no_fault_of_the_moment(rig, error):
+    """Simulated world, seed 400265: after a restore of etcd a snapshot that was gone was written for five minutes."""
+    it = rig(lambda facts: Plan(status=CREATING, wake_at=facts.now.mono + 10))
+    it.put(RUNNING)
+    it.kube.fails = [error] * 9
+    await it.live(15)
+    assert it.outdated == [] or error is CONFLICT
+    await asyncio.sleep(60)
+    assert it.outdated
+
+
+async def test_refusals_of_versions_that_the_watch_replaces_are_none_of_a_dead_watch(rig):
+    it = rig(lambda facts: Plan(status=CREATING, wake_at=facts.now.mono + 10))
+    it.kube.fails = [CONFLICT] * 9
+    it.put(RUNNING)
+    await it.live(0.1)
+    for version in range(2, 9):
+        it.put(RUNNING, version=version)
+        it.queue.add(KEY)
+        await asyncio.sleep(0.4)
+    assert it.outdated == []
+
+
 async def test_a_release_that_failed_is_tried_again(rig):
     it = rig(lambda _facts: Plan(release=Release(Reason.GONE, "The VM is gone.") if not it.kube.released else None))
     it.put(RUNNING)

@@ -257,6 +257,21 @@ def test_what_was_released_counts_for_nobody(court, where):
     assert it.oracles == []
 
 
+@pytest.mark.parametrize(("after", "found"), [(5.0, []), (30.0, ["guard"])])
+def test_a_release_that_was_taken_back_may_be_known_for_a_moment(court, after, found):
+    """Seed 401981: an operator acted on the release that it had read a second before an older one took its place."""
+    it = court(brake_vms=1)
+    for name in ("a", "b"):
+        deleted(it, name)
+    it.judge.guarding.release_all()
+    it.passes(1.0)
+    it.world.deeds.release("team", "2025-12-31T23:00:00Z")
+    it.passes(after)
+    it.destroys("a-x")
+    it.destroys("b-x")
+    assert it.oracles == found
+
+
 def test_what_is_held_is_not_destroyed_by_another_process_either(court):
     it = court(brake_vms=1)
     items = [deleted(it, name) for name in ("a", "b")]

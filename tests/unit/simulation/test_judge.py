@@ -12,6 +12,7 @@ from simulation.books import FINALIZER
 from simulation.credentials import KEYS, secret_data
 from simulation.logs import SimulatedLog
 from simulation.people import MERGE, path_of
+from simulation.process import Process
 from support.court import SIGNED, SPEC, Court
 
 
@@ -91,6 +92,36 @@ def test_a_vm_is_stopped_because_the_object_that_it_was_made_for_wants_that(cour
     court.passes(1000)
     court.sends("StopServer", id=which, **STOPS)
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", ["repeated"]), ("Hou1", [])])
+def test_a_power_call_is_repeated_only_in_one_place(court, cluster, found):
+    """Seed 400267: two objects chose one name, each in a cluster of its own."""
+    court.bought("a", "prod", vmName="prod", powerState="Stopped")
+    court.passes(1000)
+    for where in ("Msc1", cluster):
+        said = {"id": "prod", "namespace": "acme", "cluster": where}
+        request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
+        court.judge.sent(court.operator, "StopServer", request)
+        court.judge.answered(court.operator, "StopServer", request, Response(202, b"{}"), "")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("stalled", "held"), [(True, True), (False, False)])
+def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
+    """Seed 400531: the spec of a VM that was told to go named another cluster; it had gone, and nobody could see that."""
+    item = court.bought()
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    condition = {"type": "Stalled", "status": "True", "reason": "DeletionBlocked", "message": "-", "observedGeneration": 1}
+    conditions = [condition | {"lastTransitionTime": "2026-01-01T00:00:00Z"}] if stalled else []
+    court.writes(item, order=order | {"state": "Destroying"}, conditions=conditions)
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    path = "/api/v1/namespaces/team/secrets/key"
+    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
+    court.hands.call("DELETE", path)
+    assert court.judge.secret_is_going("team") == held
 
 
 def test_ours_is_destroyed_unasked(court):
@@ -463,6 +494,21 @@ def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, met):
     assert (unmet == []) == met
 
 
+@pytest.mark.parametrize(("adopted", "met"), [(False, True), (True, False)])
+def test_a_vpc_of_another_namespace_bars_what_is_created_in_it_unless_it_was_adopted(court, adopted, met):
+    """Seed 403255: the cloud refuses to destroy the VPC, and calls a person; all that is to be created in it waits."""
+    item = court.applied()
+    court.says(item, "False", "DependencyNotReady")
+    court.writes(item, observedGeneration=1)
+    there = court.world.actors.owner.create("GpuVpc", "other", "v", {"cluster": "Msc1", "name": "acme"})
+    there["kind"] = "GpuVpc"
+    court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
+    court.says(there, "False", "DeletionBlocked")
+    court.writes(there, observedGeneration=1, adopted=adopted)
+    court.world.actors.owner.delete(there)
+    assert (not [words for words in ending._unmet(court.judge) if "team/a" in words]) == met
+
+
 def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     item = court.applied()
     court.says(item, "False", "Creating")
@@ -525,15 +571,32 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
     assert (list(ending._restless(court.judge, resting)) == []) == quiet
 
 
-def test_what_tries_again_as_it_says_need_not_be_quiet(court):
-    """Seed 110575: the cloud refuses to destroy a default VPC, and is asked again after five minutes."""
+@pytest.mark.parametrize(
+    "says",
+    [
+        "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
+        "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
+    ],
+)
+def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
     item = court.bought()
     condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
-    condition |= {"message": "It tries again every 5 minutes.", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    condition |= {"message": says, "lastTransitionTime": "2026-01-01T00:00:00Z"}
     court.writes(item, conditions=[condition, condition | STALLED])
     resting = ending._at_rest(court.judge)
     court.writes(item, ip="10.0.0.1")
     assert list(ending._restless(court.judge, resting)) == []
+
+
+@pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
+def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
+    """Seed 402996: another had taken over during an outage, and counted from its own first look."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(1000.0)
+    court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
 
 
 def test_what_is_being_deleted_must_go(court):

@@ -41,6 +41,7 @@ log = structlog.get_logger("gpucloud.loop")
 LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
+PATIENCE = 3  # refusals of one cached version, until it is looked why the watch brings no younger one
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
@@ -117,6 +118,7 @@ class ControllerDeps:
     entropy: Entropy
     is_leader: Callable[[], bool]  # asked right before a call is announced in the log
     longest_spacing: float
+    outdated: Callable[[], None]  # the apiserver's answers show that the cache is behind, and the watch brings nothing
 
 
 class Controller(Generic[P, S, F]):
@@ -129,7 +131,9 @@ class Controller(Generic[P, S, F]):
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
         self._differs_since: dict[str, float] = {}
         self._pacer = WritePacer(deps.entropy.jitter)
+        self._outdated = deps.outdated
         self._failures: dict[Key, int] = {}
+        self._refused: dict[str, tuple[int, int]] = {}  # by UID: the cached version, and how often it was refused as outdated
         self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
         self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
         self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
@@ -180,6 +184,7 @@ class Controller(Generic[P, S, F]):
         self._differs_since.pop(key.uid, None)
         self._pacer.forget(key.uid)
         self._failures.pop(key, None)
+        self._refused.pop(key.uid, None)
         self._confirmed.pop(key.uid, None)
         self._released.pop(key.uid, None)
         self.withheld.pop(key.uid, None)
@@ -352,12 +357,25 @@ class Controller(Generic[P, S, F]):
         return Outcome.CHANGE
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
+        if error.gone or error.conflict:
+            self._note_refusal(key.uid)
         if error.gone:
             log.info("the object is gone", error=str(error), **_names(key))
             return  # the watch tells the rest
         if not error.conflict:
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
         self.retry_later(key)
+
+    def _note_refusal(self, uid: str) -> None:
+        """Report a cached version that is refused again and again: the event that would replace it is late, or never comes."""
+        stored = self._reconciler.store.get(uid)
+        if stored is None:
+            return
+        version, times = self._refused.get(uid, (stored.version, 0))
+        times = times + 1 if version == stored.version else 1
+        self._refused[uid] = (stored.version, times)
+        if times >= PATIENCE:
+            self._outdated()
 
     def retry_later(self, key: Key) -> None:
         """Requeue a failed key with exponential backoff, at most one minute."""

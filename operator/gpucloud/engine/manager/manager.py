@@ -239,7 +239,12 @@ class Engine:
             entropy=self._entropy,
             is_leader=self.is_leader,
             longest_spacing=self._settings.poll_steady_seconds,
+            outdated=self._request_resync,
         )
+
+    def _request_resync(self) -> None:
+        if self._resync is not None:
+            self._resync.relisted()
 
     def _require_restart(self) -> None:
         self.restart_required = True
@@ -283,8 +288,8 @@ class Engine:
         reconciler, meta = self._reconcilers[kind], body["metadata"]
         key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
         self.staleness.observed(kind, key.uid)
-        if event is None and self.synced and self._resync is not None:
-            self._resync.relisted()
+        if event is None and self.synced:
+            self._request_resync()
         if event == "DELETED":
             self._tombstones.add(key.uid)
         elif key.uid in self._tombstones:
