@@ -92,7 +92,7 @@ class Judge(Verdicts):
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
-        self._note_others(commit)
+        self._note_beside(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -114,14 +114,14 @@ class Judge(Verdicts):
             self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
 
-    def _note_others(self, commit: Any) -> None:
-        """What is no object of ours in the cloud: Secrets, accounts and namespaces."""
+    def _note_beside(self, commit: Any) -> None:
+        """What is no object of ours with a thing in the cloud: namespaces, Secrets, accounts."""
         if commit.plural == "secrets":
             self._note_secret(commit)
-        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
-            self.written.freed(commit.plural, commit.before, commit.after)
         if commit.plural == "namespaces" and commit.before is not None:
             self.guarding.takes_back(commit.before["metadata"])
+        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
+            self.written.freed(commit.plural, commit.before, commit.after)
 
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
