@@ -459,6 +459,22 @@ def test_what_belongs_to_nobody_must_be_reported(court, reported, leaks):
     assert bool(list(ending._leaks(court.world, court.judge))) == leaks
 
 
+@pytest.mark.parametrize(
+    ("chosen", "changed", "tenancy", "leaks"),
+    [(True, True, None, False), (True, True, "acme", True), (True, False, None, True), (False, True, None, True)],
+)
+def test_a_chosen_name_that_no_listing_showed_before_another_tenants_key_came_may_stay_unknown(
+    court, chosen, changed, tenancy, leaks
+):
+    """Seed 600331: a known limit; the other tenant's listings lack it, and later ones show a name that may be anybody's."""
+    item = court.bought(thing="prod", **({"vmName": "prod"} if chosen else {}))
+    court.writes(item, tenancy=tenancy)
+    court.world.actors.changed_keys = changed
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert bool(list(ending._leaks(court.world, court.judge))) == leaks
+
+
 @pytest.mark.parametrize(("after", "found"), [(30, []), (10_000, ["ready"])])
 def test_ready_may_be_untrue_for_a_while_only(court, after, found):
     item = court.bought()
@@ -514,17 +530,27 @@ def test_a_process_ends_by_an_error(court):
     assert court.oracles == ["broken KeyError"]
 
 
-@pytest.mark.parametrize(("vpc", "leaves", "met"), [("acme", True, True), ("acme", False, False), ("acme-pn", True, False)])
-def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, met):
-    """Seed 121313: the VPC waits for what is in it."""
+@pytest.mark.parametrize(
+    ("vpc", "leaves", "namespace", "adopted", "met"),
+    [
+        ("acme", True, "team", False, True),
+        ("acme", False, "team", False, False),
+        ("acme-pn", True, "team", False, False),
+        ("acme", True, "other", False, True),
+        ("acme", True, "other", True, False),
+        ("acme", True, "team", True, True),
+    ],
+)
+def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, namespace, adopted, met):
+    """Seeds 121313 and 600669: the VPC waits for what is in it, whosever that is."""
     item = court.applied()
     court.says(item, "False", "DependencyNotReady")
     court.writes(item, observedGeneration=1)
-    there = court.world.actors.owner.create("GpuVpc", "team", "v", {"cluster": "Msc1", "name": vpc})
+    there = court.world.actors.owner.create("GpuVpc", namespace, "v", {"cluster": "Msc1", "name": vpc})
     there["kind"] = "GpuVpc"
     court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
     court.says(there, "False", "DeletionBlocked")
-    court.writes(there, observedGeneration=1)
+    court.writes(there, observedGeneration=1, adopted=adopted)
     if leaves:
         court.world.actors.owner.delete(there)
     unmet = [text for text in ending._unmet(court.judge) if "GpuVM" in text]
