@@ -275,7 +275,7 @@ class Actors:
         ]
         meta = old["metadata"]
         self.owner.create(old["kind"], meta["namespace"], meta["name"], old["spec"])
-        now = self.owner.call("GET", path_of(old))
+        now = self.owner.get(path_of(old))
         if now is not None and old.get("status"):
             headers = self._world.choices.choose("restore by", ("apply", "put"))
             body = {**_plain(now | {"kind": old["kind"]}), "status": old["status"]}
@@ -356,7 +356,7 @@ class Actors:
 
     def tag(self) -> str:
         """The tag of our installation."""
-        found = self.admin.call("GET", "/api/v1/namespaces/kube-system") or {}
+        found = self.admin.get("/api/v1/namespaces/kube-system") or {}
         return installation_tag(found["metadata"]["uid"])
 
     # The administrator.
@@ -407,7 +407,7 @@ class Actors:
         if self._world.scenario.own_account:
             return
         for namespace, form in self.forms.items():
-            found = self.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+            found = self.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
             good = secret_data("good", form)
             if found is None or found["data"] != {name: value for name, value in good.items() if value is not None}:
                 self.admin.put_secret(namespace, "key", good)

@@ -20,6 +20,7 @@ GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
+WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
@@ -27,18 +28,29 @@ REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnap
 
 async def judge(world: World, of: Judge) -> None:
     """Wait for the wanted state, and for quiet; then delete everything, and see what is left."""
-    if not await _wanted(world, of, "liveness"):
+    watched = world.choices.draw("watched") < WATCHED
+    if not await _wanted(world, of, "liveness", _settling(world) if watched else 0.0):
         return
-    settings = world.scenario.settings
-    before = _at_rest(of)
-    await asyncio.sleep(QUIET_POLLS * settings.poll_steady_seconds + 5.0)
-    for restless in _restless(of, before):
-        of.found("quiet", restless)
+    if watched:
+        await _quiet(world, of)
     for life in of.books.standing():
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
         await _delete_everything(world, of)
     await _orphans(world, of)
+
+
+def _settling(world: World) -> float:
+    """For how long the wanted state must stand before anything may be called quiet: what hung has ended, listings have come."""
+    polls = 2 * world.scenario.settings.poll_steady_seconds
+    return polls + CALL_SECONDS + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
+
+
+async def _quiet(world: World, of: Judge) -> None:
+    before = _at_rest(of)
+    await asyncio.sleep(QUIET_POLLS * world.scenario.settings.poll_steady_seconds + 5.0)
+    for restless in _restless(of, before):
+        of.found("quiet", restless)
 
 
 def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
@@ -77,7 +89,7 @@ async def _delete_everything(world: World, of: Judge) -> None:
         if "deletionTimestamp" not in item["metadata"]:
             world.actors.owner.delete(item)
     began = world.loop.time()
-    await _wanted(world, of, "deletion")
+    await _wanted(world, of, "deletion", 0.0)
     for late in _late(world, of, began):
         of.found("slow", late)
 
@@ -91,13 +103,11 @@ def _late(world: World, of: Judge, began: float) -> Iterator[str]:
             yield f"{life.name} was let go {life.let_go_at - gone:.0f} s after its thing was gone from the cloud"
 
 
-async def _wanted(world: World, of: Judge, oracle: str) -> bool:
+async def _wanted(world: World, of: Judge, oracle: str, settling: float) -> bool:
     world.actors.heal()
     settings = world.scenario.settings
     # After an outage the retries of both sides have backed off to a minute; a restarted process lists first.
     patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * settings.poll_steady_seconds)
-    settle = 2 * settings.poll_steady_seconds + CALL_SECONDS + (SECRET_SECONDS if world.actors.changed_keys else 0.0)
-    settle = settle if oracle == "liveness" else 0.0
     since = world.loop.time()
     end = world.loop.time() + patience
     unmet: list[str] = []
@@ -110,7 +120,7 @@ async def _wanted(world: World, of: Judge, oracle: str) -> bool:
         unmet = list(_unmet(of))
         if unmet:
             since = world.loop.time()
-        elif world.loop.time() - since >= settle:
+        elif world.loop.time() - since >= settling:
             return True
     if unmet:
         of.found(oracle, f"{patience:.0f} s after all faults: {'; '.join(unmet)}")

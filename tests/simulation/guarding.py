@@ -195,7 +195,7 @@ class Guarding:
         meta = life.last["metadata"]
         if self._stamp((meta.get("annotations") or {}).get(RELEASE)) is not None:
             return True
-        namespace = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{meta['namespace']}") or {}
+        namespace = self._world.actors.admin.get(f"/api/v1/namespaces/{meta['namespace']}") or {}
         stamp = self._stamp((namespace.get("metadata", {}).get("annotations") or {}).get(RELEASE))
         entered = meta.get("deletionTimestamp")
         return stamp is not None and entered is not None and _time(entered) <= stamp

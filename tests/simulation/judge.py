@@ -544,7 +544,7 @@ class Judge:
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""
-        found = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+        found = self._world.actors.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
         if found is None or "deletionTimestamp" not in found["metadata"]:
             return False
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
@@ -555,9 +555,7 @@ class Judge:
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""
-        found = self._world.actors.admin.call(
-            "GET", f"/apis/gpucloud.dev/v1alpha1/namespaces/{namespace}/gpucloudaccounts/default"
-        )
+        found = self._world.actors.admin.get(f"/apis/gpucloud.dev/v1alpha1/namespaces/{namespace}/gpucloudaccounts/default")
         said = ((found or {}).get("status") or {}).get("conditions") or ()
         return any((one["type"], one["status"], one["reason"]) == ("Stalled", "True", "TenantMismatch") for one in said)
 

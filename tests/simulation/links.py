@@ -222,10 +222,15 @@ async def _plain(request: httpx.Request) -> Request:
     return Request(
         method=request.method,
         path=request.url.path,
-        query=tuple(parse_qsl(request.url.query.decode("ascii"), keep_blank_values=True)),
+        query=_query(request.url.query),
         headers=tuple((name.lower(), value) for name, value in request.headers.multi_items()),
         body=await request.aread(),
     )
+
+
+@lru_cache(maxsize=256)
+def _query(text: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(text.decode("ascii"), keep_blank_values=True))
 
 
 def _headers(response: Response) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vms import Vm
-from simulation.cloud import CREATES, name_of
+from simulation.cloud import CREATES, name_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ class Promises:
         if not settings.leader_elect:
             return None
         path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.lease_namespace}/leases/{settings.lease_name}"
-        found = self._world.actors.admin.call("GET", path)
+        found = self._world.actors.admin.get(path)
         return None if found is None else found.get("spec") or {}
 
     def _with_a_living_secret(self, operation: str, name: str) -> None:
@@ -136,11 +136,12 @@ class Promises:
         world, said = self._world, json.loads(request.body)
         if not world.scenario.own_account:
             return
+        asked = (said.get("sourceVMName"), (str(said.get("cluster")).casefold(), said.get("namespace")))
         for life in world.judge.books.recording("GpuSnapshot", name):
             for table, row, maker in world.cloud.live():
                 source = world.judge.books.lives.get(maker)
-                if table != "vms" or source is None or name_of(row) != said.get("sourceVMName"):
-                    continue
+                if table != "vms" or source is None or (name_of(row), place_of(row)) != asked:
+                    continue  # a name is one VM's within a cluster and VPC only
                 if source.last["metadata"]["namespace"] != life.last["metadata"]["namespace"]:
                     self._found("another's disk", f"{life.name} takes a snapshot of the VM of {source.name}")
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from prometheus_client import CollectorRegistry, Counter
 
 from gpucloud.reconcile.naming import external_name
 from gpucloud.sim.messages import Request, Response
@@ -359,15 +360,12 @@ def test_reconciles_have_a_cause(court, passes, causes, found):
     it = court()
     replica = it.world.replicas[0]
     replica.process = it.operator
-    counted = {"passes": 0.0}
-
-    class Registry:
-        def get_sample_value(self, _name, labels):
-            return counted["passes"] if labels == {"controller": "GpuVM", "result": "success"} else 0.0
-
-    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": Registry()})})
+    registry = CollectorRegistry()
+    reconciles = Counter("controller_runtime_reconcile", "Passes", ["controller", "result"], registry=registry)
+    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": registry})})
     it.judge.rates.sample()
-    counted["passes"] = float(passes)
+    reconciles.labels("GpuVM", "success").inc(passes - 1)
+    reconciles.labels("GpuCloudAccount", "error").inc()
     for _ in range(causes):
         it.judge.disturbed()
     it.passes(60)
