@@ -14,6 +14,7 @@ CREATE, DELETE, STEPS, FACTS = (f"reconcile/core/{name}.py" for name in ("create
 CONTROLLER, PACING = "engine/controller/controller.py", "engine/controller/pacing.py"
 INVENTORY, KUBE = "engine/cloud/inventory.py", "engine/kube/client.py"
 DEPENDENCIES, SHARING = "engine/kinds/dependencies.py", "engine/kinds/sharing.py"
+STORE = "engine/cache/store.py"
 RECONCILER, RESYNC = "engine/kinds/cloud_reconciler.py", "engine/manager/resync.py"
 
 # Histories that somebody has met: on a second cloud, or by reading.
@@ -141,7 +142,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     ),
     "whatever exists is adopted": (
         (FACTS, "        return Adoption.NEVER\n", "        return Adoption.IF_EXISTS\n"),
-        (RECONCILER, "is not Adoption.NEVER and self._owner(stored.meta.uid) is None", "is not None"),
+        (RECONCILER, "is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None", "is not None"),
     ),
     "what bears the name is destroyed without proof": (
         (FACTS, "        return made and (not self.foreign_id or self.standing.own)", "        return True"),
@@ -184,7 +185,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "what the owner says while a call waits does not count": (
-        (CONTROLLER, "        return latest is not None and latest.same_facts_as(stored)", "        return latest is not None"),
+        (STORE, "        return latest is not None and latest.same_facts_as(stored)", "        return latest is not None"),
         (
             CONTROLLER,
             "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:",

@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.runtime.entropy import SystemEntropy
@@ -47,9 +46,10 @@ class FakeReconciler:
     most: int = 0
 
     def __post_init__(self):
-        self.store = Store(GpuVMSpec, GpuVMStatus)
+        self.store, self.gathered = Store(GpuVMSpec, GpuVMStatus), None
 
     async def gather(self, stored):
+        self.gathered = stored
         gathered = Gathered(Now(self.clock.wall(), self.clock.mono()), stored.status)
         self.running += 1
         self.most = max(self.most, self.running)
@@ -64,7 +64,7 @@ class FakeReconciler:
         verb = plan.action
         self.acted.append((verb, facts.status))
         await asyncio.sleep(self.act_takes)
-        self.left.append((verb, precondition.is_met()))
+        self.left.append((verb, self.store.is_current(self.gathered)))
         if self.unsent:
             self.unsent -= 1
             return None

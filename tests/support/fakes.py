@@ -11,6 +11,7 @@ import httpx
 
 from gpucloud.cloud.models import Listing
 from gpucloud.engine.kube.client import KubeError, ListedVersions
+from gpucloud.engine.manager.ports import Ports
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id
 from support.builders import UID
@@ -277,3 +278,8 @@ class FakeCloud(httpx.AsyncBaseTransport):
 
 def _answered(value, status=200):
     return httpx.Response(status, content=json.dumps(value).encode())
+
+
+def at(kube):
+    """Ports of an engine whose apiserver is this fake."""
+    return Ports(client=lambda *_: kube)

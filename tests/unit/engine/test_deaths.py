@@ -10,14 +10,13 @@ import pytest
 
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import FakeKube, LoopClock, a_resource, a_secret, at
 from support.leases import MemoryLeases
 
 pytestmark = pytest.mark.looptime
@@ -57,8 +56,7 @@ class Rig:
         self.cloud, self.kube = cloud, FakeKube()
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 2, "brake_vms": 1}
         settings = Settings(**given | {"credentials": Credentials(api_key=OWN), "orphan_scan_seconds": 60.0} | chosen)
-        self.engine = Engine(settings, lambda: None, LoopClock())
-        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        self.engine = Engine(settings, lambda: None, LoopClock(), at(self.kube))
         self.kube.known = {plural: set() for plural in PLURALS.values()}
 
     def show(self, kind="GpuVM", name="train", **more):

@@ -7,13 +7,12 @@ import pytest
 from gpucloud.engine.cloud.account_session import EVIDENCE_SECONDS
 from gpucloud.engine.cloud.configuration import credential
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings, SettingsError
 from support.builders import TAG, an_order
-from support.fakes import GOING, SECRET_WORDS, FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import GOING, SECRET_WORDS, FakeKube, LoopClock, a_resource, a_secret, at
 
 pytestmark = pytest.mark.looptime
 OWN, KEY = "own-made-up-key", "made-up-key"
@@ -30,9 +29,7 @@ class Rig:
     def __init__(self, cloud, **settings):
         self.cloud, self.kube, self.clock = cloud, FakeKube(), LoopClock()
         given = {"endpoint": URLS, "install_tag": TAG, "workers": 4, "credentials": Credentials(api_key=OWN)} | settings
-        self.engine = Engine(Settings(**given), lambda: None, self.clock)
-        self.engine.kube = self.kube
-        self.engine.events = EventRecorder(self.kube, self.clock)
+        self.engine = Engine(Settings(**given), lambda: None, self.clock, at(self.kube))
         self.uids = {plural: set() for plural in PLURALS.values()}
         self.kube.known = self.uids
         self.kube.release = self.release

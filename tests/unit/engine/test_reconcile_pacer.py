@@ -6,13 +6,12 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.controller.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, HandClock, LoopClock, a_resource
+from support.fakes import FakeKube, HandClock, LoopClock, a_resource, at
 
 KEY, FIVE, HOUR, LONG, LONGEST = "own-made-up-key", 5, 3600, 600, 60.0
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
@@ -99,8 +98,7 @@ class Rig:
     def __init__(self, cloud, kube):
         self.kube, self.cloud = kube, cloud
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 2, "orphan_scan_seconds": 0}
-        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock())
-        self.engine.kube, self.engine.events = kube, EventRecorder(kube, LoopClock())
+        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock(), at(kube))
 
     def show(self, kind, name, **more):
         self.kube.version += 1

@@ -76,6 +76,11 @@ class Store(Generic[P, S]):
         """The object of this name as last seen; None when there is none."""
         return self._objects.get(self._names.get((namespace, name), ""))
 
+    def is_current(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the newest view still shows what this view shows, in everything that a decision depends on."""
+        latest = self._objects.get(stored.meta.uid)
+        return latest is not None and latest.same_facts_as(stored)
+
     def has_all(self, uids: set[str]) -> bool:
         """Whether every one of these is known."""
         return uids <= self._objects.keys()

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud import listings, precondition
+from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.catalogue import Catalogue
+from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.port import Closed, connect
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import tenant_of
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
+    from gpucloud.cloud.reader import CloudReader
+    from gpucloud.engine.cloud.gates import GateDeps
+    from gpucloud.engine.cloud.port import CloudWrites
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.metrics import Metrics
     from gpucloud.reconcile.naming import Identity
@@ -70,7 +74,7 @@ class SessionDeps:
     intervals: Intervals
     metrics: Metrics
     clock: Clock
-    may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
+    gates: GateDeps | None = None  # None: the session only reads
     tasks: Supervisor = field(default_factory=Supervisor)
     transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes each client's transport; None: the network
 
@@ -93,20 +97,15 @@ class Learned:
 
 
 class AccountSession:
-    """The client and the inventories of one credential, and what its answers say of it."""
+    """The reading client, the port for changes and the inventories of one credential, and what its answers say of it."""
 
     def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
         self.url = url
         self.began = deps.clock.mono()
         self.learned = Learned()
-        self.client = CloudClient(
-            url,
-            credential,
-            options=deps.options,
-            transport=None if deps.transport is None else deps.transport(),
-            on_call=self._called,
-            may_change=self._may_change,
-        )
+        transport = None if deps.transport is None else deps.transport()
+        self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
+        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates)
         self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, deps)
         self.snapshots: Inventory[SnapshotRecord] = self._inventory(
             "snapshots", listings.snapshots, listings.snapshot_identity, label, deps
@@ -160,7 +159,7 @@ class AccountSession:
     def _inventory(
         self,
         kind: str,
-        fetch: Callable[[CloudClient, str], Awaitable[Listing[R]]],
+        fetch: Callable[[CloudReader, str], Awaitable[Listing[R]]],
         identify: Callable[[R, str], Identity | None],
         label: str,
         deps: SessionDeps,
@@ -212,10 +211,6 @@ class AccountSession:
             self.learned.tenants |= seen
             self.on_change()
             self.on_tenant()
-
-    def _may_change(self) -> bool:
-        """Whether this process may change the cloud, and the precondition of the call is met."""
-        return self._deps.may_change() and precondition.is_met()
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""

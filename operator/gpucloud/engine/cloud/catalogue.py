@@ -14,8 +14,8 @@ from gpucloud.reconcile.price import ABSURD_PRICE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpucloud.cloud.client import CloudClient
     from gpucloud.cloud.models import ConfigurationRecord
+    from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.runtime.clock import Clock
 
 log = structlog.get_logger("gpucloud.catalogue")
@@ -27,7 +27,7 @@ RETRY_SECONDS = 60.0  # after a failure: a price limit may wait for the price
 class Catalogue:
     """Prices by configuration name. An unknown price is None."""
 
-    def __init__(self, client: CloudClient, clock: Clock, tasks: Supervisor | None = None) -> None:
+    def __init__(self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None) -> None:
         self._client = client
         self._tasks = tasks or Supervisor()
         self._clock = clock

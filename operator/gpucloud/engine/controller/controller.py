@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
 
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
@@ -315,13 +314,8 @@ class Controller(Generic[P, S, F]):
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
-    def _is_current(self, stored: CachedObject[P, S]) -> bool:
-        """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
-        latest = self._reconciler.store.get(stored.meta.uid)
-        return latest is not None and latest.same_facts_as(stored)
-
     async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Outcome:
-        confirmed = await self._is_confirmed(key, stored) and self._is_current(stored)
+        confirmed = await self._is_confirmed(key, stored) and self._reconciler.store.is_current(stored)
         if not confirmed:
             self.pace.caused(key.uid)
             self._queue.add(key, Lane.ANNOUNCED)
@@ -331,18 +325,12 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING
         if not self._is_leader():  # the Lease is lost, and this process about to end
             return Outcome.NOTHING
-        reason = find((plan.status or stored.status).conditions, ConditionType.READY)
-        asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
-        # Before it is sent: after a crash this line is all that tells what was on its way, and why.
-        log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
-        with precondition.require(lambda: self._is_current(stored)):
-            event = await self._reconciler.act(facts, plan)
+        event = await self._reconciler.act(facts, plan)
         if event is None:
             self._queue.add(key, Lane.PEOPLE)
             return Outcome.NOTHING
-        event = with_cause(event, reason)
+        event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
-        (log.warning if event.warning else log.info)("call", outcome=event.reason, note=event.note, **asked)
         self._queue.add(key, Lane.PEOPLE)
         return Outcome.CHANGE
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import structlog
+
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
     GpuCloudAccount = CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]
 
+log = structlog.get_logger("gpucloud.audit")
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
 _EVENTS = {
     Verb.HOLD_SECRET: (
@@ -136,14 +139,18 @@ class GpuCloudAccountReconciler:
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is done for a spec that cannot be read")
         refusal, (name,) = None, plan.targets
+        said = {"verb": verb, "kind": KIND, "namespace": facts.meta.namespace, "name": facts.meta.name, "uid": facts.meta.uid}
+        log.info("calling", target=name, **said)
         try:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
         self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
+            log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = _EVENTS[verb]
+        log.info("call", outcome=reason, **said)
         return Event(reason, note.format(name=repr(name)), verb)
 
     def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:

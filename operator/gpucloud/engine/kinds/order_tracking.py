@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.placement import Placed
 
-DESTROYS = frozenset({Verb.DESTROY, Verb.DELETE_SNAPSHOT, Verb.DESTROY_VPC})
 POWER = frozenset({Verb.START, Verb.STOP})
 
 

@@ -16,6 +16,7 @@ from gpucloud.engine.cache.tombstones import Tombstones
 from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
+from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
@@ -54,12 +55,10 @@ from gpucloud.reconcile.orphans import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
@@ -79,11 +78,14 @@ class Engine:
         self.queue = WorkQueue(clock, self.metrics)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
         self.election = leader_elector(settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks)
-        self.kube = KubeClient(login, self.is_leader, ports.kube())
+        self.kube = ports.client(login, self.is_leader, ports.kube())
         self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
-        session_deps = SessionDeps(options, intervals(settings), self.metrics, clock, self.is_leader, self.tasks, ports.cloud)
+        self._namespaces = Namespaces(self.kube, clock)
+        self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wake)
+        gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes)
+        session_deps = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, ports.cloud)
         self.sessions = AccountSessions(session_deps, self._attach)
         self.references = References()
         self._cloud_reconcilers: list[CloudReconciler[Any, Any, Any]] = []
@@ -107,14 +109,14 @@ class Engine:
     async def start(self) -> None:
         """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
-        deletion_guard = self._wire(tag)
+        self._wire(tag)
         for reconciler in self._reconcilers.values():
             await wait_for_apiserver(partial(self.kube.uids, reconciler.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
         own.use(self._settings.credentials)
         Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
-        self.metrics.export_held(deletion_guard.counts)
+        self.metrics.export_held(self._deletion_guard.counts)
         self.metrics.export_watch_age(self.staleness.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
@@ -122,12 +124,12 @@ class Engine:
         self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
         if self._resync is not None:
             self._tasks.append(self.tasks.spawn("roll-call", partial(self._resync.run, sync)))
-        self.election.on_lead, self.election.on_loss = partial(self._lead, deletion_guard, sync), self._lose
+        self.election.on_lead, self.election.on_loss = partial(self._lead, sync), self._lose
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
         self.election.start()
 
-    def _lead(self, deletion_guard: DeletionGuard, sync: asyncio.Task[None]) -> None:
+    def _lead(self, sync: asyncio.Task[None]) -> None:
         """Start the workers, and give them what the watch has shown so far."""
         if self.ending.is_set():
             return
@@ -137,8 +139,8 @@ class Engine:
             for number in range(self._settings.workers)
         ]
         self._tasks.append(self.tasks.spawn("events", self.events.run))
-        if deletion_guard.on:
-            self._tasks.append(self.tasks.spawn("brake", deletion_guard.watch))
+        if self._deletion_guard.on:
+            self._tasks.append(self.tasks.spawn("brake", self._deletion_guard.watch))
         if self._orphans is not None:
             self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, sync)))
         elif self._settings.orphan_scan_seconds > 0:
@@ -150,7 +152,7 @@ class Engine:
         self.turn.set()
 
     def _lose(self) -> None:
-        """Another may lead from now on: whatever is under way is cut off, and only a new process can go on."""
+        """Another may lead from now on: cut off what is under way; only a new process can go on."""
         self._lost, self.leading = True, False
         for task in (*self._workers, *self._tasks):
             task.cancel()
@@ -169,8 +171,8 @@ class Engine:
         self.ending.set()
         self.turn.set()
 
-    def _wire(self, tag: str) -> DeletionGuard:
-        """Make one reconciler per kind over shared caches; return the deletion guard, which spans all accounts."""
+    def _wire(self, tag: str) -> None:
+        """Make one reconciler per kind over shared caches."""
         objects = Listers(
             vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
             vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),
@@ -181,23 +183,21 @@ class Engine:
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
-        bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
-        deletion_guard = DeletionGuard(rule_of(self._settings), namespaces, self._clock, self._wake)
         reconciler_deps = ReconcilerDeps(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
             kube=self.kube,
-            namespaces=namespaces,
+            namespaces=self._namespaces,
             clock=self._clock,
-            limits=bounds,
+            limits=limits(self._settings),
             synced=lambda: self.synced,
             wake=self._wake,
             queue=self._queue,
             entropy=self._entropy,
         )
         self._cloud_reconcilers = [
-            GpuVMReconciler(reconciler_deps, objects.vms, deletion_guard, QuotaUsage(quotas_of(self._settings))),
+            GpuVMReconciler(reconciler_deps, objects.vms, self._deletion_guard, QuotaUsage(quotas_of(self._settings))),
             GpuVpcReconciler(reconciler_deps, objects.vpcs),
             GpuSnapshotReconciler(reconciler_deps, objects.snapshots),
         ]
@@ -209,12 +209,12 @@ class Engine:
                 references=self.references,
                 kube=self.kube,
                 clock=self._clock,
-                limits=bounds,
+                limits=limits(self._settings),
                 endpoints=self._settings.endpoints,
                 budget=budget(self._settings),
                 secret_finalizer=not self._settings.no_secret_finalizer,
                 synced=lambda: self.synced,
-                order_of=self._order_of,
+                order_of=lambda kind, stored: self._reconcilers[kind].order_of(stored),
                 queue=self._queue,
                 record=self._record,
             )
@@ -225,9 +225,8 @@ class Engine:
         }
         deps = self._controller_deps()
         self._controllers = {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
-        namespace = self._settings.namespace
-        self._resync = Resync(self.kube, self._controllers, namespace, self.staleness, self._require_restart, self._tombstones)
-        return deletion_guard
+        chosen = self._settings.namespace
+        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
 
     def _controller_deps(self) -> ControllerDeps:
         return ControllerDeps(
@@ -344,11 +343,6 @@ class Engine:
                     self._controllers[kind].pace.caused(uid)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return
-
-    def _order_of(self, kind: str, stored: CachedObject[Any, Any]) -> Order | None:
-        """The order record of an object, as its reconciler knows it."""
-        order: Order | None = self._reconcilers[kind].order_of(stored)
-        return order
 
     def _record(self, meta: ObjectFacts, event: Event) -> None:
         self.events.record(gpucloudaccount.KIND, meta, event)
