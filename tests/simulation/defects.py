@@ -188,7 +188,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         (STORE, "        return latest is not None and latest.same_facts_as(stored)", "        return latest is not None"),
         (
             CONTROLLER,
-            "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:",
+            "        if before - self._known(key.uid).confirmed < STALE_FACTS_SECONDS:",
             "        if before:",
         ),
         (CONTROLLER, "        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:", "        if not facts:"),

@@ -89,8 +89,8 @@ class Rig:
     def __init__(self, plan, **more):
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
         self.queue = WorkQueue(self.clock, self.metrics)
-        self.events = EventRecorder(self.kube, self.clock)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
+        self.events = EventRecorder(self.kube, self.clock, self.reconciler.store.entries)
         deps = ControllerDeps(
             queue=self.queue,
             kube=self.kube,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from gpucloud.cloud.models import Listing
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.kube.client import KubeError, ListedVersions
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.kinds.meta import SECRET_FINALIZER
@@ -278,6 +279,14 @@ class FakeCloud(httpx.AsyncBaseTransport):
 
 def _answered(value, status=200):
     return httpx.Response(status, content=json.dumps(value).encode())
+
+
+class EveryEntry(Entries):
+    """Entries of whatever is asked for, without a store that opens and drops them."""
+
+    def part(self, uid, kind):
+        self.open(uid)
+        return super().part(uid, kind)
 
 
 def at(kube):

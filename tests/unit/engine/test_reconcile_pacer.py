@@ -11,7 +11,7 @@ from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, HandClock, LoopClock, a_resource, at
+from support.fakes import EveryEntry, FakeKube, HandClock, LoopClock, a_resource, at
 
 KEY, FIVE, HOUR, LONG, LONGEST = "own-made-up-key", 5, 3600, 600, 60.0
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
@@ -38,7 +38,7 @@ def clock():
 
 @pytest.fixture
 def pace(clock):
-    return ReconcilePacer(clock, LONGEST)
+    return ReconcilePacer(clock, LONGEST, EveryEntry())
 
 
 def gaps(found):
@@ -90,7 +90,7 @@ def test_a_cause_outside_is_served_at_once(pace, clock, during):
 def test_one_object_never_holds_up_another_nor_its_successor(pace, clock):
     starts(pace, clock, HOUR, changed=False)
     assert pace.begin("other") is None
-    pace.forget("u")
+    pace._entries.drop("u")
     assert pace.begin("u") is None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
 from gpucloud.reconcile.facts import ObjectFacts
 from gpucloud.reconcile.ownership import own_record
@@ -54,8 +55,11 @@ class CachedObject(Generic[P, S]):
 class Store(Generic[P, S]):
     """All objects of one kind, by UID."""
 
-    def __init__(self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = (), entries: Entries | None = None
+    ) -> None:
         """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing."""
+        self.entries = Entries() if entries is None else entries
         self._spec_type = spec_type
         self._status_type = status_type
         self._frozen = frozen
@@ -96,6 +100,7 @@ class Store(Generic[P, S]):
             return False
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
+        self.entries.open(fresh.meta.uid)
         bearer = self.named(fresh.meta.namespace, fresh.meta.name)
         if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
             self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
@@ -108,7 +113,8 @@ class Store(Generic[P, S]):
         return self._parse(body).status
 
     def drop(self, uid: str) -> None:
-        """The object is gone."""
+        """The object is gone, and with it everything that its entry holds."""
+        self.entries.drop(uid)
         gone = self._objects.pop(uid, None)
         if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
             del self._names[gone.meta.namespace, gone.meta.name]

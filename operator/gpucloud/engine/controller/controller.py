@@ -22,7 +22,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.runtime.clock import Clock
@@ -117,21 +117,28 @@ class ControllerDeps:
     longest_spacing: float
 
 
+@dataclass(slots=True)
+class _Reconciled:
+    """What the reconciles of one object leave for the next. Times are mono seconds."""
+
+    differs_since: float | None = None  # when the status in the apiserver began to differ from the plan's
+    failures: int = 0  # exceptions in a row
+    confirmed: float = -math.inf  # when the last request began whose answer showed the object
+    released: str | None = None  # the version that our finalizer was taken from
+    withheld: str | None = None  # what --observe-only keeps back now
+    withheld_logged: str | None = None
+
+
 class Controller(Generic[P, S, F]):
     """Reconciles the objects of one kind."""
 
     def __init__(self, reconciler: Reconciler[P, S, F], deps: ControllerDeps) -> None:
-        self.pace = ReconcilePacer(deps.clock, deps.longest_spacing)
+        self._entries = reconciler.store.entries
+        self.pace = ReconcilePacer(deps.clock, deps.longest_spacing, self._entries)
         self._reconciler, self._entropy = reconciler, deps.entropy
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
-        self._differs_since: dict[str, float] = {}
-        self._pacer = WritePacer(deps.entropy.jitter)
-        self._failures: dict[Key, int] = {}
-        self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
-        self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
-        self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
-        self._withheld_logged: dict[str, str] = {}
+        self._pacer = WritePacer(deps.entropy.jitter, self._entries)
 
     async def reconcile(self, key: Key) -> None:
         """Reconcile one object. Never raises: an error is counted, logged and retried."""
@@ -143,7 +150,7 @@ class Controller(Generic[P, S, F]):
             outcome = await self._reconcile(key)
             result = ReconcileResult.UNCHANGED if outcome is Outcome.NOTHING else ReconcileResult.SUCCESS
             self.pace.ended(key.uid, changed=outcome is not Outcome.NOTHING, announced=outcome is Outcome.ANNOUNCE)
-            self._failures.pop(key, None)
+            self._known(key.uid).failures = 0
         except KubeError as error:
             result = ReconcileResult.REQUEUE if error.conflict or error.gone else ReconcileResult.ERROR
             self._after_kube_error(key, error)
@@ -169,23 +176,14 @@ class Controller(Generic[P, S, F]):
         return self._reconciler.store
 
     def on_delete(self, key: Key) -> None:
-        """Drop a deleted object from the store, the queue and all trackers."""
+        """Drop a deleted object from the indexes and the store, with its entry; cancel its wake-up."""
         self._reconciler.on_delete(key)
         self._reconciler.store.drop(key.uid)
-        self._queue.forget(key)
-        self.pace.forget(key.uid)
-        self._events.forget(key.uid)
-        self._differs_since.pop(key.uid, None)
-        self._pacer.forget(key.uid)
-        self._failures.pop(key, None)
-        self._confirmed.pop(key.uid, None)
-        self._released.pop(key.uid, None)
-        self.withheld.pop(key.uid, None)
-        self._withheld_logged.pop(key.uid, None)
+        self._queue.wake_at(key, None)
 
     async def _reconcile(self, key: Key) -> Outcome:
         stored = self._reconciler.store.get(key.uid)
-        if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
+        if stored is None or self._known(key.uid).released == stored.raw_meta["resourceVersion"]:
             return Outcome.NOTHING  # gone, or about to be: the watch tells
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
@@ -208,7 +206,7 @@ class Controller(Generic[P, S, F]):
 
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
-        self._released[key.uid] = stored.raw_meta["resourceVersion"]
+        self._known(key.uid).released = stored.raw_meta["resourceVersion"]
         self._events.record(key.kind, stored.meta, Event(release.reason, release.note, "Release", release.warning))
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
@@ -217,23 +215,24 @@ class Controller(Generic[P, S, F]):
 
     def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
+        known = self._known(key.uid)
         if plan.withheld is None:
             if plan.status is not None:  # else it says nothing new: it only waits for a younger look
-                self.withheld.pop(key.uid, None)
+                known.withheld = None
             return
-        self.withheld[key.uid] = plan.withheld
-        if self._withheld_logged.get(key.uid) != plan.withheld:
-            self._withheld_logged[key.uid] = plan.withheld
+        known.withheld = plan.withheld
+        if known.withheld_logged != plan.withheld:
+            known.withheld_logged = plan.withheld
             log.info("withheld", would=plan.withheld, **_names(key))
 
     def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
-        uid = stored.meta.uid
+        uid, known = stored.meta.uid, self._known(stored.meta.uid)
         if plan.status is None or (plan.status == stored.status and not stored.amended):
-            self._differs_since.pop(uid, None)
+            known.differs_since = None
             self._events.flush(uid)  # no change of Ready tells of a call that failed
             return None
-        since = self._differs_since.setdefault(uid, self._clock.mono())
+        since = known.differs_since = self._clock.mono() if known.differs_since is None else known.differs_since
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         return PendingWrite(max(since if first else since + LASTING_SECONDS, in_turn), first)
@@ -249,11 +248,11 @@ class Controller(Generic[P, S, F]):
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
             self._metrics.status_writes.labels(key.kind, failed).inc()
-            self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
+            self._known(key.uid).confirmed = -math.inf  # it may have been written all the same, or somebody else has written
             raise
         self._metrics.status_writes.labels(key.kind, StatusWriteResult.WRITTEN).inc()
-        self._confirmed[key.uid] = before
-        self._differs_since.pop(key.uid, None)
+        known = self._known(key.uid)
+        known.confirmed, known.differs_since = before, None
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
             self._store_answer(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
             self._judge_write(key, status, document, answer)
@@ -299,10 +298,10 @@ class Controller(Generic[P, S, F]):
             KubeError: the apiserver did not answer, or the object is gone.
         """
         before = self._clock.mono()
-        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:
+        if before - self._known(key.uid).confirmed < STALE_FACTS_SECONDS:
             return True
         fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
-        self._confirmed[key.uid] = before
+        self._known(key.uid).confirmed = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
         self._store_answer(key.uid, fresh)
@@ -342,9 +341,18 @@ class Controller(Generic[P, S, F]):
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
         self.retry_later(key)
 
+    def withheld(self) -> Iterator[str]:
+        """Iterate over what --observe-only keeps back now, of every object."""
+        found = (self._entries.find(stored.meta.uid, _Reconciled) for stored in self.store)
+        return (known.withheld for known in found if known is not None and known.withheld is not None)
+
+    def _known(self, uid: str) -> _Reconciled:
+        return self._entries.part(uid, _Reconciled)
+
     def retry_later(self, key: Key) -> None:
         """Requeue a failed key with exponential backoff, at most one minute."""
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        known = self._known(key.uid)
+        failures = known.failures = known.failures + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
         self._metrics.retries.inc()

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Observation
+    from gpucloud.reconcile.facts import Attempt, Observation
     from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.plan import Plan
 
@@ -56,12 +56,12 @@ F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 NOWHERE = Identity("", "", "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered(Generic[P, S]):
-    """The view and the session that the facts of an object are from."""
+@dataclass(slots=True)
+class _Gathered:
+    """The view and the session that the last facts of an object are from."""
 
-    stored: CachedObject[P, S]
-    session: AccountSession | None
+    stored: CachedObject[Any, Any] | None = None
+    session: AccountSession | None = None
 
 
 class CloudReconciler(ABC, Generic[P, S, F]):
@@ -77,10 +77,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
         self._deps = deps
-        self._tracker = OrderTracker(deps.clock)
+        self._tracker = OrderTracker(deps.clock, store.entries)
         self._ownership = Ownership(store, deps.accounts)
         self._watches = Watches()
-        self._gathered: dict[str, _Gathered[P, S]] = {}  # by UID
 
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
@@ -176,7 +175,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self._account(stored, spec)
-            self._gathered[stored.meta.uid] = _Gathered(stored, account.session)
+            gathered = self.store.entries.part(stored.meta.uid, _Gathered)
+            gathered.stored, gathered.session = stored, account.session
             facts = self.facts(stored, spec, account, self._common(stored, spec, account))
             if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
                 return facts
@@ -197,8 +197,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
         session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
-        gathered = self._gathered.get(facts.meta.uid)
-        if session is None or gathered is None or session is not gathered.session:
+        gathered = self.store.entries.part(facts.meta.uid, _Gathered)
+        if session is None or gathered.stored is None or session is not gathered.session:
             return None
         refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
@@ -210,9 +210,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         named = placement.named(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placed()  # the record existed before this call, so the call did not create it
-        self._remember(facts, verb, refusal, placed)
+        attempt = self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            words = failed.words(self._tracker.of(facts.meta.uid).attempts[verb])
+            words = failed.words(attempt)
             return Event(self.failed[verb], words, verb, warning=True)
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
@@ -240,15 +240,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             yield Precondition("its account may create", lambda: self._may_create(facts))
             yield Precondition("its order is recorded in status", lambda: self._may_order(stored))
 
-    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> None:
-        """Record the outcome of a call, and its effect on the order."""
+    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> Attempt:
+        """Record the outcome of a call, and its effect on the order; return the attempt."""
         uid = facts.meta.uid
-        self._tracker.called(uid, verb, facts.asked, refusal)
+        attempt = self._tracker.called(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
             self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
             self._tracker.destroying(uid, answered=refusal is None)
+        return attempt
 
     def recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
@@ -293,8 +294,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; wake the objects that waited for it."""
-        self._tracker.forget(key.uid)
-        self._gathered.pop(key.uid, None)
         for other in sorted(self._ownership.drop(key.uid)):
             self._deps.wake(other)  # its Conflict may be over
         self._watches.put(key.uid, {})

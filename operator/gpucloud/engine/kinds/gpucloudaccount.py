@@ -94,7 +94,7 @@ class GpuCloudAccountReconciler:
     def __init__(self, deps: AccountReconcilerDeps) -> None:
         self.store = deps.objects.accounts
         self._deps = deps
-        self._tracker = OrderTracker(deps.clock)
+        self._tracker = OrderTracker(deps.clock, self.store.entries)
 
     def on_update(self, stored: GpuCloudAccount) -> None:
         """Store a new account before its Secret is read.
@@ -161,7 +161,6 @@ class GpuCloudAccountReconciler:
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted account and leave its session."""
-        self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)
         if known is not None and known.meta.uid != key.uid:
             return  # another object of the name has replaced it

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.cache.store import Store
@@ -79,7 +80,8 @@ class Engine:
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
         self.election = leader_elector(settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks)
         self.kube = ports.client(login, self.is_leader, ports.kube())
-        self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
+        self.entries = Entries()
+        self.events = EventRecorder(self.kube, clock, self.entries, ports.entropy.instance)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
         self._namespaces = Namespaces(self.kube, clock)
@@ -174,10 +176,10 @@ class Engine:
     def _wire(self, tag: str) -> None:
         """Make one reconciler per kind over shared caches."""
         objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
+            vms=Store(GpuVMSpec, GpuVMStatus, FROZEN, self.entries),
+            vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN, self.entries),
+            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN, self.entries),
+            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus, entries=self.entries),
             tag=tag,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=self._settings.shares_own_account,
