@@ -10,27 +10,22 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.cache.references import References
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import EVERYTHING, Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
-from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Absent, Limits
 from gpucloud.reconcile.ownership import record_id
@@ -160,12 +155,8 @@ class Reconcilers:
     def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS, shares_own=True):
         self.clock, self.kube = HandClock(NOW), FakeKube()
         self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
-        self.objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=TAG,
+        self.objects = new_listers(
+            TAG,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=shares_own,
         )

@@ -5,18 +5,13 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.cloud.port import Door
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN, CollectorDeps, OrphanCollector
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.orphans import Rules
 from gpucloud.settings import Credentials, Settings
@@ -41,13 +36,7 @@ class Rig:
     def __init__(self, cloud, around, **rules):
         self.cloud, self.kube, self.told = cloud, FakeKube(), []
         self.sessions = AccountSessions(around, lambda _session: None)
-        self.objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=TAG,
-        )
+        self.objects = new_listers(TAG)
         self.orphans = OrphanCollector(
             CollectorDeps(
                 sessions=self.sessions,

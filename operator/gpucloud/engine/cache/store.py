@@ -15,7 +15,7 @@ from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from gpucloud.kinds.common import Order
 
@@ -52,13 +52,30 @@ class CachedObject(Generic[P, S]):
         return int(self.raw_meta["resourceVersion"])
 
 
+@dataclass(slots=True)
+class _Keys:
+    """The keys of one object in the index of its store."""
+
+    keys: frozenset[Hashable] = frozenset()
+
+
 class Store(Generic[P, S]):
     """All objects of one kind, by UID."""
 
     def __init__(
-        self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = (), entries: Entries | None = None
+        self,
+        spec_type: type[P],
+        status_type: type[S],
+        frozen: tuple[str, ...] = (),
+        entries: Entries | None = None,
+        indexer: Callable[[CachedObject[P, S]], Iterable[Hashable]] = lambda _stored: (),
     ) -> None:
-        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing."""
+        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing.
+
+        ``indexer`` yields the keys under which ``indexed`` finds an object, from its view alone.
+        """
+        self._indexer = indexer
+        self._index: dict[Hashable, set[str]] = {}
         self.entries = Entries() if entries is None else entries
         self._spec_type = spec_type
         self._status_type = status_type
@@ -79,6 +96,11 @@ class Store(Generic[P, S]):
     def named(self, namespace: str, name: str) -> CachedObject[P, S] | None:
         """The object of this name as last seen; None when there is none."""
         return self._objects.get(self._names.get((namespace, name), ""))
+
+    def indexed(self, *keys: Hashable) -> list[CachedObject[P, S]]:
+        """Return the objects with any of these keys, in the order in which they were first seen."""
+        uids = {uid for key in keys for uid in self._index.get(key, ())}
+        return [self._objects[uid] for uid in sorted(uids, key=self.entries.number)]
 
     def is_current(self, stored: CachedObject[P, S]) -> bool:
         """Whether the newest view still shows what this view shows, in everything that a decision depends on."""
@@ -101,6 +123,7 @@ class Store(Generic[P, S]):
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
         self.entries.open(fresh.meta.uid)
+        self._reindex(fresh.meta.uid, frozenset(self._indexer(fresh)))
         bearer = self.named(fresh.meta.namespace, fresh.meta.name)
         if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
             self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
@@ -114,10 +137,22 @@ class Store(Generic[P, S]):
 
     def drop(self, uid: str) -> None:
         """The object is gone, and with it everything that its entry holds."""
+        self._reindex(uid, frozenset())
         self.entries.drop(uid)
         gone = self._objects.pop(uid, None)
         if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
             del self._names[gone.meta.namespace, gone.meta.name]
+
+    def _reindex(self, uid: str, keys: frozenset[Hashable]) -> None:
+        """Replace the keys of an object."""
+        known = self.entries.part(uid, _Keys)
+        for key in known.keys - keys:
+            self._index[key].discard(uid)
+            if not self._index[key]:
+                del self._index[key]
+        for key in keys - known.keys:
+            self._index.setdefault(key, set()).add(uid)
+        known.keys = keys
 
     def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
         standing = {name: getattr(before, name) for name in self._frozen}

@@ -17,6 +17,7 @@ from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.port import Precondition, Purpose
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import dependencies, request
+from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.engine.kube.events import Event
@@ -299,9 +300,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._watches.put(key.uid, {})
         self._wake_dependents(key)
         self._deps.references.drop(key)
-        for vpc in self._deps.objects.vpcs:
-            if vpc.meta.deleting:
-                self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
+        for vpc in self._deps.objects.vpcs.indexed(Deleting()):
+            self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
 
     def users_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""

@@ -12,6 +12,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.kinds.indexes import UsesSecret
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
@@ -337,7 +338,7 @@ class GpuCloudAccountReconciler:
                 not (other.meta.deleting or goes)
                 or bool(self._users(other.meta.namespace, other.meta.name, self._may_have_resources))
             )
-            for other in self.store
+            for other in (self.store.indexed(UsesSecret(stored.meta.namespace, name)) if name is not None else ())
         )
 
     def _wake_users(self, namespace: str, name: str) -> None:

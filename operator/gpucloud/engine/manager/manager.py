@@ -12,7 +12,6 @@ import structlog
 from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cache.staleness import WatchStaleness
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cache.tombstones import Tombstones
 from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
@@ -21,12 +20,12 @@ from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
-from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
@@ -46,10 +45,6 @@ from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import installation_tag
 from gpucloud.reconcile.orphans import Rules
 
@@ -58,14 +53,13 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+    from gpucloud.engine.kinds.dependencies import Listers
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.engine")
-
-FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
 
 
 class Engine:
@@ -175,13 +169,10 @@ class Engine:
 
     def _wire(self, tag: str) -> None:
         """Make one reconciler per kind over shared caches."""
-        objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus, FROZEN, self.entries),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN, self.entries),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN, self.entries),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus, entries=self.entries),
-            tag=tag,
-            endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+        objects = new_listers(
+            tag,
+            self.entries,
+            lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
