@@ -1,6 +1,7 @@
 """What the tests of the engine share: kept logs, and rooms over accounts and inventories that a test fills by hand."""
 
 import re
+from functools import partial
 
 import pytest
 from structlog.testing import capture_logs
@@ -52,7 +53,7 @@ class FakeInventory:
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
         self.accepted, self.as_of = [], NOW
-        self.expected, self.wake = None, None
+        self.expected = None
 
     def shown_now(self):
         seen = dict(self.seen)
@@ -185,7 +186,7 @@ class Reconcilers:
     def attached(self, session):
         session.writes = gated(session.client, GateDeps(lambda: True, self.brake, Metrics().changes))
         for reconciler in self.by_kind.values():
-            reconciler.attach(session)
+            session.inventories[reconciler.inventory_name].expected = partial(reconciler.expected, session)
         return session
 
     def account(self, name="default", *, namespace="team", session=None, **more):

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import traceback
+from dataclasses import replace
 from itertools import pairwise
 
 import httpx
@@ -11,7 +12,7 @@ import pytest
 from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.options import ApiKey, Login
-from gpucloud.engine.cloud.account_session import EVIDENCE_SECONDS, AccountSession
+from gpucloud.engine.cloud.account_session import EVIDENCE_SECONDS, AccountSession, NoListener
 from gpucloud.reconcile.facts import Present, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from support.builders import a_change
@@ -34,19 +35,36 @@ def snapshot(name="s", tenant="acme"):
     return {"id": name, "namespace": "acme", "tenancyName": tenant}
 
 
+class Listener(NoListener):
+    """Notes what it is told."""
+
+    def __init__(self):
+        self.changes, self.tenants, self.proving = 0, [], []
+
+    def learned(self, _session):
+        self.changes += 1
+
+    def proven(self, session):
+        self.tenants.append(session.learned.tenants)
+        self.proving.append(session.proving)
+
+
 class Rig:
     def __init__(self, cloud, around, credential):
-        self.cloud, self.changes, self.tenants = cloud, 0, []
-        self.session = AccountSession(URL, credential, "team/default", around)
-        self.session.on_change = self.changed
-        self.session.on_tenant = lambda: self.tenants.append(self.session.learned.tenants)
+        self.cloud, self.listener = cloud, Listener()
+        self.session = AccountSession(URL, credential, "team/default", replace(around, listener=self.listener))
 
     @property
     def learned(self):
         return self.session.learned
 
-    def changed(self):
-        self.changes += 1
+    @property
+    def changes(self):
+        return self.listener.changes
+
+    @property
+    def tenants(self):
+        return self.listener.tenants
 
     async def start(self, holds=lambda: True):
         """Start a VM."""
@@ -152,10 +170,10 @@ async def test_evidence_is_sought_the_cheapest_first_until_it_is_found(rig, reco
 
 async def test_whoever_waits_is_woken_when_the_search_is_over(rig):
     """While it is proving an object waits; woken too early, it would wait for ever."""
-    it, proving = rig(), []
-    it.session.on_tenant = lambda: proving.append(it.session.proving)
+    it = rig()
     it.session.prove()
     await asyncio.sleep(1)
+    proving = it.listener.proving
     assert proving
     assert not proving[-1]
 
@@ -392,7 +410,7 @@ async def test_a_check_that_fails_tells_and_keeps_what_was_known(rig):
     it.session.check()
     await asyncio.sleep(1)
     it.cloud.refuse("GetAll", 401)
-    it.changes = 0
+    it.listener.changes = 0
     it.session.check()
     await asyncio.sleep(1)
     assert (it.learned.clusters, it.learned.trouble.cause) == (("Msc1",), UnknownReason.REFUSED)

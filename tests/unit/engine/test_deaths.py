@@ -96,7 +96,7 @@ async def rig(cloud):
 async def kill_poll(it):
     it.show()
     await asyncio.sleep(5)
-    it.session.vms.expected = Failing(it.session.vms.expected)
+    it.session.vms._expected = Failing(it.session.vms._expected)
     await asyncio.sleep(5)
     it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
     await asyncio.sleep(70)
@@ -239,7 +239,7 @@ async def test_an_election_that_dies_ends_the_process_at_once(rig, logs):
     await it.engine.start()
     await asyncio.sleep(5)
     assert it.engine.leading
-    it.engine.election.on_loss = Failing(it.engine.election.on_loss)
+    it.engine.election._on_loss = Failing(it.engine.election._on_loss)
     leases.refuses, leases.take = RuntimeError("a defect"), None
     await asyncio.wait_for(it.engine.ending.wait(), 20)
     assert (it.engine.restart_required, it.engine.leading, it.deaths("election")) == (True, False, 1)
@@ -257,9 +257,9 @@ async def test_while_its_poller_is_down_nothing_is_called_ready(rig):
     it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
     await asyncio.sleep(5)
     assert it.ready() == ("True", "Running")
-    expected, it.session.vms.expected = it.session.vms.expected, Failing(None, times=10**9)
+    expected, it.session.vms._expected = it.session.vms._expected, Failing(None, times=10**9)
     await asyncio.sleep(200)
     assert it.ready() == ("Unknown", "ApiUnavailable")
-    it.session.vms.expected = expected
+    it.session.vms._expected = expected
     await asyncio.sleep(61)
     assert it.ready() == ("True", "Running")

@@ -35,7 +35,7 @@ class Rig:
 
     def __init__(self, cloud, around, **rules):
         self.cloud, self.kube, self.told = cloud, FakeKube(), []
-        self.sessions = AccountSessions(around, lambda _session: None)
+        self.sessions = AccountSessions(around)
         self.objects = new_listers(TAG)
         self.orphans = OrphanCollector(
             CollectorDeps(

@@ -58,7 +58,7 @@ class _Inspector:
         self._clock = SystemClock()
         self.kube = KubeClient(login)
         session_deps = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
-        self.sessions = AccountSessions(session_deps, lambda _session: None)
+        self.sessions = AccountSessions(session_deps)
         self._failures: list[tuple[str, str]] = []
 
     async def report(self) -> Report:

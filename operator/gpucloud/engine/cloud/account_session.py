@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
@@ -23,7 +24,7 @@ from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Iterable
     from datetime import datetime
 
     import httpx
@@ -66,6 +67,45 @@ class Tenanted(Protocol):
 R = TypeVar("R", bound=Tenanted)
 
 
+class SessionListener(Protocol):
+    """Is told what a session's listings and answers show."""
+
+    def wake(self, uid: str) -> None:
+        """The record of an object changed."""
+
+    def served(self, uid: str) -> None:
+        """A listing came that an object waited for."""
+
+    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
+        """Return the identities that a listing should contain."""
+
+    def learned(self, session: AccountSession) -> None:
+        """The status of the accounts that use this session may change."""
+
+    def proven(self, session: AccountSession) -> None:
+        """An attempt to learn the tenant has ended."""
+
+
+class NoListener:
+    """Is told everything, and does nothing: for commands that look once."""
+
+    def wake(self, uid: str) -> None:
+        """Do nothing."""
+
+    def served(self, uid: str) -> None:
+        """Do nothing."""
+
+    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:  # noqa: ARG002
+        """Return nothing: no record is known before the first listing."""
+        return ()
+
+    def learned(self, session: AccountSession) -> None:
+        """Do nothing."""
+
+    def proven(self, session: AccountSession) -> None:
+        """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionDeps:
     """Dependencies of a session."""
@@ -76,6 +116,7 @@ class SessionDeps:
     clock: Clock
     gates: GateDeps | None = None  # None: the session only reads
     tasks: Supervisor = field(default_factory=Supervisor)
+    listener: SessionListener = field(default_factory=NoListener)
     transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes each client's transport; None: the network
 
 
@@ -100,7 +141,7 @@ class AccountSession:
     """The reading client, the port for changes and the inventories of one credential, and what its answers say of it."""
 
     def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
-        self.url = url
+        self.url, self._deps = url, deps
         self.began = deps.clock.mono()
         self.learned = Learned()
         transport = None if deps.transport is None else deps.transport()
@@ -112,10 +153,7 @@ class AccountSession:
         )
         self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, deps)
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
-        self.on_change: Callable[[], None] = lambda: None  # called when the account's status may change
-        self.on_tenant: Callable[[], None] = lambda: None  # called after each attempt to learn the tenant
         self.proving = False  # whether such an attempt is running
-        self._deps = deps
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
     @property
@@ -170,7 +208,17 @@ class AccountSession:
             return listing
 
         meter = deps.metrics.listings(label, kind)
-        return Inventory(listed, identify, clock=deps.clock, intervals=deps.intervals, meter=meter, tasks=deps.tasks)
+        return Inventory(
+            listed,
+            identify,
+            clock=deps.clock,
+            intervals=deps.intervals,
+            meter=meter,
+            tasks=deps.tasks,
+            wake=deps.listener.wake,
+            served=deps.listener.served,
+            expected=partial(deps.listener.expected, self, kind),
+        )
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
         """Run ``work`` as a background task; return False if it is already running."""
@@ -187,7 +235,7 @@ class AccountSession:
             log.info("the account's check failed", error=str(error))
         else:
             self.learned.clusters = tuple(sorted(clusters))
-        self.on_change()
+        self._deps.listener.learned(self)
 
     async def _seek_evidence(self) -> None:
         """List VPCs, VMs and snapshots of all clusters, cheapest first, until a record names the tenant."""
@@ -201,7 +249,7 @@ class AccountSession:
                 if self.learned.tenants:
                     break
             self.proving = False
-            self.on_tenant()
+            self._deps.listener.proven(self)
             await asyncio.sleep(0 if self.learned.tenants else EVIDENCE_SECONDS)
 
     def _learn_tenants(self, records: Iterable[Tenanted]) -> None:
@@ -209,8 +257,8 @@ class AccountSession:
         seen = {tenant for record in records if (tenant := tenant_of(record)) is not None}
         if not seen <= self.learned.tenants:
             self.learned.tenants |= seen
-            self.on_change()
-            self.on_tenant()
+            self._deps.listener.learned(self)
+            self._deps.listener.proven(self)
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""
@@ -225,7 +273,7 @@ class AccountSession:
         elif report.kind is ErrorKind.NOT_SENT:
             self._record_trouble(UnknownReason.UNREACHABLE, report.message)
         if self._fingerprint() != before:
-            self.on_change()
+            self._deps.listener.learned(self)
 
     def _answered(self, report: CallReport) -> None:
         learned = self.learned

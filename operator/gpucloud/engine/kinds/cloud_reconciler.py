@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.cloud.inventory import Inventory
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
@@ -307,11 +306,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Return the UIDs of the objects that watch an inventory of this session."""
         return self._watches.users_of(session)
 
-    def attach(self, session: AccountSession) -> None:
-        """Set the expected records of a new session's inventory."""
-        inventory: Inventory[Any] = session.inventories[self.inventory_name]
-        inventory.expected = lambda cluster: self._expected(session, cluster)
-
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         here = self.identity(stored, spec)
@@ -380,7 +374,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             if needed is not None and needed.meta.deleting:
                 self._deps.wake(needed.meta.uid)
 
-    def _expected(self, session: AccountSession, cluster: str) -> set[Identity]:
+    def expected(self, session: AccountSession, cluster: str) -> set[Identity]:
         """Return the identities that a listing of this cluster should contain: resources in state Seen."""
         known = (
             self._watches.of(stored.meta.uid).get((session, self.inventory_name))
