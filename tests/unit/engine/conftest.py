@@ -124,6 +124,9 @@ class NoGuard:
 
 
 class Prices:
+    def refresh(self):
+        """Nothing is asked."""
+
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
 

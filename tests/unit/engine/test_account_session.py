@@ -429,7 +429,7 @@ async def test_closing_leaves_no_task(cloud, around, moment):
         inventory.watch("u", Identity("Msc1", "acme", "x"))
     session.check()
     session.prove()
-    session.catalogue.price_per_hour("x")
+    session.catalogue.refresh()
     await asyncio.sleep(moment)
     await session.aclose()
     await asyncio.sleep(0)

@@ -187,11 +187,11 @@ async def kill_evidence(it):
 
 async def kill_catalogue(it):
     it.cloud.refuse("GetConfigurations", RuntimeError("a defect"))
-    it.session.catalogue.price_per_hour("x")
+    it.session.catalogue.refresh()
     await asyncio.sleep(5)
     it.cloud.heal()
     await asyncio.sleep(60)
-    it.session.catalogue.price_per_hour("x")
+    it.session.catalogue.refresh()
     await asyncio.sleep(5)
     assert len(it.cloud.asked("GetConfigurations")) >= 2
 

@@ -312,7 +312,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         standing = self._tracker.standing(meta.uid, stored.order)
         nonce = self._deps.entropy.token_hex(8)
         found = self._observe(stored, spec, account, here, standing)
-        memory = self._tracker.of(meta.uid)
+        memory = self._tracker.begin(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             standing = orders.observed(standing, found, proofs, now, memory.first_seen)

@@ -288,7 +288,7 @@ class GpuCloudAccountReconciler:
             meta=stored.meta,
             spec=spec,
             status=stored.status,
-            memory=self._tracker.of(stored.meta.uid),
+            memory=self._tracker.begin(stored.meta.uid),
             endpoint=self._endpoint(spec),
             endpoints=tuple(deps.endpoints),
             secret=secret,

@@ -113,6 +113,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         objects = self._deps.objects
         price = None
         if not stored.meta.deleting and account.session is not None:
+            account.session.catalogue.refresh()
             price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
@@ -241,6 +242,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         price = dollars(status.price_per_hour)
         session = self._account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
+            session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 

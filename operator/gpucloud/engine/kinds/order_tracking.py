@@ -34,8 +34,8 @@ class OrderTracker:
         self._clock = clock
         self._entries = entries
 
-    def of(self, uid: str) -> CallHistory:
-        """Return the object's call history; a new history begins now."""
+    def begin(self, uid: str) -> CallHistory:
+        """Begin the object's call history unless it has begun, and return it."""
         return self._history(self._entry(uid))
 
     def standing(self, uid: str, recorded: Order | None) -> Standing:
