@@ -1,10 +1,8 @@
 """Defects that others had in production, planted one at a time in a copy of the product: the suite must find each.
 
-A green suite says nothing about the suite; that it turns red when it should, does. Each ``NN-name.patch`` beside this file says
-where its defect is from and what it would do. It is applied to a copy of ``operator/``, and the tests named here for it, in the
-cheapest layer that knows of it, must fail there. On the copy as it is they all pass.
-
-A patch that does not apply any more, since the code around it has changed, fails loudly: plant the same defect anew.
+A green suite says nothing about the suite; that it turns red when it should, does. ``simulation/production.py`` says where each
+defect is from and what it would do; the simulated world hunts the same ones. It is planted in a copy of ``operator/``, and the
+tests named here for it, in the cheapest layer that knows of it, must fail there. On the copy as it is they all pass.
 """
 
 from __future__ import annotations
@@ -18,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+from simulation.planting import plant
+from simulation.production import IN_PRODUCTION
+
+ROOT = Path(__file__).parents[2]
 CHILD_SECONDS = 60  # a defect may also show as a test that never ends
 FAILED = re.compile(r"^FAILED (\S+?::\w+)", re.MULTILINE)
 
@@ -90,22 +90,9 @@ def copy(tmp_path):
     return target
 
 
-def plant(patch, copy):
-    """Apply a patch as it stands, with no guessing."""
-    git = shutil.which("git")
-    assert git, "git is needed to apply the patches: install it"
-    applied = run([git, "apply", "-p1", str(patch)], cwd=copy, GIT_CEILING_DIRECTORIES=str(copy.parent))
-    assert applied.returncode == 0, f"{patch.name} does not apply; plant the same defect anew:\n{applied.stderr}"
-
-
-def test_every_patch_has_its_tests_and_its_story():
-    patches = {path.stem: path.read_text() for path in HERE.glob("*.patch")}
-    assert patches.keys() == FOUND_BY.keys()
-    assert len(patches) >= 20
-    for name, text in patches.items():
-        header = text.partition("\n---")[0]
-        assert header.startswith("From: "), name
-        assert "\nIn production: " in header, name
+def test_every_defect_has_its_tests():
+    assert IN_PRODUCTION.keys() == FOUND_BY.keys()
+    assert len(IN_PRODUCTION) >= 20
 
 
 def test_the_product_as_it_is_passes_them_all(copy):
@@ -117,7 +104,7 @@ def test_the_product_as_it_is_passes_them_all(copy):
 
 @pytest.mark.parametrize("name", FOUND_BY)
 def test_a_planted_defect_is_found(name, copy):
-    plant(HERE / f"{name}.patch", copy)
+    plant(copy / "gpucloud", IN_PRODUCTION[name].changes)
     result = outcome_on(copy, FOUND_BY[name])
     assert result.returncode == 1, f"not found, or not by a failing test:\n{result.stdout}{result.stderr}"
     assert not re.search(r"^ERROR ", result.stdout, re.MULTILINE), result.stdout

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile.naming import base_name, installation_tag
 from gpucloud.sim.world.vms import Vm
+from simulation import situations
 from simulation.cloud import name_of
 from simulation.credentials import KEY, LOGIN, secret_data
 from simulation.people import APPLY, KEY_LINE, MERGE, OBJECTS, People, path_of
-from simulation.situations import Situations
+from simulation.stage import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,7 @@ class Actors:
         self._backups: list[dict[str, Any]] = []
         self._snapshot: Any = None
         self._touched = 0
+        self.staged: set[str] = set()  # names of objects that a plot is about
         self.changed_keys = False
         self.forms: dict[str, str] = {}  # of the credentials, by namespace
         self._acts: dict[str, Callable[[], object]] = {
@@ -90,7 +92,7 @@ class Actors:
             "second cluster": self._second_cluster,
             "key": self._change_key,
             "delete secret": self.delete_secret,
-            "delete namespace": self._delete_namespace,
+            "delete namespace": self.delete_namespace,
             "back up etcd": self._back_up_etcd,
             "restore etcd": self._restore_etcd,
             "pause process": self._pause_process,
@@ -128,7 +130,7 @@ class Actors:
         if len(world.replicas) > 1 and world.weather.has("pause") and choose("the leader sleeps", (True, False)):
             world.act_later(seconds * choose("it sleeps after", (0.3, 0.1, 0.6)), self._pause_leader)
         if "situations" not in world.weather.without:
-            Situations(world, self.cluster).begin()
+            situations.begin(world, self.cluster)
         for _ in range(world.scenario.slots):
             gap = world.choices.pick(
                 "gap", 1.0, lambda part: round(world.grace * (0.3 * part if part < 0.7 else 4 * (part - 0.7)), 2)
@@ -197,9 +199,16 @@ class Actors:
     def _some(self, *kinds: str) -> dict[str, Any] | None:
         """One of the objects that there are."""
         found = self.owner.all(*(kinds or OBJECTS))
+        found = self.unstaged(found)
         if not found:
             return None
         return found[int(self._world.choices.pick("which", 0.0, lambda part: round(part, 3)) * len(found)) % len(found)]
+
+    def unstaged(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Without the objects that a plot is about: others rarely meddle with them."""
+        if not self.staged or self._world.choices.choose("meddles", (False, True), (4, 1)):
+            return found
+        return [item for item in found if item["metadata"]["name"] not in self.staged]
 
     def _delete(self) -> None:
         item = self._some()
@@ -275,7 +284,7 @@ class Actors:
         ]
         meta = old["metadata"]
         self.owner.create(old["kind"], meta["namespace"], meta["name"], old["spec"])
-        now = self.owner.call("GET", path_of(old))
+        now = self.owner.get(path_of(old))
         if now is not None and old.get("status"):
             headers = self._world.choices.choose("restore by", ("apply", "put"))
             body = {**_plain(now | {"kind": old["kind"]}), "status": old["status"]}
@@ -310,9 +319,12 @@ class Actors:
         return [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
 
     def _a_vm(self) -> Vm | None:
-        found = self.vms()
+        found = [vm for vm in self.vms() if not self._is_staged(vm)]
         part = self._world.choices.pick("which vm", 0.0, lambda part: round(part, 3))
         return found[int(part * len(found)) % len(found)] if found else None
+
+    def _is_staged(self, vm: Vm) -> bool:
+        return bool(self.staged) and name_of(vm).partition("-")[0] in {*self.staged, MAIN}
 
     def _stranger_destroys(self) -> None:
         vm = self._a_vm()
@@ -356,7 +368,7 @@ class Actors:
 
     def tag(self) -> str:
         """The tag of our installation."""
-        found = self.admin.call("GET", "/api/v1/namespaces/kube-system") or {}
+        found = self.admin.get("/api/v1/namespaces/kube-system") or {}
         return installation_tag(found["metadata"]["uid"])
 
     # The administrator.
@@ -378,7 +390,8 @@ class Actors:
         self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/team/secrets/key")
 
-    def _delete_namespace(self) -> None:
+    def delete_namespace(self) -> None:
+        """Delete a namespace with all that is in it."""
         self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/other")
 
@@ -407,7 +420,7 @@ class Actors:
         if self._world.scenario.own_account:
             return
         for namespace, form in self.forms.items():
-            found = self.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+            found = self.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
             good = secret_data("good", form)
             if found is None or found["data"] != {name: value for name, value in good.items() if value is not None}:
                 self.admin.put_secret(namespace, "key", good)

@@ -22,7 +22,7 @@ def administered(choices: Choices, settings: Settings) -> Settings:
 
 
 def _collector(choices: Choices, settings: Settings) -> Settings:
-    match choices.choose("collects orphans", ("", "real", "quick"), (6, 1, 2)):
+    match choices.choose("collects orphans", ("", "real", "quick"), (12, 1, 2)):
         case "real":
             return replace(settings, collect_orphans=True, **REAL)
         case "quick":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,19 @@ FINALIZER = "gpucloud.dev/finalizer"
 KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
 TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
 OPERATOR = "operator"
-RESTART, ACCEPT, PAUSED = "restart-requested-at", "accept-absence", "paused"
+UNSENT = {"Intended", "Unclear"}  # an order may be unsent: another process recorded it
+RESTART, ACCEPT, PAUSED, RECONCILE = "restart-requested-at", "accept-absence", "paused", "reconcile-requested-at"
+
+
+@dataclass(slots=True)
+class Intent:
+    """A record of an order, from when it was made until a status no longer says that the order may be unsent."""
+
+    order_id: str
+    name: str
+    recorded_at: str  # by the clock of the process that made it
+    committed: float
+    until: float = math.inf
 
 
 @dataclass(slots=True)
@@ -38,6 +51,7 @@ class Life:
     touched: bool = False  # a stranger destroyed or powered what was made for it
     writes: deque[float] = field(default_factory=deque)
     sends: deque[float] = field(default_factory=deque)
+    intents: list[Intent] = field(default_factory=list)
     recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
@@ -94,6 +108,11 @@ class Life:
         found = self.condition("Ready")
         return f"{found.get('status', '-')}/{found.get('reason', '-')}"
 
+    @property
+    def stalled(self) -> bool:
+        """Whether it calls a person."""
+        return bool(self.condition("Stalled").get("status") == "True")
+
     def keeps(self) -> bool:
         """Whether its deletion leaves the thing, as the spec says."""
         policy = (self.spec.get("deletion") or {}).get("policy")
@@ -139,13 +158,14 @@ class Books:
         life.now = after
         if after is not None:
             life.last = after
-            accepted, before_it = _annotated(after, ACCEPT), None if before is None else _annotated(before, ACCEPT)
+            accepted, before_it = annotated(after, ACCEPT), None if before is None else annotated(before, ACCEPT)
             life.accepted_absence |= accepted is not None and accepted != before_it
             self._note_wishes(life, before, after, user, now)
-            kept = life.keeps() or _annotated(after, PAUSED) == "true"
+            kept = life.keeps() or annotated(after, PAUSED) == "true"
             life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
+            self._note_intent(life, now)
         life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
         if user != OPERATOR and before is not None and after is not None:
             life.tampered |= before.get("status") != after.get("status") or _fixed(before) != _fixed(after)
@@ -154,17 +174,28 @@ class Books:
     @staticmethod
     def _note_wishes(life: Life, before: Any, after: Any, user: str, now: float) -> None:
         """What its owner asks for, and which restarts are recorded as done."""
-        was, wish = (None if item is None else (item.get("spec"), _annotated(item, RESTART)) for item in (before, after))
+        was, wish = (None if item is None else (item.get("spec"), annotated(item, RESTART)) for item in (before, after))
         if wish != was:
             life.asked_at = now
             life.restart_open = bool(wish and wish[1]) and (life.restart_open or was is None or was[1] != wish[1])
         done = (after.get("status") or {}).get("lastHandledRestartAt")
-        if user == OPERATOR and done == _annotated(after, RESTART):
+        if user == OPERATOR and done == annotated(after, RESTART):
             life.restart_open = False
         if user != OPERATOR and before is not None:
             old, new = ((item.get("status") or {}) for item in (before, after))
             changed = any(old.get(field) != new.get(field) for field in ("order", "lastHandledRestartAt", "operation"))
             life.restored |= changed and bool(new.get("order"))
+
+    @staticmethod
+    def _note_intent(life: Life, now: float) -> None:
+        """Whether the status records an order of which it does not know that it was sent."""
+        order = life.status.get("order") or {}
+        last = life.intents[-1] if life.intents else None
+        stands = order.get("state") in UNSENT
+        if last is not None and not (stands and order.get("id") == last.order_id):
+            last.until = min(last.until, now)
+        if stands and (last is None or order.get("id") != last.order_id):
+            life.intents.append(Intent(order.get("id", ""), order.get("name", ""), order.get("recordedAt", ""), now))
 
     def _let_go(self, life: Life, user: str) -> None:
         if user == OPERATOR:
@@ -181,7 +212,8 @@ class Books:
         return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
 
 
-def _annotated(item: dict[str, Any], name: str) -> str | None:
+def annotated(item: dict[str, Any], name: str) -> str | None:
+    """One of our annotations of an object."""
     found: str | None = (item["metadata"].get("annotations") or {}).get(f"gpucloud.dev/{name}")
     return found
 

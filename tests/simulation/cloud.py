@@ -176,6 +176,7 @@ class Cloud:
         old = world.grace * choose("stale by", (0.8, 3.0)) if fault == "list-stale" else 0.0
         made: dict[str, dict[str, Any]] = {
             "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": self._pause(fault)},
+            "cloud-403": {"kind": FaultKind.STATUS, "status": 403, "message": "You lack the permission Servers.Delete."},
             "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},
             "cloud-503": {"kind": FaultKind.STATUS, "status": 503, "message": "Try again later."},
             "cloud-lost": {"kind": FaultKind.RESET},
@@ -294,6 +295,10 @@ class Cloud:
         """Somebody else makes a VM of that name, in our tenant."""
         order = VmOrder(cluster, vpc, name, "A100_40GB_PCIe_1x", "on-demand", "", "acme", who)
         return self._outside(lambda: self.world.create_vm(order, ImageChoice(), self.now()), who)
+
+    def turn(self, **knobs: Any) -> None:
+        """Let this cloud behave otherwise from now on."""
+        self.world.rules.knobs = self.world.rules.knobs.model_copy(update=knobs)
 
     def set_capacity(self, total: int) -> None:
         """How many VMs fit in our cluster from now on."""

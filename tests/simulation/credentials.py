@@ -48,6 +48,7 @@ class Callers:
 
     def __init__(self) -> None:
         self.tokens: dict[str, str] = {}  # to the name of the login
+        self._known: dict[str, str] = {}  # by what stands in the Authorization header
 
     def issued(self, request: Request, response: Response) -> None:
         """The cloud has answered a login."""
@@ -63,8 +64,11 @@ class Callers:
         """The credential: ``key good``, or ``login good``, which has one name with all its tokens."""
         if request.path.endswith("/Authenticate"):
             return _named(LOGIN, json.loads(request.body or b"{}").get("password"))
-        scheme, _, secret = dict(request.headers).get("authorization", "").partition(" ")
-        return self.tokens.get(secret, "nobody") if scheme == "Bearer" else _named(KEY, secret)
+        shown = request.header("authorization")
+        scheme, _, secret = shown.partition(" ")
+        if scheme == "Bearer":
+            return self.tokens.get(secret, "nobody")
+        return self._known.get(shown) or self._known.setdefault(shown, _named(KEY, secret))
 
     def tenant(self, request: Request) -> str:
         """The tenant for which a request is carried out; empty when it is refused."""

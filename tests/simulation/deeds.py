@@ -55,7 +55,7 @@ class Deeds:
 
     def _one(self, *kinds: str) -> dict[str, Any] | None:
         """One of these, and rather one that has something in the cloud."""
-        found = self._owner.all(*kinds)
+        found = self._world.actors.unstaged(self._owner.all(*kinds))
         found = [one for one in found if _is_seen(one)] or found
         part = self._world.choices.pick(f"deed which {kinds[0]}", 0.0, lambda part: round(part, 3))
         return found[int(part * len(found)) % len(found)] if found else None
@@ -84,7 +84,7 @@ class Deeds:
     def _purge(self) -> None:
         """Somebody deletes everything, or all VMs, in whichever namespace."""
         kinds = self._world.choices.choose("purged", (("GpuVM",), OBJECTS))
-        for item in self._owner.all(*kinds):
+        for item in self._world.actors.unstaged(self._owner.all(*kinds)):
             self._owner.delete(item)
 
     def _stamp(self) -> str:

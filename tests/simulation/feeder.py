@@ -187,6 +187,8 @@ class Stream:
             domain = f"watch {self._plural}"
             fault = world.weather.strikes(("watch-cut", "watch-410", "watch-slow"), domain)
             slow = world.choices.choose(f"slow {domain}", (5.0, 20.0, 1.0)) if fault == "watch-slow" else 0.0
+            arranged, late = world.arranged.told(self._plural)
+            fault, slow = arranged or fault, slow + late
             told = {"watch-cut": None, "watch-410": {"type": "ERROR", "object": {"code": 410}}}.get(fault, event)
             self._send(told, world.latency(domain) + slow)
             if not self._open:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PRICES = {"A100_40GB_PCIe_1x": 2.05, "A100_40GB_PCIe_2x": 4.10}  # dollars an hour, as the cloud's catalogue says
 HOLDS_NO_ROOM = frozenset({"NotOrdered", "Lost", "Gone"})  # states of an order that no limit counts
 AHEAD = timedelta(minutes=5)  # a release for later than that releases nothing
+READ_SECONDS = 15.0  # for so long an operator may know an older release: it reads a namespace every 5 s, from a memory of 5 s
 SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
 
 
@@ -39,6 +40,9 @@ class Guarding:
     def __init__(self, world: World) -> None:
         self._world = world
         self._passed: defaultdict[str, dict[str, Departure]] = defaultdict(dict)  # by process and UID
+        self._released: defaultdict[str, list[tuple[float, datetime]]] = defaultdict(
+            list
+        )  # by namespace: until when, and up to
         self._held: set[str] = set()  # UIDs of those that an operator's status calls held
 
     @property
@@ -49,6 +53,12 @@ class Guarding:
     def on(self) -> bool:
         """Whether there is a guard."""
         return self._settings.brake_vms > 0 or self._settings.brake_price_per_hour > 0
+
+    def takes_back(self, meta: dict[str, Any]) -> None:
+        """A namespace changes. Its release as it was may be what an operator has read, and acts on."""
+        stamp = self._stamp((meta.get("annotations") or {}).get(RELEASE))
+        if stamp is not None:
+            self._released[meta["name"]].append((self._world.loop.time(), stamp))
 
     # What an operator does.
 
@@ -191,14 +201,18 @@ class Guarding:
         return False
 
     def _is_released(self, life: Life) -> bool:
-        """Whether a person has said that this deletion was meant, on the object or on its namespace."""
+        """Whether a person has said that this deletion was meant, on the object or on its namespace.
+
+        What a namespace said lately counts: an operator reads it every few seconds.
+        """
         meta = life.last["metadata"]
         if self._stamp((meta.get("annotations") or {}).get(RELEASE)) is not None:
             return True
-        namespace = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{meta['namespace']}") or {}
+        namespace = self._world.actors.admin.get(f"/api/v1/namespaces/{meta['namespace']}") or {}
         stamp = self._stamp((namespace.get("metadata", {}).get("annotations") or {}).get(RELEASE))
         entered = meta.get("deletionTimestamp")
-        return stamp is not None and entered is not None and _time(entered) <= stamp
+        lately = [was for until, was in self._released[meta["namespace"]] if self._world.loop.time() - until < READ_SECONDS]
+        return entered is not None and any(one is not None and _time(entered) <= one for one in (stamp, *lately))
 
     def _stamp(self, text: str | None) -> datetime | None:
         if not text:

@@ -1,6 +1,6 @@
 """``python -m simulation --defects``: plants each defect in a copy of the product and runs histories until one finds it.
 
-A find counts only when the same history is clean without the defect. The patches of ``tests/planted`` are planted too.
+A find counts only when the same history is clean without the defect.
 """
 
 from __future__ import annotations
@@ -13,31 +13,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simulation.defects import AIMS, DEFECTS
+from simulation.aims import AIMS
+from simulation.defects import DEFECTS
+from simulation.planting import plant
 
 ROOT = Path(__file__).parents[2]
-PLANTED = ROOT / "tests" / "planted"
 VIOLATION = re.compile(r"^seed (?P<seed>\d+): (?P<oracle>.+?) at [\d.]+ s:", re.MULTILINE)
 
 
-def planted_in(copy: Path, name: str) -> None:
-    """Plant one defect in a copy of the product's source."""
-    if name in DEFECTS:
-        for file, old, new in DEFECTS[name]:
-            path = copy / "gpucloud" / file
-            text = path.read_text()
-            if text.count(old) != 1:
-                raise ValueError(f"{name!r} cannot be planted any more: {old!r} stands {text.count(old)} times in {file}")
-            path.write_text(text.replace(old, new))
-        return
-    git = shutil.which("git") or "git"
-    command = [git, "apply", "-p1", str(PLANTED / f"{name}.patch")]
-    subprocess.run(command, cwd=copy, check=True, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(copy.parent)})  # noqa: S603
-
-
-def names() -> list[str]:
-    """All defects: first the histories of this module, then those of ``tests/planted``."""
-    return [*DEFECTS, *sorted(path.stem for path in PLANTED.glob("*.patch"))]
+def planted_in(copy: Path, name: str) -> list[Path]:
+    """Plant one defect in a copy of the product's source; answers the files that have changed."""
+    return plant(copy / "gpucloud", DEFECTS[name])
 
 
 def found_after(name: str, most: int, processes: int) -> str:
@@ -81,7 +67,7 @@ def _campaign(product: Path, first: int, histories: int, processes: int, aim: tu
 def table(most: int, processes: int, only: str = "") -> int:
     """Plant each, and say what found it. Exit code 0: all were found."""
     missed = 0
-    for name in names():
+    for name in DEFECTS:
         if only and only not in name:
             continue
         said = found_after(name, most, processes)

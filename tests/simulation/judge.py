@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, deque
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client import generate_latest
@@ -17,16 +18,19 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation import ending
-from simulation.books import KINDS, OPERATOR, TABLES, Books, Life
+from simulation.books import KINDS, OPERATOR, TABLES, Books, Intent, Life
 from simulation.cloud import CREATES, Order, key_of, name_of, place_of
 from simulation.collecting import Collecting
 from simulation.credentials import KEYS
 from simulation.guarding import Guarding
 from simulation.listings import Listings
 from simulation.logs import SimulatedLog
+from simulation.process import EPOCH
 from simulation.promises import POWER, Promises
 from simulation.rates import Rates
+from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing, Sightings
+from simulation.writes import Writes
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -84,8 +88,10 @@ class Judge:
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
         self._powered: dict[str, float] = {}  # when an operator last sent a power call, by the VM's name
+        self._kills: list[float] = []
         self._appeared: dict[str, float] = {}  # UID to when its object came, or came back
         self.collecting, self.guarding, self.rates = Collecting(world), Guarding(world), Rates(world)
+        self.written = Writes(world)
 
     def found(self, oracle: str, text: str) -> None:
         """It must never be."""
@@ -102,14 +108,24 @@ class Judge:
         """A process, or the world, ended by an error."""
         self.found(f"broken {type(error).__name__}", f"{process.name}: {error!r}")
 
+    def ended(self) -> None:
+        """A process came to its end by itself: what it has not sent by now it never sends."""
+        self._kills.append(self._world.loop.time())
+
     def died(self, process: Process) -> None:
-        """A process was killed, or put to sleep. What it had just been answered, it had no time to record."""
+        """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record.
+
+        Nor had it while the apiserver was away, and right before that.
+        """
         self.sometimes["process died or slept"] += 1
+        if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
+            self._kills.append(self._world.loop.time())
         self.collecting.slept()
         now = self._world.loop.time()
-        self._sightings.forgotten(process.name, now - RECORDED_SECONDS)
+        recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
+        self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer == "accepted" and now - order.known < RECORDED_SECONDS:
+            if order.sender == process.name and order.answer == "accepted" and order.known > recorded:
                 order.answer = "unclear"
         self.disturbed()
 
@@ -148,8 +164,7 @@ class Judge:
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
-        if commit.plural == "secrets":
-            self._note_secret(commit)
+        self._note_others(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
         life = self.books.take(commit.plural, commit.before, commit.after, commit.user, self._world.loop.time())
@@ -161,6 +176,7 @@ class Judge:
         if commit.user == OPERATOR:
             life.mutations += 1
             self._note_write(life)
+            self.written.committed(life, commit.before, commit.after)
         elif commit.user != "system:namespace-controller":
             self.disturbed()
         if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
@@ -170,8 +186,19 @@ class Judge:
             self.found("nested words", f"{life.name}: {ready[:300]}")
         self.weigh(life)
 
+    def _note_others(self, commit: Any) -> None:
+        """What is no object of ours in the cloud: Secrets, accounts and namespaces."""
+        if commit.plural == "secrets":
+            self._note_secret(commit)
+        if commit.plural in {"secrets", "gpucloudaccounts"} and commit.user == OPERATOR:
+            self.written.freed(commit.plural, commit.before, commit.after)
+        if commit.plural == "namespaces" and commit.before is not None:
+            self.guarding.takes_back(commit.before["metadata"])
+
     def _note_secret(self, commit: Any) -> None:
         meta = (commit.after or commit.before)["metadata"]
+        if meta["name"] != "key":
+            return
         self._sightings.secret(meta["namespace"], (commit.after or {}).get("data") or {}, self._world.loop.time())
         if commit.after is None or "deletionTimestamp" not in meta:
             self._secrets.pop(meta["namespace"], None)
@@ -188,7 +215,9 @@ class Judge:
 
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""
+        self.sometimes["etcd restored"] += 1
         self.disturbed()
+        self.written.restored()
         store, there = self._world.api.store, {}
         for resource in self._world.api.resources:
             if resource.plural in KINDS:
@@ -244,15 +273,21 @@ class Judge:
         """Whether this process holds the Lease."""
         return self._promises.is_leader(process)
 
-    def writes(self, process: Process, method: str, path: str) -> None:
+    def writes(self, process: Process, method: str, path: str, body: str | None = None) -> None:
         """An operator sends a write of one of our objects to the apiserver."""
         if method != "GET" and "/apis/gpucloud.dev/" in path:
             self._promises.led(process, f"{method} {path}")
+            self.written.sent(process, method, path, body)
+
+    def reaches(self, process: Process, address: str) -> None:
+        """An operator sends a request, with a credential, to this address."""
+        if address != ENDPOINT:
+            self.found("endpoint", f"{process.name} sends a credential to {address}, which nobody has declared")
 
     def answered(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
-        self._promises.answered(process, operation, asked_name(request), response)
+        self._promises.answered(process, operation, request, response)
         if operation in CREATES:
             place = asked_place(request, self._world.cloud.callers.tenant(request))
             name = asked_name(request)
@@ -282,7 +317,7 @@ class Judge:
                 )
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
-            self._promises.listed(operation, self._last_good.get(operation, 0.0))
+            self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""
@@ -291,6 +326,7 @@ class Judge:
         life = self.books.lives.get(maker)
         if change.before is None:
             self._made(table, maker)
+            self._promises.made(maker)
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
@@ -380,8 +416,12 @@ class Judge:
         an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
         showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
-        Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened.
+        Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened. And an order was
+        recorded whose process was killed, or ended, and was never sent: a known limit (docs/reliability.md), since the record
+        cannot tell it from one whose process was killed right after sending it.
         """
+        if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
+            return True
         name, made, shown, between = name_of(row), self._time_of(row), self._shown, self._sightings.between
         orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
         for order in orders:
@@ -400,6 +440,21 @@ class Judge:
                     return True
         gone = self._gone(kind, name, made)
         return gone is not None and between(row, gone.namespace, shown(gone.at), shown(made)) < 2
+
+    def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
+        """Whether a thing was made under the chosen name of an order that its process could not send any more."""
+        if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
+            return False
+        began = self._recorded(intent)
+        sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
+        killed = any(began <= at <= intent.until for at in self._kills)
+        return killed and not sent and self._looked(kind, began) - self._world.cloud.lag <= self._time_of(row) <= intent.until
+
+    def _recorded(self, intent: Intent) -> float:
+        """When a record was made, by the clock of the process whose record can have been committed at that time."""
+        said = (datetime.fromisoformat(intent.recorded_at) - EPOCH).total_seconds() if intent.recorded_at else intent.committed
+        times = (said - process.skew for process in self._world.processes)
+        return max((at for at in times if at <= intent.committed), default=intent.committed)
 
     def _looked(self, kind: str, ordered: float) -> float:
         """When the listing was made by which the name was free at this order: none that is older is acted upon."""
@@ -466,17 +521,24 @@ class Judge:
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
 
-        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002).
+        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002). Or the cloud gave what was ordered
+        a name of its own, and the process that was told it ended before the apiserver had taken it: nothing tells that name.
         """
         orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
-        delays = [self._delay(row, orders) for _, row, maker in self._world.cloud.live() if maker == life.uid]
-        late = max(delays, default=0.0) + self._world.cloud.lag
-        return any(order.answer != "accepted" for order in orders) and late >= self._world.grace
+        rows = [row for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        late = max((self._delay(row, orders) for row in rows), default=0.0) + self._world.cloud.lag
+        unheard = any(name_of(row) in self._world.cloud_names and self._made_unclear(row, orders) for row in rows)
+        return unheard or (any(order.answer != "accepted" for order in orders) and late >= self._world.grace)
 
     def _delay(self, row: Row, orders: list[Order]) -> float:
         """How long after its order, the last one before it, a thing was made, if that order had no clear answer."""
         before = [order for order in orders if order.at <= self._time_of(row)]
         return self._time_of(row) - before[-1].at if before and before[-1].answer != "accepted" else 0.0
+
+    def _made_unclear(self, row: Row, orders: list[Order]) -> bool:
+        """Whether the last order before a thing was made had no answer that its process could record."""
+        before = [order for order in orders if order.at <= self._time_of(row)]
+        return bool(before) and before[-1].answer == "unclear"
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""
@@ -544,20 +606,21 @@ class Judge:
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""
-        found = self._world.actors.admin.call("GET", f"/api/v1/namespaces/{namespace}/secrets/key")
+        found = self._world.actors.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
         if found is None or "deletionTimestamp" not in found["metadata"]:
             return False
         users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
         # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
-        held = {(life.status.get("order") or {}).get("state") for life in users} & {"Lost", "Accepted", "Unclear", "Overdue"}
-        return bool(held) or any(life.uid in owners for life in users)
+        states = {life.uid: (life.status.get("order") or {}).get("state") for life in users}
+        held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
+        # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
+        blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
+        return bool(held) or blind or any(life.uid in owners for life in users)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""
-        found = self._world.actors.admin.call(
-            "GET", f"/apis/gpucloud.dev/v1alpha1/namespaces/{namespace}/gpucloudaccounts/default"
-        )
+        found = self._world.actors.admin.get(f"/apis/gpucloud.dev/v1alpha1/namespaces/{namespace}/gpucloudaccounts/default")
         said = ((found or {}).get("status") or {}).get("conditions") or ()
         return any((one["type"], one["status"], one["reason"]) == ("Stalled", "True", "TenantMismatch") for one in said)
 

@@ -6,6 +6,7 @@ still be saved, and an order that its caller gave up may still be carried out.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from simulation.process import PROCESS
 from simulation.weather import CLOUD_READ, CLOUD_WRITE, KUBE
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from simulation.process import Process
@@ -31,6 +31,7 @@ LISTINGS = frozenset({"GetServers", "GetSnapshots", "GetVpcs"})
 OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-")) | {"word"}
 LIES = frozenset({"list-partial", "list-empty", "list-stale", "list-twice"})  # nothing in them shows that they are untrue
 TRUE_AFTER_A_LIE = 2  # listings: one of them may be for another than who took the lie in
+DRIP_SECONDS = 9.0
 DEATHS = ("", "sent", "committed", "answered")
 
 
@@ -60,7 +61,7 @@ class Link:
         world = self.world
         waiter: asyncio.Future[Any] = world.loop.create_future()
         there, back = (latency(world, f"{domain} {way}", slow=slow) for way in ("there", "back"))
-        death = world.death(self.process, domain)
+        death = world.arranged.kills(domain) or world.death(self.process, domain)
 
         def arrive() -> None:
             if death == "sent":
@@ -99,7 +100,7 @@ class KubeLink(Link):
             NoAnswer: no whole answer came.
         """
         world = self.world
-        world.judge.writes(self.process, method, urlsplit(path).path)
+        world.judge.writes(self.process, method, urlsplit(path).path, body)
         domain = f"kube {method} {_resource(path)}"
         fault = world.weather.strikes(KUBE, domain)
         if world.kube_is_down():
@@ -117,12 +118,15 @@ class KubeLink(Link):
                 return self._told(method, path, body, NoAnswer("ConnectionReset"))
             if fault == "kube-409":
                 world.actors.overtake(urlsplit(path).path)
+            world.arranged.arrives(method, urlsplit(path).path)
             answer = self._carry_out(method, path, body, headers)
             return NoAnswer("ConnectionReset") if fault == "kube-unsaid" else answer
 
         answer = await self.travel(domain, slow=slow, deed=deed)
         if isinstance(answer, NoAnswer):
             raise answer
+        if answer.status < 300:
+            world.judge.written.answered(self.process, method, urlsplit(path).path, answer.text)
         return answer  # type: ignore[no-any-return]
 
     def _carry_out(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
@@ -152,6 +156,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         """Answer, or raise what a network raises."""
         world = self.world
         plain = await _plain(request)
+        world.judge.reaches(self.process, f"{request.url.scheme}://{request.url.host}")
         operation = world.cloud.operation(plain)
         changes = plain.method != "GET" and operation not in {"Authenticate", "RefreshToken"}
         kinds = CLOUD_WRITE if changes else CLOUD_READ if operation in LISTINGS else _READS
@@ -160,6 +165,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
         fault = self._lies_once(operation, plain, fault) if operation in LISTINGS else fault
+        fault = world.arranged.strikes(operation) or fault
         world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
@@ -171,7 +177,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
                 raise BufferError("what nobody thought of")
             raise httpx.ReadError("the simulated cloud reset the connection", request=request)
-        return httpx.Response(response.status, headers=_headers(response), stream=_Body(response, request), request=request)
+        body = _Body(response, request, drips=fault == "cloud-drip")
+        return httpx.Response(response.status, headers=_headers(response), stream=body, request=request)
 
     def _lies_once(self, operation: str, request: Request, fault: str) -> str:
         """The fault; but what is taken for a good listing lies at most once in a row, as one listing proves nothing.
@@ -222,10 +229,15 @@ async def _plain(request: httpx.Request) -> Request:
     return Request(
         method=request.method,
         path=request.url.path,
-        query=tuple(parse_qsl(request.url.query.decode("ascii"), keep_blank_values=True)),
+        query=_query(request.url.query),
         headers=tuple((name.lower(), value) for name, value in request.headers.multi_items()),
         body=await request.aread(),
     )
+
+
+@lru_cache(maxsize=256)
+def _query(text: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(text.decode("ascii"), keep_blank_values=True))
 
 
 def _headers(response: Response) -> list[tuple[str, str]]:
@@ -233,14 +245,19 @@ def _headers(response: Response) -> list[tuple[str, str]]:
 
 
 class _Body(httpx.AsyncByteStream):
-    """A body that comes whole, or breaks off half-way."""
+    """A body that comes whole, breaks off half-way, or drips for hours: each drop within the time of a single read."""
 
-    def __init__(self, response: Response, request: httpx.Request) -> None:
+    def __init__(self, response: Response, request: httpx.Request, *, drips: bool) -> None:
         self._response = response
         self._request = request
+        self._drips = drips
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         body = self._response.body
+        while self._drips and body:
+            yield body[:1]
+            body = body[1:]
+            await asyncio.sleep(DRIP_SECONDS)
         if self._response.ending is Ending.CUT_BODY:
             yield body[: len(body) // 2]
             raise httpx.RemoteProtocolError("peer closed connection without sending complete body", request=self._request)

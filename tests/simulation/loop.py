@@ -52,7 +52,13 @@ class Timer(Handle, events.TimerHandle):
     __slots__ = ()
 
     def __init__(self, when: float, callback: Any, args: Any, loop: VirtualLoop, context: Context) -> None:
-        super().__init__(callback, args, loop, context)
+        self._context = context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = None
+        self._source_traceback = None
         self._when = when
         self._scheduled = False
 
@@ -85,13 +91,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
         """Run it after all that is ready."""
-        handle = Handle(callback, args, self, self._own(context))
+        handle = Handle(callback, args, self, contextvars.copy_context() if context is None else self._own(context))
         self._ready.append(handle)
         return handle
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
         """Run it at that time, or now if it has passed."""
-        timer = Timer(when, callback, args, self, self._own(context))
+        timer = Timer(when, callback, args, self, contextvars.copy_context() if context is None else self._own(context))
         self._sequence += 1
         heapq.heappush(self._timers, (when, (self._sequence * _ODD ^ self._mix) & _MASK, self._sequence, timer))
         return timer
@@ -106,10 +112,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         context.run(PROCESS.set, process)
         return self.call_soon(callback, *args, context=context)
 
-    def _own(self, context: Context | None) -> Context:
+    def _own(self, context: Context) -> Context:
         """The context with a process in it: a fresh one belongs to whoever made it."""
-        if context is None:
-            return contextvars.copy_context()
         if context.get(PROCESS) is None:
             context.run(PROCESS.set, self.current)
         return context

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.meta import API_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from simulation.world import World
 
 PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
@@ -25,22 +27,21 @@ class People:
         self._who = who
 
     def call(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> dict[str, Any] | None:
-        """Call the apiserver; None when it refuses."""
+        """Change something; None when the apiserver refuses."""
         text = None if body is None else json.dumps(body)
         answer = self._world.api.request(self._who, method, path, body=text, headers=headers or {})
-        if method != "GET":
-            said = "" if body is None else " " + json.dumps(body, ensure_ascii=False)[:160]
-            self._world.tell(self._who, f"{method} {path}{said}", str(answer.status))
+        said = "" if body is None else " " + json.dumps(body, ensure_ascii=False)[:160]
+        self._world.tell(self._who, f"{method} {path}{said}", str(answer.status))
         document: dict[str, Any] = json.loads(answer.text)
         return document if answer.status < 300 else None
 
+    def get(self, path: str) -> Mapping[str, Any] | None:
+        """What stands at a path; None for nothing."""
+        return self._world.api.object(path)
+
     def all(self, *kinds: str) -> list[dict[str, Any]]:
         """Objects of these kinds, each with its kind."""
-        found = []
-        for kind in kinds:
-            listed = self.call("GET", f"/apis/{API_VERSION}/{PLURALS[kind]}") or {}
-            found += [{**item, "kind": kind} for item in listed.get("items") or ()]
-        return found
+        return [{**body, "kind": kind} for kind in kinds for body in self._world.api.objects(PLURALS[kind])]
 
     def create(self, kind: str, namespace: str, name: str, spec: dict[str, Any], **meta: Any) -> dict[str, Any] | None:
         """Create an object."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
-from simulation.cloud import CREATES, name_of
+from simulation.books import RECONCILE, annotated
+from simulation.cloud import CREATES, name_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ SECRET_SECONDS = 100.0  # a Secret in use is read every 30 s; an apiserver that 
 IN_USE_SECONDS = 90.0  # what has been in a VPC for so long was shown by more than one listing
 RESTARTED_SECONDS = 60.0  # beside graces: a restart's last call may be repeated for so long
 MOMENT_SECONDS = 0.5
+MOST_REORDERS = 3  # docs/adr/0013
 BLIND_SECONDS = 100.0  # retries of a listing back off to 30 s, those of a write to a minute
 LISTED = {"GetServers": "GpuVM", "GetVpcs": "GpuVpc", "GetSnapshots": "GpuSnapshot"}
 POWER = frozenset({"StartServer", "StopServer"})
@@ -38,13 +40,22 @@ class Accepted:
     sender: str
 
 
+class _Asked(NamedTuple):
+    """What an owner last asked for, by an annotation, and since when what is ordered counts as their wish."""
+
+    request: str | None
+    since: float
+
+
 class Promises:
     """Looks at each call as it is sent. ``found`` takes what must never be."""
 
     def __init__(self, world: World, found: Callable[[str, str], None]) -> None:
         self._world = world
         self._found = found
-        self._powered: dict[str, Accepted] = {}
+        self._powered: dict[bytes, Accepted] = {}  # by the body of the call: names are unique in one VPC of one cluster only
+        self._looking: dict[str, float] = {}  # when a process first listed anything, by its name
+        self._asked: dict[str, _Asked] = {}  # by UID: since when orders that made nothing are counted
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
@@ -52,12 +63,13 @@ class Promises:
         self.led(process, f"{operation} {name!r}")
         if operation in CREATES:
             self._with_a_living_secret(operation, name)
+            self._not_without_end(operation, name)
         if operation == "CreateSnapshot":
             self._within_one_namespace(request, name)
         if operation == "DestroyVpc":
             self._empty(name)
         if operation in POWER:
-            self._not_again(process, operation, name)
+            self._not_again(process, operation, request, name)
         if operation == "StopServer":
             self._wanted_off(name, json.loads(request.body))
         if operation == "CreateServer":
@@ -66,10 +78,30 @@ class Promises:
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self._nobody_needs_it(operation, request, name)
 
-    def answered(self, process: Process, operation: str, name: str, response: Response) -> None:
+    def answered(self, process: Process, operation: str, request: Request, response: Response) -> None:
         """The cloud has answered."""
         if operation in POWER and response.status < 300:
-            self._powered[name] = Accepted(operation, self._world.loop.time(), process.name)
+            self._powered[request.body] = Accepted(operation, self._world.loop.time(), process.name)
+
+    def made(self, uid: str) -> None:
+        """The cloud has made something for an object."""
+        if uid in self._asked:
+            self._asked[uid] = _Asked(self._asked[uid].request, self._world.loop.time())
+
+    def _not_without_end(self, operation: str, name: str) -> None:
+        """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called.
+
+        Excused: an acceptance that a process had no time to record before it died; a status that somebody else wrote.
+        """
+        for life in self._world.judge.books.recording(CREATES[operation], name):
+            request = annotated(life.last, RECONCILE)
+            asked = self._asked.get(life.uid)
+            if asked is None or asked.request != request:
+                asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())
+            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= asked.since)
+            accepted = sum(one.answer == "accepted" for one in orders)
+            if accepted > MOST_REORDERS and not (life.tampered or life.restored):
+                self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
 
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""
@@ -114,7 +146,7 @@ class Promises:
         if not settings.leader_elect:
             return None
         path = f"/apis/coordination.k8s.io/v1/namespaces/{settings.lease_namespace}/leases/{settings.lease_name}"
-        found = self._world.actors.admin.call("GET", path)
+        found = self._world.actors.admin.get(path)
         return None if found is None else found.get("spec") or {}
 
     def _with_a_living_secret(self, operation: str, name: str) -> None:
@@ -136,11 +168,12 @@ class Promises:
         world, said = self._world, json.loads(request.body)
         if not world.scenario.own_account:
             return
+        asked = (said.get("sourceVMName"), (str(said.get("cluster")).casefold(), said.get("namespace")))
         for life in world.judge.books.recording("GpuSnapshot", name):
             for table, row, maker in world.cloud.live():
                 source = world.judge.books.lives.get(maker)
-                if table != "vms" or source is None or name_of(row) != said.get("sourceVMName"):
-                    continue
+                if table != "vms" or source is None or (name_of(row), place_of(row)) != asked:
+                    continue  # a name is one VM's within a cluster and VPC only
                 if source.last["metadata"]["namespace"] != life.last["metadata"]["namespace"]:
                     self._found("another's disk", f"{life.name} takes a snapshot of the VM of {source.name}")
 
@@ -177,16 +210,18 @@ class Promises:
             if table == "vms" and row.status.startswith("PENDING") and self._made_from.get(maker) in gone:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
 
-    def listed(self, operation: str, last_good: float) -> None:
+    def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be reached, a process that was paused, and an object that is.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is. And a process that
+        has taken over meanwhile: nothing records when another's last listing came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
+        looking = self._looking.setdefault(process.name, world.loop.time())
         if kind is None or world.weather.disturbs_kube():
             return
         settings, books = world.scenario.settings, world.judge.books
-        unseen = world.loop.time() - max(last_good, world.judge.last_disturbance)
+        unseen = world.loop.time() - max(last_good, looking, world.judge.last_disturbance)
         if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
             return
         for life in books.standing():
@@ -194,9 +229,9 @@ class Promises:
             if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
 
-    def _not_again(self, process: Process, operation: str, name: str) -> None:
+    def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:
         """A power call that was accepted is not sent again before its effect can show."""
-        before = self._powered.get(name)
+        before = self._powered.get(request.body)
         if before is None or (before.operation, before.sender) != (operation, process.name):
             return
         if self._world.loop.time() - before.at < self._world.grace / 2:

@@ -84,8 +84,10 @@ class Replica:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             self._world.judge.broke(process, error)
+        self._world.judge.ended()
         process.kill(asyncio.all_tasks())
         self._world.tell(process.name, "ends", "" if error is None else repr(error))
+        self._world.judge.died(process)
         self._world.later(RESTART_SECONDS, self.start)
 
     async def _serve(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.settings import Credentials, Settings
 from simulation import administration
@@ -24,6 +24,19 @@ SCALED = {
     "lease_retry_period_seconds": 1.5,
     "workers": 8,
 }
+
+
+class Storm(NamedTuple):
+    """For how many graces faults and people go on, and how often people act: at least, and up to how much more."""
+
+    graces: float
+    more_graces: float
+    acts: int
+    more_acts: int
+
+
+LONG, SHORT = Storm(3.0, 4.0, 4, 9), Storm(0.8, 1.4, 2, 5)
+LONG_ONES = 0.3  # of all histories: most defects show soon, and time is what a history costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +62,7 @@ def draw(choices: Choices) -> Scenario:
     form = choices.choose("own login", (KEY, LOGIN), (3, 1)) if owns else KEY
     replicas = 2 if choices.draw("replicas") < 0.15 else 1
     elects = replicas == 2 or choices.draw("elects") < 0.05
-    scaled = choices.draw("scaled") < 0.5
+    scaled = choices.draw("scaled") < 0.65
     settings = Settings(
         endpoint=(f"default={ENDPOINT}",),
         credentials=own(form) if owns else Credentials(),
@@ -59,5 +72,7 @@ def draw(choices: Choices) -> Scenario:
     )
     settings = administration.administered(choices, replace(settings, **SCALED) if scaled else settings)
     more = administration.ABANDONING if administration.collects_quickly(settings) else 0
-    stormy = settings.create_grace_seconds * (2 + 4 * choices.draw("stormy") + more)
-    return Scenario(settings, replicas, owns, stormy, int(3 + 9 * choices.draw("slots")) + more // 2, form)
+    storm = LONG if choices.draw("long") < LONG_ONES else SHORT
+    stormy = settings.create_grace_seconds * (storm.graces + storm.more_graces * choices.draw("stormy") + more)
+    slots = int(storm.acts + storm.more_acts * choices.draw("slots")) + more // 2
+    return Scenario(settings, replicas, owns, stormy, slots, form)

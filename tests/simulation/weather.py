@@ -7,7 +7,7 @@ All at once would keep each other from showing.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from simulation.choices import Choices
@@ -30,6 +30,13 @@ CALM = 0.1
 RATES = (0.02, 0.05, 0.1, 0.3)
 
 
+class _Odds(NamedTuple):
+    """What may strike, nothing first, and how often each does."""
+
+    options: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
 class Weather:
     """Which faults there are. ``over`` ends them all. ``without``: kinds of faults and acts that are left out."""
 
@@ -40,6 +47,8 @@ class Weather:
         self.over = False
         self.met: Counter[str] = Counter()
         self.rates: dict[str, float] = {}
+        self.plotted: set[str] = set()  # kinds that a plot brings about, and nothing else
+        self._odds: dict[tuple[str, ...], _Odds] = {}  # by the kinds that a call may meet
         calm = choices.draw("calm") < CALM
         for kind in KINDS:
             rate = choices.choose(f"weather {kind}", (0.0, *RATES), ((1 - ON) / ON * len(RATES), *(1.0 for _ in RATES)))
@@ -53,20 +62,20 @@ class Weather:
     @property
     def tells_news(self) -> bool:
         """Whether no fault of this history delays the news of objects, or loses them."""
-        return not self.rates.keys() & {*KUBE, *WATCH, "kube-outage"}
+        return not (self.rates.keys() | self.plotted) & {*KUBE, *WATCH, "kube-outage"}
 
     @property
     def shows_cloud(self) -> bool:
         """Whether no fault of this history hides from operators what the cloud has."""
-        return not self.rates.keys() & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
+        return not (self.rates.keys() | self.plotted) & {*CLOUD_READ, "cloud-outage", "cloud-budget", "lag", "own-id"}
 
     def has(self, kind: str) -> bool:
         """Whether this kind belongs to this history, and faults are not over."""
-        return not self.over and kind in self.rates
+        return not self.over and (kind in self.rates or kind in self.plotted)
 
     def disturbs_kube(self) -> bool:
         """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
-        return any(kind in self.rates for kind in ("kube-outage", "pause"))
+        return any(kind in self.rates or kind in self.plotted for kind in ("kube-outage", "pause"))
 
     def deafens(self) -> bool:
         """Whether news from the apiserver may come very late."""
@@ -74,11 +83,15 @@ class Weather:
 
     def strikes(self, kinds: tuple[str, ...], domain: str) -> str:
         """Which of these kinds strikes this call; empty for none."""
-        here = [kind for kind in kinds if kind in self.rates]
-        if self.over or not here:
+        odds = self._odds.get(kinds) or self._odds.setdefault(kinds, self._odds_of(kinds))
+        if self.over or len(odds.options) == 1:
             return ""
-        rates = [self.rates[kind] for kind in here]
-        found = self._choices.choose(f"fault {domain}", ("", *here), (max(0.3, 1.0 - sum(rates)), *rates))
+        found = self._choices.choose(f"fault {domain}", odds.options, odds.weights)
         if found:
             self.met[found] += 1
         return found
+
+    def _odds_of(self, kinds: tuple[str, ...]) -> _Odds:
+        here = [kind for kind in kinds if kind in self.rates]
+        rates = [self.rates[kind] for kind in here]
+        return _Odds(("", *here), (max(0.3, 1.0 - sum(rates)), *rates))

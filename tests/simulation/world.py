@@ -16,6 +16,7 @@ from simulation.actors import Actors
 from simulation.apiserver.namespaces import NamespaceController
 from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
+from simulation.arranged import Arranged
 from simulation.choices import Choices, fraction
 from simulation.cloud import Cloud
 from simulation.deeds import Deeds
@@ -72,6 +73,7 @@ class World:
         self.judge = Judge(self)
         self.cloud = Cloud(self)
         self.replicas = [Replica(self, number, self.scenario.settings) for number in range(self.scenario.replicas)]
+        self.arranged = Arranged(self)
         self.actors = Actors(self)
         self.deeds = Deeds(self)
         self.loop.on_death = self.kill
@@ -81,8 +83,9 @@ class World:
         return EPOCH + timedelta(seconds=self.loop.time())
 
     def stamp(self) -> str:
-        """The present time by the clock of the operator's machine, as people write it into an annotation."""
-        return f"{self.now() + timedelta(seconds=self.replicas[0].process.skew):%Y-%m-%dT%H:%M:%SZ}"
+        """The present time by the clock of the operator that leads, as people write it into an annotation."""
+        leading = next((one for one in self.replicas if self.judge.is_leader(one.process)), self.replicas[0])
+        return f"{self.now() + timedelta(seconds=leading.process.skew):%Y-%m-%dT%H:%M:%SZ}"
 
     def run(self) -> Judge:
         """From the beginning to the end."""
@@ -177,6 +180,11 @@ class World:
             return (0.0, 0.0)
         begin = self.choices.choose(f"{what} begins", (0.0, 0.2, 0.5, 0.8)) * self.scenario.stormy
         return (begin, begin + self.choices.choose(f"{what} lasts", (0.5, 2.0, 8.0)) * self.grace)
+
+    def kube_away_since(self, at: float) -> float:
+        """When the outage of the apiserver began, if it lasted beyond this time; else never."""
+        begin, end = self._outages["kube-outage"]
+        return begin if end > at else math.inf
 
     def kube_is_down(self) -> bool:
         """Whether nobody reaches the apiserver now."""

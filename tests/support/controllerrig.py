@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
+from gpucloud.engine.controller.controller import Controller, ControllerDeps
+from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key, WorkQueue
@@ -35,6 +36,7 @@ class FakeReconciler:
     gather_takes: float = 0.0
     act_takes: float = 0.0
     unsent: int = 0
+    slow: bool = False  # the effect of each call shows later
     outcome: Event | None = None  # of each call, where it is another than success
     acted: list = field(default_factory=list)
     left: list = field(default_factory=list)  # and whether it was still meant when its turn came
@@ -70,6 +72,9 @@ class FakeReconciler:
             return None
         return self.outcome or Event("Created", "Done.", verb, always=True)
 
+    def takes_time(self, _stored, _verb):
+        return self.slow
+
     def recording(self, uid, status):
         self.recorded.append((uid, status.order.name))
 
@@ -88,6 +93,7 @@ class Rig:
 
     def __init__(self, plan, **more):
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
+        self.outdated = []  # when the controller said that its cache may be
         self.queue = WorkQueue(self.clock, self.metrics)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
         self.events = EventRecorder(self.kube, self.clock, self.reconciler.store.entries)
@@ -100,6 +106,7 @@ class Rig:
             entropy=SystemEntropy(),
             is_leader=lambda: True,
             longest_spacing=60.0,
+            outdated=lambda: self.outdated.append(self.clock.mono()),
         )
         self.loop = Controller(self.reconciler, deps)
         self.workers = []

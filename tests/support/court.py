@@ -39,22 +39,25 @@ class Court:
 
     def writes(self, item, **status):
         now = self.hands.call("GET", path_of(item))
-        assert self.hands.call("PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **status}})
+        judged = {"observedGeneration": now["metadata"]["generation"]}
+        assert self.hands.call(
+            "PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **judged, **status}}
+        )
 
     def records(self, item, name):
         when = {"recordedAt": "2026-01-01T00:00:00Z"}
         self.writes(item, order={"state": "Intended", "name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **when})
 
-    def sends(self, operation, **said):
+    def sends(self, operation, fault="", **said):
         verb, path = ("DELETE", "DestroyServer") if operation == "DestroyServer" else ("POST", operation)
         body = b"" if verb == "DELETE" else json.dumps(said).encode()
         query = tuple(said.items()) if verb == "DELETE" else ()
         request = Request(verb, f"/api/v1/servers/virtual/{path}", query, SIGNED, body)
         self.judge.sent(self.operator, operation, request)
-        return self.world.cloud.carry_out(self.operator, operation, request, "").status
+        return self.world.cloud.carry_out(self.operator, operation, request, fault).status
 
-    def orders(self, name, **spec):
-        return self.sends("CreateServer", name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
+    def orders(self, name, fault="", **spec):
+        return self.sends("CreateServer", fault, name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
 
     def destroys(self, name):
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")

@@ -76,6 +76,12 @@ def ratio(value: float | None, other: float | None) -> str:
     return f"{value / other:.2f}"
 
 
+def lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table of these rows, of which the first is its head."""
+    head, *rest = rows
+    return [_row(head), _row(["---"] * len(head)), *map(_row, rest)]
+
+
 def _counted(found: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(found.items())) or "none"
 

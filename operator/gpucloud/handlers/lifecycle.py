@@ -13,7 +13,7 @@ from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 
 log = logging.getLogger("gpucloud.login")
@@ -22,8 +22,20 @@ log = logging.getLogger("gpucloud.login")
 NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
 
 
+WRITES_IN_FLIGHT = 20  # more only queue up inside the apiserver, each over a connection with a TLS handshake of its own
+REQUEST_SECONDS = 30.0  # until the headers of an answer, once a request has its turn
+LONGEST_REQUEST_SECONDS = 120.0  # its turn included: 10,000 objects may be given their finalizers at once
+
+
 class NoDiffBase(kopf.DiffBaseStorage):
-    """kopf keeps no copy of the last handled spec: we have no change handlers, and it would cost a write an object."""
+    """kopf keeps no copy of the last handled spec: we have no change handlers, and it would cost a write an object.
+
+    Nor is the copy made that it would be compared with: kopf makes one an event, a fifth of what an event costs.
+    """
+
+    def build(self, *, body: kopf.Body, extra_fields: Iterable[Any] | None = None) -> kopf.BodyEssence:  # noqa: ARG002
+        """Nothing is compared."""
+        return kopf.BodyEssence({})
 
     def fetch(self, *, body: kopf.Body) -> kopf.BodyEssence | None:  # noqa: ARG002 - the base class's form
         """Nothing is remembered."""
@@ -31,6 +43,27 @@ class NoDiffBase(kopf.DiffBaseStorage):
 
     def store(self, *, body: kopf.Body, patch: kopf.Patch, essence: kopf.BodyEssence) -> None:
         """Nothing is written."""
+
+
+class NoProgress(kopf.ProgressStorage):
+    """kopf keeps no progress of handlers: those of events have none, and those of timers keep theirs in memory."""
+
+    def fetch(self, *, key: Any, body: kopf.Body) -> kopf.ProgressRecord | None:  # noqa: ARG002 - the base class's form
+        """Nothing is remembered."""
+        return None
+
+    def store(self, *, key: Any, record: kopf.ProgressRecord, body: kopf.Body, patch: kopf.Patch) -> None:
+        """Nothing is written."""
+
+    def purge(self, *, key: Any, body: kopf.Body, patch: kopf.Patch) -> None:
+        """Nothing is there."""
+
+    def touch(self, *, body: kopf.Body, patch: kopf.Patch, value: str | None) -> None:
+        """Nothing is written."""
+
+    def clear(self, *, essence: kopf.BodyEssence) -> kopf.BodyEssence:
+        """It holds nothing of ours."""
+        return essence
 
 
 class PatientBackoff:
@@ -50,17 +83,25 @@ def register(
     """Let kopf log in as we do, so that one rotated token serves both. ``may_write``, if given, is asked before each write."""
 
     @kopf.on.login(registry=registry, id="login")
-    async def login(**_: Any) -> kopf.ConnectionInfo | kopf.AiohttpSession:
-        return connect() if may_write is None else gated(connect(), may_write)
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return gated(connect(), may_write)
 
 
-def gated(found: kopf.ConnectionInfo, may_write: Callable[[], bool]) -> kopf.AiohttpSession:
-    """The connection that kopf would make itself, over which no write leaves while it may not: kopf repeats writes for ever."""
+def gated(found: kopf.ConnectionInfo, may_write: Callable[[], bool] | None) -> kopf.AiohttpSession:
+    """The connection that kopf would make itself, over which few writes leave at once, and none while it may not.
+
+    kopf patches all objects of a list at once, and repeats for ever what fails.
+    """
+    in_flight = asyncio.Semaphore(WRITES_IN_FLIGHT)
 
     async def gate(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-        if request.method != "GET" and not may_write():
-            raise aiohttp.ClientConnectionError("this operator does not hold the Lease; nothing was written")
-        return await send(request)
+        if request.method == "GET":
+            async with asyncio.timeout(REQUEST_SECONDS):
+                return await send(request)
+        async with in_flight, asyncio.timeout(REQUEST_SECONDS):
+            if may_write is not None and not may_write():
+                raise aiohttp.ClientConnectionError("this operator does not hold the Lease; nothing was written")
+            return await send(request)
 
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, ssl=found.as_ssl_context()),
@@ -110,7 +151,7 @@ def settings(*, idle: bool = False) -> kopf.OperatorSettings:
     # One that only looks has no timers, and would take off the finalizer that stands for another's.
     chosen.persistence.finalizer = f"{GROUP}/kopf-idle" if idle else f"{GROUP}/kopf"
     chosen.persistence.diffbase_storage = NoDiffBase()
-    chosen.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP, v1=False)
+    chosen.persistence.progress_storage = NoProgress()
     chosen.posting.enabled = False  # events are the engine's: with action, and told once
     chosen.scanning.disabled = True  # no cluster-wide watch of CRDs and namespaces, and no rights for it
     chosen.peering.standalone = True  # a stray object named "default" must not switch peering on
@@ -121,7 +162,7 @@ def settings(*, idle: bool = False) -> kopf.OperatorSettings:
     chosen.watching.connect_timeout = 10
     chosen.watching.reconnect_backoff = 1.0
     chosen.watching.chunk_size = 500
-    chosen.networking.request_timeout = 30
+    chosen.networking.request_timeout = LONGEST_REQUEST_SECONDS
     chosen.networking.error_backoffs = PatientBackoff()
     chosen.networking.enforce_retry_after = True
     chosen.process.ultimate_exiting_timeout = 60

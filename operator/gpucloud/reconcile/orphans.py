@@ -174,8 +174,7 @@ def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
         return None
-    tenancy = f.status.tenancy
-    return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, tenancy, f.now.mono)
+    return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, f.tenancy, f.now.mono)
 
 
 def hold(facts: OrphanFacts) -> Hold | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile.price import NOTHING, shown, unknown
@@ -39,6 +39,11 @@ class Usage:
 def needs_price(usage: tuple[Usage, ...]) -> str | None:
     """The setting that cannot be checked while a price is unknown."""
     return next((_price_setting(item.quota) for item in usage if item.quota.price), None)
+
+
+def prices_only(usage: tuple[Usage, ...]) -> tuple[Usage, ...]:
+    """The limits on prices alone, for a VM that is counted among the VMs already."""
+    return tuple(replace(item, quota=replace(item.quota, vms=0)) for item in usage if item.quota.price > 0)
 
 
 def exceeded(usage: tuple[Usage, ...], price: Decimal | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -46,9 +47,14 @@ def raw_parameters(request: Request) -> dict[str, Any]:
 
 def redacted(route: Route, parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters fit to be shown: secrets and members that the operation does not have lose their value."""
-    model = route.query if route.body is None else route.body
-    shown = {field.alias or name for name, field in model.model_fields.items()} - SECRET_MEMBERS
+    shown = _members(route.query if route.body is None else route.body)
     return {name: value if name in shown else REDACTED for name, value in parameters.items()}
+
+
+@cache
+def _members(model: type[Payload]) -> frozenset[str]:
+    """The members of an operation that may be shown."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items()) - SECRET_MEMBERS
 
 
 def _first_values(request: Request) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from simulation.apiserver.refusals import Cause
@@ -42,13 +43,13 @@ def causes(meta: Mapping[str, Any]) -> list[Cause]:
     elif not DNS_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         found.append(_bad("metadata.name", name))
     for key, value in meta.get("labels", {}).items():
-        found += [_bad("metadata.labels", key)] if not QUALIFIED.fullmatch(key) else []
+        found += [_bad("metadata.labels", key)] if not _qualified(key) else []
         found += [_bad("metadata.labels", value)] if not LABEL_VALUE.fullmatch(value) else []
     annotations = meta.get("annotations", {})
-    found += [_bad("metadata.annotations", key) for key in annotations if not QUALIFIED.fullmatch(key.lower())]
+    found += [_bad("metadata.annotations", key) for key in annotations if not _qualified(key.lower())]
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > LONGEST_ANNOTATIONS:
         found.append(Cause("FieldValueTooLong", "metadata.annotations", "Too long: may not be more than 262144 bytes"))
-    found += [_bad("metadata.finalizers", name) for name in meta.get("finalizers", ()) if not QUALIFIED.fullmatch(name)]
+    found += [_bad("metadata.finalizers", name) for name in meta.get("finalizers", ()) if not _qualified(name)]
     return found
 
 
@@ -62,6 +63,11 @@ def changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
         told = f"Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {added}"
         found.append(Cause("FieldValueForbidden", "metadata.finalizers", told))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _qualified(name: str) -> bool:
+    return QUALIFIED.fullmatch(name) is not None
 
 
 def _bad(field: str, value: str) -> Cause:

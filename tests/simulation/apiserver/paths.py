@@ -37,9 +37,13 @@ class Paths:
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._served = {(resource.root, resource.plural): resource for resource in resources}
+        self._known: dict[str, Target] = {}
 
     def target(self, path: str) -> Target:
         """What a path names."""
+        return self._known.get(path) or self._known.setdefault(path, self._read(path))
+
+    def _read(self, path: str) -> Target:
         parts = [unquote(part) for part in path.split("/")[1:]]
         depth = 2 if parts[:1] == ["api"] else 3
         root, rest = "/" + "/".join(parts[:depth]), parts[depth:]

@@ -38,6 +38,7 @@ class Node:
     open: bool = False  # unknown fields stay
     list_type: str = "atomic"
     keys: tuple[str, ...] = ()
+    any_text: bool = False  # a string of which nothing is asked
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> Node:
@@ -59,6 +60,7 @@ class Node:
             open=not kind or more is True or bool(schema.get("x-kubernetes-preserve-unknown-fields")),
             list_type=str(schema.get("x-kubernetes-list-type", "atomic")),
             keys=tuple(schema.get("x-kubernetes-list-map-keys", ())),
+            any_text=kind == "string" and not pattern and not any(name in schema for name in LIMITS),
         )
 
 
@@ -82,9 +84,10 @@ def shaped(value: Any, node: Node, *, nulls: bool = False, like: Any = None) -> 
 def _shaped_object(value: dict[str, Any], node: Node, known: dict[str, Any], *, nulls: bool) -> dict[str, Any]:
     made: dict[str, Any] = {}
     changed = False
+    properties, values = node.properties, node.values
     for name, old in value.items():
-        child = node.properties.get(name, node.values)
-        if child is None and node.open:
+        child = properties.get(name, values)
+        if (child is not None and type(old) is str) or (child is None and node.open):
             made[name] = old
         elif child is None or (old is None and not child.nullable and (name in node.defaulted or not nulls)):
             changed = True  # a default takes the place of a null, if there is one
@@ -132,9 +135,10 @@ def _check(new: Any, old: Any, node: Node, path: Path, found: list[Cause]) -> No
 
 
 def _check_object(new: dict[str, Any], old: dict[str, Any], node: Node, path: Path, found: list[Cause]) -> None:
+    properties, values = node.properties, node.values
     for name, value in new.items():
-        child = node.properties.get(name, node.values)
-        if child is not None:
+        child = properties.get(name, values)
+        if child is not None and not (child.any_text and type(value) is str):
             _check(value, old.get(name, ABSENT), child, (*path, name), found)
     absent = [name for name in node.required if name not in new]
     found.extend(Cause("FieldValueRequired", dotted((*path, name)), "Required value") for name in absent)

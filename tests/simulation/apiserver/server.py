@@ -91,6 +91,17 @@ class ApiServer:
         target = self._paths.target(split(path, NONE)[0])
         return Watch(self.store, target.resource, target.prefix, resource_version)
 
+    def object(self, path: str) -> Mapping[str, Any] | None:
+        """The object at a path, for whoever looks at it, and changes nothing in place."""
+        target = self._paths.target(path)
+        found = self.store.get(target.resource, target.key)
+        return None if found is None else found.seen
+
+    def objects(self, plural: str) -> list[dict[str, Any]]:
+        """All objects of a kind by key, as a list would show them: for whoever looks at them, and changes nothing in place."""
+        resource = next(one for one in self.resources if one.plural == plural)
+        return [stored.seen for _, stored in self.store.listed(resource, "", self.store.version)]
+
     def subscribe(self, callback: Callable[[], None]) -> None:
         """Call this after every change."""
         self.store.on_commit.append(callback)

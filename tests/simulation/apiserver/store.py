@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -127,9 +128,6 @@ class Store:
         self.restored += 1
 
 
-_compact = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-
-
 def dumped(value: Any) -> str:
-    """Compact JSON."""
-    return _compact.encode(value)
+    """Compact JSON. What is stored holds no stray surrogates, as an apiserver replaces them."""
+    return orjson.dumps(value).decode()

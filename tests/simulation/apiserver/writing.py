@@ -94,7 +94,7 @@ class Writer:
                 raise refusals.invalid(resource, target.name, [cause])
         elif meta["resourceVersion"] != str(live.version):
             raise refusals.conflict(resource, target.name)
-        return self._updated(request, live, body)
+        return self._updated(request, live, body, shaped=True)
 
     def patch(self, request: Request) -> tuple[int, Any]:
         """PATCH, in one of its three forms."""
@@ -188,8 +188,10 @@ class Writer:
         owned = live.seen["metadata"] if target.subresource else {**left, **new.get("metadata", {})}
         return self._updated(request, live, {**rest, **new, "metadata": {**owned, **named}}, owners)
 
-    def _updated(self, request: Request, live: Stored, body: dict[str, Any], owners: Owners | None = None) -> tuple[int, Any]:
-        """Put ``body`` in the place of ``live``; ``owners``: as an apply has left them."""
+    def _updated(
+        self, request: Request, live: Stored, body: dict[str, Any], owners: Owners | None = None, *, shaped: bool = False
+    ) -> tuple[int, Any]:
+        """Put ``body`` in the place of ``live``; ``owners``: as an apply has left them; ``shaped``: by its decoding."""
         target = request.target
         resource = target.resource
         old, sent = live.seen, metadata.tidy(body["metadata"])
@@ -203,7 +205,8 @@ class Writer:
             if resource.custom and resource.status:
                 new["status"] = old["status"]
             wrong = metadata.changes(sent, old["metadata"])
-        new = schema.shaped(new, resource.node, nulls=owners is not None, like=old)  # an apply is not decoded again
+        if not shaped:  # an apply is not decoded again, and so keeps its nulls
+            new = schema.shaped(new, resource.node, nulls=owners is not None, like=old)
         self._check(request, new, old, wrong)
         meta = new["metadata"]
         if resource.custom and not target.subresource and _outside_metadata(new) != _outside_metadata(old):

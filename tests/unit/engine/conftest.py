@@ -13,8 +13,9 @@ from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.gates import GateDeps, gated
-from gpucloud.engine.cloud.inventory import EVERYTHING, Intervals
+from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler

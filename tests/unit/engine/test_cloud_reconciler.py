@@ -4,7 +4,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.cloud.inventory import EVERYTHING, LEAST_SPACING_SECONDS
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name
@@ -186,6 +187,31 @@ async def test_an_object_that_no_tenant_is_known_of_needs_no_proof(reconcilers):
     assert reconcilers.session.proofs == 0
 
 
+async def test_the_tenant_of_what_was_seen_is_known_before_a_status_says_it(reconcilers, a_session):
+    """Simulated world, seed 110825: listings lagged; before the status told of the VM, the Secret held another tenant's key."""
+    reconcilers.account(session=a_session("https://cloud.example", "acme"))
+    reconcilers.put("GpuVM", status=bought(ours().name))
+    reconcilers.accounts.get("team", "default").session.vms.seen[ours()] = Present(VmRecord(id="x", tenancy_name="acme"), NOW)
+    assert (await reconcilers.facts("GpuVM")).tenancy == "acme"
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    facts = await reconcilers.facts("GpuVM")
+    assert (facts.found.cause, facts.state) == (UnknownReason.TENANT, OrderState.SEEN)
+
+
+async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows_it(reconcilers, a_session):
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.facts("GpuVM")
+    reconcilers.vms.recording(
+        facts.meta.uid, facts.status.model_copy(update={"order": an_order(ours().name, OrderState.INTENDED)})
+    )
+    await reconcilers.vms.act(facts, Plan(action=Verb.CREATE))
+    first.learned.tenants = frozenset({"acme"})
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
 def accepts(text):
     return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
 
@@ -280,6 +306,38 @@ async def test_one_thing_one_owner_over_all_accounts_of_a_tenant(reconcilers, a_
     claimants(reconcilers, a_session(url, *mine), a_session(url, *theirs))
     assert (await reconcilers.facts("GpuVM", "mine")).owner is None
     assert (await reconcilers.facts("GpuVM", "theirs")).owner == ("'mine'" if conflict else None)
+
+
+@pytest.mark.parametrize("adopts", ["Never", "IfExists"])
+async def test_a_key_of_another_tenant_gives_up_no_claim_to_what_was_ordered(reconcilers, a_session, adopts):
+    """Simulated world, seed 610187: another namespace adopted the VPC meanwhile, and destroyed it with its own object."""
+    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    url, places = "https://cloud.example", {"mine": "other", "theirs": "acme"}
+    for name, tenant in places.items():
+        reconcilers.account(name, session=a_session(url, tenant))
+    spec = {"name": "acme-net", "accountRef": {"name": "mine"}}
+    reconcilers.put("GpuVpc", "mine", spec=spec, status={"tenancy": "acme", "order": order, "observedGeneration": 1})
+    reconcilers.put("GpuVpc", "theirs", spec=spec | {"accountRef": {"name": "theirs"}, "adoption": adopts})
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == "'mine'"
+
+
+@pytest.mark.parametrize(("ordered", "conflict"), [(False, True), (True, False)])
+async def test_what_was_ordered_is_claimed_while_its_account_has_no_session(reconcilers, a_session, ordered, conflict):
+    """Right after a restart, say; who has an order of its own keeps its thing, which may be behind another endpoint."""
+    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    spec, status = {"name": "acme-net", "accountRef": {"name": "mine"}}, {"order": order, "observedGeneration": 1}
+    reconcilers.account("mine", trouble="its Secret cannot be read")
+    reconcilers.account("theirs", session=a_session("https://cloud.example", "acme"))
+    reconcilers.put("GpuVpc", "mine", spec=spec, status=status, meta={"creationTimestamp": ELDER})
+    theirs = spec | {"accountRef": {"name": "theirs"}, "adoption": "IfExists"}
+    reconcilers.put("GpuVpc", "theirs", spec=theirs, status=status if ordered else {}, meta={"creationTimestamp": YOUNGER})
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == ("'mine'" if conflict else None)
+    assert (await reconcilers.facts("GpuVpc", "mine")).owner is None
+    reconcilers.account("mine", session=a_session("https://elsewhere.example", "acme"))
+    reconcilers.quiet()
+    await reconcilers.facts("GpuVpc", "mine")
+    assert reconcilers.woken == ["u-theirs"]
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner is None
 
 
 async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_session):

@@ -299,6 +299,29 @@ async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make
     assert await it.destroy("new"), "the four were meant"
 
 
+@pytest.mark.parametrize("namespace", ["team", "other"])
+async def test_a_deletion_is_not_held_for_others_that_were_released_before_it(make, namespace):
+    """Simulated world, seed 501330: the namespace had been read a moment before its release, and was not read again."""
+    it = make()
+    for number in range(4):
+        it.leave(f"vm-{number}")
+        assert not await it.destroy(f"vm-{number}") or number < 3
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    it.reconcilers.clock.now += 1
+    it.leave("new", at=20, namespace=namespace)
+    assert await it.destroy("new")
+
+
+async def test_what_is_deleted_at_once_reads_its_namespace_once_before_it_is_held(make):
+    it = make()
+    for number in range(8):
+        it.leave(f"vm-{number}")
+    it.reconcilers.clock.now += 1
+    for number in range(8):
+        assert not await it.destroy(f"vm-{number}")
+    assert len(it.reconcilers.kube.reads) == 1
+
+
 @pytest.mark.parametrize(
     ("value", "released", "says"),
     [

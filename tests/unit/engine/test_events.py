@@ -186,6 +186,18 @@ async def test_an_apiserver_that_refuses_events_stops_nothing(recorder, kube):
     assert len(await posted(recorder, kube)) == 1
 
 
+async def test_it_is_said_which_event_was_lost(recorder, kube, monkeypatch):
+    lost = []
+    kube.fails = [None, KubeError(403, "Forbidden", "the namespace is being terminated")]
+    recorder.record("GpuVM", an_object(), NOTE, lambda: lost.append("posted"))
+    recorder.record("GpuVM", an_object(), replace(NOTE, note="Another."), lambda: lost.append("refused"))
+    assert len(await posted(recorder, kube)) == 1
+    monkeypatch.setattr(recorder, "_backlog", asyncio.Queue(1))
+    for number in range(2):
+        recorder.record_for_kind("gpuvms", NOTE, lambda number=number: lost.append(number))
+    assert lost == ["refused", 1]
+
+
 @pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])
 async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube, fails):
     """Seed 121142: an Event of an orphan met a 401, and another an outage of a minute; each is told once only."""
@@ -293,3 +305,10 @@ def test_the_end_of_a_drift_says_so():
 def test_a_call_says_why(event, reason, note):
     ready = None if reason is None else a_condition("Ready", reason=reason)
     assert with_cause(event, ready).note == note
+
+
+def test_what_only_announces_a_call_is_no_event_but_a_warning_and_a_pause_are():
+    announced = CREATING.conditions
+    assert not status_changes((), announced, announces=True)
+    assert [event.reason for event in status_changes((), DRIFTED.conditions, announces=True)] == ["Drifted"]
+    assert [event.reason for event in status_changes(PAUSED.conditions, announced, announces=True)] == ["Resumed"]

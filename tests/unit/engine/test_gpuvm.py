@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
-from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb

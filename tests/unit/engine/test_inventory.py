@@ -7,9 +7,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
+from gpucloud.engine.cloud.cluster_records import ANYWHERE, EVERYTHING
 from gpucloud.engine.cloud.inventory import (
-    ANYWHERE,
-    EVERYTHING,
     LEAST_SPACING_SECONDS,
     LONGEST_BACKOFF_SECONDS,
     REJECTED_BACKOFF_SECONDS,
@@ -141,6 +140,22 @@ async def test_many_who_want_a_look_share_one_listing(rig):
     assert it.fetch.began[-1] >= now
 
 
+async def test_a_listing_that_is_wanted_ahead_is_made_once_for_all_and_wakes_nobody(rig):
+    it = rig([])
+    for number in range(50):
+        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    await asyncio.sleep(1)
+    it.woken.clear()
+    now = asyncio.get_running_loop().time()
+    for number in range(50):
+        it.inventory.list_after(f"uid{number}", now)
+    await asyncio.sleep(0.1)
+    assert (it.count, it.woken) == (2, [])
+    it.inventory.list_after("uid0", now)
+    await asyncio.sleep(SLOW / 2)
+    assert it.count == 2, "a listing that began since is there"
+
+
 async def test_looks_that_come_one_after_the_other_are_spaced(rig):
     it = rig([record()])
     it.inventory.watch("a", here())
@@ -197,6 +212,25 @@ async def test_an_object_is_woken_only_when_its_own_record_changes(rig):
     assert it.woken == ["b"]
     await asyncio.sleep(3 * SLOW)
     assert it.woken == ["b"]
+
+
+async def test_of_what_is_to_go_only_the_end_wakes_its_object_until_that_is_reconciled(rig):
+    it = rig([record()], [record(status="DESTROYING")], [record(status="FAILED")], [record(status="DESTROYING")], [])
+    it.inventory.watch("uid", here())
+    it.inventory.expect_change("uid", pending=True)
+    await asyncio.sleep(0.1)
+    it.woken.clear()
+    it.inventory.expect_end("uid")
+    await asyncio.sleep(FAST)
+    assert it.woken == []
+    it.inventory.expect_change("uid", pending=True)
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid"], "it was reconciled meanwhile, and wants to know of every change again"
+    it.inventory.expect_end("uid")
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid"]
+    await asyncio.sleep(FAST)
+    assert it.woken == ["uid", "uid"]
 
 
 async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back(rig):

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from gpucloud.engine.kube.client import KubeClient, KubeError
-from gpucloud.handlers.lifecycle import gated
+from gpucloud.handlers.lifecycle import WRITES_IN_FLIGHT, gated
 
 OWNER = {"name": "train", "namespace": "team", "uid": "u-1", "resourceVersion": "7", "finalizers": []}
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/team/leases"
@@ -107,6 +107,21 @@ async def test_kopf_writes_nothing_without_the_lease_and_watches_on(server):
         async with session.get(f"{server.url}/anything") as answer:
             assert answer.status == 200
     assert (found.server, found.default_namespace) == (server.url, "team")
+
+
+async def test_kopf_writes_to_few_objects_at_once(server):
+    """It gives all objects of a list their finalizer at once: a connection for each would be as many TLS handshakes."""
+    found, most = gated(kopf.ConnectionInfo(server=server.url, token="made-up"), None), 0
+
+    async def write():
+        nonlocal most
+        async with session.patch(f"{server.url}/anything", json={}):
+            most = max(most, len(session.connector._acquired))
+
+    async with found.aiohttp_session as session:
+        await asyncio.gather(*(write() for _ in range(200)))
+        assert most <= 2 * WRITES_IN_FLIGHT, "an answer that is being read holds its connection, too"
+    assert len(server.seen) == 200
 
 
 async def test_the_lease_over_the_wire(server, kube_of):

@@ -113,6 +113,19 @@ async def test_nothing_is_ordered_before_every_object_of_every_kind_is_known(rig
     assert len(it.cloud.asked("CreateServer")) == 1
 
 
+async def test_an_object_is_not_looked_at_before_it_shows_our_finalizer(rig):
+    it = await rig()
+    await asyncio.sleep(5)
+    it.show("GpuVM", meta={"finalizers": []})
+    await asyncio.sleep(1)
+    looks = {"controller": "GpuVM", "result": "unchanged"}
+    assert it.engine.metrics.registry.get_sample_value("controller_runtime_reconcile_total", looks) == 0
+    assert it.cloud.asked("GetServers"), "the listing that its creation needs is made meanwhile"
+    it.show("GpuVM", event="MODIFIED")
+    await asyncio.sleep(1)
+    assert it.ready() == "Creating"
+
+
 async def test_stop_leaves_no_task(cloud):
     cloud.world(OWN)
     it = Rig(cloud)

@@ -74,6 +74,21 @@ async def test_what_a_listing_showed_of_an_unclear_order_outlives_the_process_th
     assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
+async def test_what_was_seen_is_recorded_while_the_cloud_cannot_be_listed(it):
+    """Simulated world, seed 500751: it stayed with its process, and the next one took a stranger's VM for what was ordered."""
+    it.cloud.odd = {"status": "PENDING_READINESS"}
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    listings = len(it.cloud.asked("GetServers"))
+    await it.until(lambda: len(it.cloud.asked("GetServers")) > listings)
+    await asyncio.sleep(0.1)
+    assert it.status["order"]["state"] == "Intended"
+    it.cloud.add("elsewhere", cluster="Hou1")  # no listing is believed any more
+    await asyncio.sleep(10.0)
+    assert it.status["order"]["state"] == "Seen"
+    assert it.ready == "False/Creating"
+
+
 async def test_a_vm_that_somebody_makes_after_an_order_that_was_never_carried_out_is_theirs(it):
     """A 503 says nothing; two listings that began a grace later prove that nothing was made."""
     it.cloud.makes, it.cloud.answer = False, failed(503, "upstream")

@@ -16,7 +16,7 @@ from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.orphans import Rules
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG, an_order
-from support.fakes import DOWN, GOING, FakeKube, LoopClock, a_resource, at
+from support.fakes import DOWN, GOING, FakeKube, LoopClock, a_resource, a_secret, at
 
 pytestmark = pytest.mark.looptime
 KEY, OTHER_KEY, URL = "made-up-key", "other-made-up-key", "https://cloud.example"
@@ -44,7 +44,7 @@ class Rig:
                 kube=self.kube,
                 clock=LoopClock(),
                 synced=lambda: True,
-                record=lambda label, kind, event: self.told.append((label, kind, event)),
+                record=self.record,
                 namespaces=(),
                 rules=Rules(**rules),
                 interval=600.0,
@@ -52,6 +52,14 @@ class Rig:
         )
         self.metrics = Metrics()
         self.metrics.export_orphans(self.orphans.counts, self.orphans.refusals)
+        self.loses = 0  # so many Events are not recorded
+
+    def record(self, session, kind, event, lost):
+        if self.loses:
+            self.loses -= 1
+            lost()
+            return
+        self.told.append((min(self.sessions.users(session)), kind, event))
 
     def account(self, key=KEY, label=OWN_ACCOUNT):
         return self.sessions.open(URL, ApiKey(key), label)
@@ -225,6 +233,16 @@ async def test_one_account_that_fails_keeps_no_other_from_being_looked_at(rig):
     assert [label for label, _, _ in it.told] == ["team/default"]
 
 
+async def test_an_orphan_whose_event_was_lost_is_told_of_again_and_logged_once(rig, logs):
+    it = rig()
+    it.account()
+    it.loses = 2
+    for told in (0, 0, 1, 1):
+        await it.orphans.scan()
+        assert len(it.told) == told
+    assert len([line for line in logs if line["event"] == "orphan"]) == 1
+
+
 async def test_a_flood_is_told_bit_by_bit(rig):
     it = rig()
     it.cloud.worlds[KEY]["GetServers"] = [vm(external_name(f"vm-{number}", f"u-{number}", TAG)) for number in range(50)]
@@ -303,6 +321,30 @@ async def test_an_abandoned_vm_is_destroyed_after_its_age(whole):
     (told,) = [event for event in it.kube.events if event["reason"] == "OrphanCollected"]
     assert told["regarding"]["kind"] == "CustomResourceDefinition"
     assert told["metadata"]["namespace"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("accounts", "regarding"),
+    [
+        ({"other": GOING, "team": {}}, ("GpuCloudAccount", "team")),
+        ({"other": GOING}, ("CustomResourceDefinition", "default")),
+    ],
+)
+async def test_an_orphan_is_told_of_where_events_can_be_recorded(whole, accounts, regarding):
+    """Found by the simulated world: the first account of the credential was in a namespace that was being deleted."""
+    it = await whole()
+    it.cloud.world(OTHER_KEY, GetServers=[vm()], GetConfigurations=PRICES)
+    for namespace, meta in accounts.items():
+        it.kube.secrets[namespace, "key"] = a_secret(apikey=OTHER_KEY)
+        spec = {"secretRef": {"name": "key"}}
+        it.engine.observe(
+            "GpuCloudAccount",
+            "ADDED",
+            a_resource("GpuCloudAccount", "default", namespace, f"u-{namespace}", meta=meta, spec=spec),
+        )
+    await asyncio.sleep(250)
+    (told,) = [event for event in it.kube.events if event["reason"] == "Orphan"]
+    assert (told["regarding"]["kind"], told["metadata"]["namespace"]) == regarding
 
 
 async def test_an_account_that_goes_is_forgotten(whole):

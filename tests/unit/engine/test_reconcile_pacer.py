@@ -87,6 +87,15 @@ def test_a_cause_outside_is_served_at_once(pace, clock, during):
     assert pace.begin("u") == pytest.approx(clock.now + FIRST_SECONDS), "and the count begins anew"
 
 
+def test_a_listing_that_was_waited_for_is_looked_at_at_once_but_no_second_one(pace, clock):
+    pace.caused("u")
+    for held in (None, None, clock.now + FIRST_SECONDS * 2, clock.now + FIRST_SECONDS * 2):
+        assert pace.begin("u") == (None if held is None else pytest.approx(held))
+        if held is None:
+            pace.ended("u", changed=False)
+        pace.served("u")
+
+
 def test_one_object_never_holds_up_another_nor_its_successor(pace, clock):
     starts(pace, clock, HOUR, changed=False)
     assert pace.begin("other") is None

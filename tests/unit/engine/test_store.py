@@ -111,3 +111,31 @@ def test_known_and_dropped(store):
     store.drop(UID)
     assert store.get(UID) is None
     assert list(store) == []
+
+
+def test_the_answer_to_a_write_is_taken_without_parsing_it_again(store):
+    store.put(a_body())
+    before = store.get(UID)
+    status = before.status.model_copy(update={"vm_id": "vm-1"})
+    document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
+    shown = store.put_written(before, a_body(version=2, status=document), document, status)
+    assert shown.status is status, "it stands as it was sent"
+    assert (store.get(UID).version, store.get(UID).spec) == (2, before.spec)
+    assert not store.put(a_body(version=2, status=document)), "its echo is no news"
+
+
+def test_what_the_apiserver_made_of_a_write_is_read_from_its_answer(store):
+    store.put(a_body())
+    before = store.get(UID)
+    status = before.status.model_copy(update={"vm_id": "vm-1"})
+    shown = store.put_written(before, a_body(version=2, status={"vmId": "changed"}), {"vmId": "vm-1"}, status)
+    assert shown.status.vm_id == store.get(UID).status.vm_id == "changed"
+
+
+def test_an_answer_that_the_watch_has_overtaken_is_judged_and_not_kept(store):
+    store.put(a_body())
+    before = store.get(UID)
+    store.put(a_body(version=3, spec={"powerState": "Stopped"}))
+    status = before.status.model_copy(update={"vm_id": "vm-1"})
+    assert store.put_written(before, a_body(version=2, status={"vmId": "vm-1"}), {"vmId": "vm-1"}, status).status is status
+    assert store.get(UID).version == 3

@@ -6,7 +6,7 @@ import itertools
 import kopf
 import pytest
 
-from gpucloud.handlers.lifecycle import NoDiffBase, PatientBackoff, run, settings
+from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, run, settings
 from gpucloud.kinds.meta import FINALIZER
 
 
@@ -74,3 +74,15 @@ def test_nothing_of_the_spec_is_copied_into_annotations():
     assert not patch
     assert NoDiffBase().fetch(body=body) is None
     assert isinstance(settings().persistence.diffbase_storage, NoDiffBase)
+
+
+def test_an_event_costs_no_copy_of_the_object():
+    body, storages = kopf.Body({"metadata": {"labels": {"a": "b"}}, "spec": {"sshKeys": ["x"]}}), settings().persistence
+    assert storages.progress_storage.clear(essence=storages.diffbase_storage.build(body=body)) == {}
+
+
+def test_kopf_writes_no_progress():
+    body, patch, progress = kopf.Body({"metadata": {}}), kopf.Patch(), settings().persistence.progress_storage
+    progress.touch(body=body, patch=patch, value="now")
+    assert not patch
+    assert isinstance(progress, NoProgress)

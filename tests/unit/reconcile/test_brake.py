@@ -225,7 +225,11 @@ ROWS = {
         says="paused",
     ),
     "a second claimant is let go": Row("it destroys nothing", LEAVES | {"owner": "'first'"}, released=Reason.RETAINED),
-    "what nothing was bought for is let go": Row("it destroys nothing", {"meta": DELETING, "hold": HELD}, released=Reason.GONE),
+    "what nothing was bought for is let go": Row(
+        "it destroys nothing",
+        {"meta": DELETING, "hold": HELD, "memory": replace(OLD, seen_new=True)},
+        released=Reason.GONE,
+    ),
     "what was told to go is not held back again": Row(
         "the engine lets what has passed pass",
         LEAVES | {"hold": None, "memory": tried(Verb.DESTROY, memory=OLD)},

@@ -330,7 +330,11 @@ ROWS = {
         says=(WORDS, "create it anew"),
     ),
     "a refusal outlives a restart": Row(
-        "one attempt a generation", {"status": a_snapshot_status("Rejected", progress="Stalled", order=REFUSED)}
+        "one attempt a generation",
+        {"status": a_snapshot_status("Rejected", progress="Stalled", order=REFUSED)},
+        Reason.REJECTED,
+        progress="Stalled",
+        says="Made up.",
     ),
     "a VM that the cloud does not find is told": Row(
         "it went while the order was on its way",

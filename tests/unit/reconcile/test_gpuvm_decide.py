@@ -457,6 +457,16 @@ ROWS = {
     "a refusal outlives a restart": Row(
         "one attempt a generation, whoever runs",
         {"status": a_status("Rejected", progress="Stalled", order=REFUSED), "memory": OLD},
+        Reason.REJECTED,
+        progress="Stalled",
+        says="Made up.",
+    ),
+    "a refusal still calls a person after a pause": Row(
+        "a pause takes Stalled away and keeps the words (seed 500557)",
+        {"status": a_status("Rejected", progress="Paused", order=REFUSED), "memory": OLD},
+        Reason.REJECTED,
+        progress="Stalled",
+        says="Made up.",
     ),
     "a refusal is told again when an outage was told over it": Row(
         "after a restart nothing else would ever be said (seeds 120950, 121006)",

@@ -150,7 +150,20 @@ ROWS = {
         Reason.DELETING,
         action=Verb.DESTROY,
     ),
-    "never ordered and not there: free": Row("nothing was bought", {"meta": DELETING, "memory": OLD}, released=Reason.GONE),
+    "never ordered and not there: free": Row(
+        "nothing was bought", {"meta": DELETING, "memory": replace(OLD, seen_new=True)}, released=Reason.GONE
+    ),
+    "nothing recorded, and another process may have ordered: one listing may be partial": Row(
+        "somebody has lost or edited the status while the operator was restarted",
+        {"meta": DELETING, "memory": OLD},
+        Reason.DELETING,
+        looks=True,
+    ),
+    "nothing recorded, and two listings lack it": Row(
+        "no listing lies twice in a row",
+        {"meta": DELETING, "memory": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
+        released=Reason.GONE,
+    ),
     "ordered with a lost answer: wait before letting go": Row(
         "it may still come",
         {"meta": DELETING, "status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True)},

@@ -378,7 +378,11 @@ ROWS = {
         says=(WORDS, "create it anew"),
     ),
     "a refusal outlives a restart": Row(
-        "one attempt a generation", {"status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED)}
+        "one attempt a generation",
+        {"status": a_vpc_status("Rejected", progress="Stalled", order=REFUSED)},
+        Reason.REJECTED,
+        progress="Stalled",
+        says="Made up.",
     ),
     "a refusal is tried again when a person asks": Row(
         "the cloud may have been wrong",

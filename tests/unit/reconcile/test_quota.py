@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import CallHistory, Limits, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.quota import Quota, Usage, exceeded, needs_price
@@ -102,6 +102,14 @@ PRICED = {"price_per_hour": "2.05"}
 ORDER = an_order(our_name(), OrderState.INTENDED)
 MINE = known(ORDER, ago=1, recorded=1)
 INTENDED = a_status("Creating", order=ORDER)
+
+
+def at(price):
+    return INTENDED.model_copy(update={"price_per_hour": price})
+
+
+GONE = Absent(NOW, NOW - 1, NOW - 1)
+VAIN = known(an_order(our_name(), OrderState.REFUSED), doubtful=True)
 ROWS = {
     "no room: nothing is recorded, a person is called": Row(
         "a loop that makes objects must not spend the company's money",
@@ -132,6 +140,25 @@ ROWS = {
         FULL | {"status": INTENDED, "known": MINE},
         Reason.CREATING,
         action=Verb.CREATE,
+    ),
+    "what is intended already, and costs more by now, must fit": Row(
+        "its spec was edited between the record and the call",
+        DEAR | PRICED | {"status": at("1.50"), "known": MINE},
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        status={"order": OrderState.REFUSED},
+    ),
+    "what was ordered in vain, and costs more by now, must fit": Row(
+        "the first order, which may have been carried out, is proven never made",
+        DEAR | PRICED | {"status": at("1.50"), "known": VAIN, "found": GONE},
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+    ),
+    "what was ordered in vain at this price keeps its place": Row(
+        "others have filled up the rest",
+        DEAR | PRICED | {"status": at("2.05"), "known": VAIN, "found": GONE},
+        Reason.CREATING,
+        records=True,
     ),
     "what exists is never held by a limit": Row(
         "it is bought already", FULL | {"status": INTENDED, "found": present()}, Reason.RUNNING, "True", None

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from prometheus_client import CollectorRegistry, Counter
 
 from gpucloud.reconcile.naming import external_name
 from gpucloud.sim.messages import Request, Response
@@ -256,6 +257,21 @@ def test_what_was_released_counts_for_nobody(court, where):
     assert it.oracles == []
 
 
+@pytest.mark.parametrize(("after", "found"), [(5.0, []), (30.0, ["guard"])])
+def test_a_release_that_was_taken_back_may_be_known_for_a_moment(court, after, found):
+    """Seed 401981: an operator acted on the release that it had read a second before an older one took its place."""
+    it = court(brake_vms=1)
+    for name in ("a", "b"):
+        deleted(it, name)
+    it.judge.guarding.release_all()
+    it.passes(1.0)
+    it.world.deeds.release("team", "2025-12-31T23:00:00Z")
+    it.passes(after)
+    it.destroys("a-x")
+    it.destroys("b-x")
+    assert it.oracles == found
+
+
 def test_what_is_held_is_not_destroyed_by_another_process_either(court):
     it = court(brake_vms=1)
     items = [deleted(it, name) for name in ("a", "b")]
@@ -359,15 +375,12 @@ def test_reconciles_have_a_cause(court, passes, causes, found):
     it = court()
     replica = it.world.replicas[0]
     replica.process = it.operator
-    counted = {"passes": 0.0}
-
-    class Registry:
-        def get_sample_value(self, _name, labels):
-            return counted["passes"] if labels == {"controller": "GpuVM", "result": "success"} else 0.0
-
-    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": Registry()})})
+    registry = CollectorRegistry()
+    reconciles = Counter("controller_runtime_reconcile", "Passes", ["controller", "result"], registry=registry)
+    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": registry})})
     it.judge.rates.sample()
-    counted["passes"] = float(passes)
+    reconciles.labels("GpuVM", "success").inc(passes - 1)
+    reconciles.labels("GpuCloudAccount", "error").inc()
     for _ in range(causes):
         it.judge.disturbed()
     it.passes(60)

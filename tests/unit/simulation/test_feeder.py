@@ -97,7 +97,7 @@ class Streams:
     def __init__(self, plural, events):
         self._plural = plural
         self.events = [event for event in events if event["type"] is not None]
-        self.weather = self.choices = self
+        self.weather = self.choices = self.arranged = self
         self.api = self
 
     def on_commit(self, _plural, _callback):
@@ -112,6 +112,9 @@ class Streams:
 
     def strikes(self, _kinds, _domain):
         return ""
+
+    def told(self, _plural):
+        return "", 0.0
 
     def latency(self, _domain):
         return 0.0

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from simulation import aims, hunt
+from simulation import aims, hunt, planting
 
 
 @pytest.fixture(scope="module")
@@ -18,15 +18,14 @@ def source(tmp_path_factory):
 def test_each_defect_can_be_planted(name, source, tmp_path):
     copy = tmp_path / "operator"
     shutil.copytree(source, copy)
-    hunt.planted_in(copy, name)
-    for file in {file for file, _, _ in hunt.DEFECTS[name]}:
-        changed = (copy / "gpucloud" / file).read_text()
-        assert changed != (source / "gpucloud" / file).read_text()
-        compile(changed, file, "exec")
+    for file in hunt.planted_in(copy, name):
+        changed = file.read_text()
+        assert changed != (source / file.relative_to(copy)).read_text()
+        compile(changed, file.name, "exec")
 
 
 def test_what_a_hunt_is_aimed_at_is_drawn_by_some_history():
-    assert hunt.AIMS.keys() <= set(hunt.names())
+    assert hunt.AIMS.keys() <= hunt.DEFECTS.keys()
     for aim in set(hunt.AIMS.values()):
         assert all(aims.known(word) for word in aim)
         assert any(aims.meets(seed, aim) for seed in range(2000)), aim
@@ -35,9 +34,16 @@ def test_what_a_hunt_is_aimed_at_is_drawn_by_some_history():
 def test_a_fragment_that_is_not_in_the_code_any_more_fails_loudly(source, tmp_path, monkeypatch):
     copy = tmp_path / "operator"
     shutil.copytree(source, copy)
-    monkeypatch.setitem(hunt.DEFECTS, "old", (("reconcile/order.py", "no such text", ""),))
+    monkeypatch.setitem(hunt.DEFECTS, "old", (("no such text", ""),))
     with pytest.raises(ValueError, match="cannot be planted any more"):
         hunt.planted_in(copy, "old")
+
+
+def test_a_fragment_that_stands_twice_is_not_guessed(tmp_path):
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    with pytest.raises(ValueError, match="stands 2 times in 2 files"):
+        planting.plant(tmp_path, (("x = 1", "x = 2"),))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from simulation.books import FINALIZER
 from simulation.credentials import KEYS, secret_data
 from simulation.logs import SimulatedLog
 from simulation.people import MERGE, path_of
+from simulation.process import Process
 from support.court import SIGNED, SPEC, Court
 
 
@@ -93,6 +94,36 @@ def test_a_vm_is_stopped_because_the_object_that_it_was_made_for_wants_that(cour
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", ["repeated"]), ("Hou1", [])])
+def test_a_power_call_is_repeated_only_in_one_place(court, cluster, found):
+    """Seed 400267: two objects chose one name, each in a cluster of its own."""
+    court.bought("a", "prod", vmName="prod", powerState="Stopped")
+    court.passes(1000)
+    for where in ("Msc1", cluster):
+        said = {"id": "prod", "namespace": "acme", "cluster": where}
+        request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
+        court.judge.sent(court.operator, "StopServer", request)
+        court.judge.answered(court.operator, "StopServer", request, Response(202, b"{}"), "")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("stalled", "held"), [(True, True), (False, False)])
+def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
+    """Seed 400531: the spec of a VM that was told to go named another cluster; it had gone, and nobody could see that."""
+    item = court.bought()
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    condition = {"type": "Stalled", "status": "True", "reason": "DeletionBlocked", "message": "-", "observedGeneration": 1}
+    conditions = [condition | {"lastTransitionTime": "2026-01-01T00:00:00Z"}] if stalled else []
+    court.writes(item, order=order | {"state": "Destroying"}, conditions=conditions)
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    path = "/api/v1/namespaces/team/secrets/key"
+    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
+    court.hands.call("DELETE", path)
+    assert court.judge.secret_is_going("team") == held
+
+
 def test_ours_is_destroyed_unasked(court):
     court.bought()
     court.destroys("a-x")
@@ -103,6 +134,27 @@ def test_ours_is_destroyed_when_its_object_is_deleted(court):
     court.world.actors.owner.delete(court.bought())
     court.destroys("a-x")
     assert court.oracles == []
+
+
+@pytest.mark.parametrize(
+    ("killed", "ended", "found"),
+    [(True, False, []), (False, False, ["foreign"]), (True, True, ["foreign"])],
+)
+def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(court, killed, ended, found):
+    """Seed 130413: the record was written late; the next process took a stranger's VM for what had been ordered."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    if killed:
+        court.operator.kill()
+        court.judge.died(court.operator)
+    court.passes(5.0)
+    if ended:  # the next process proves that nothing was made
+        order = {"state": "Refused", "name": "prod", "cluster": "Msc1", "vpc": "acme", "id": "x"}
+        court.writes(item, order=order)
+        court.passes(5.0)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == found
 
 
 def test_what_strangers_do_to_theirs_is_their_affair(court):
@@ -206,6 +258,43 @@ def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_anothe
         "CreateServer", name="a-x" if cluster == "Hou1" else "a-y", ssh_keys=SPEC["sshKeys"], **SPEC | {"cluster": cluster}
     )
     assert [one for one in court.oracles if one != "record"] == found
+
+
+@pytest.mark.parametrize(
+    ("named", "dies_after", "away", "found"),
+    [
+        (True, 1, (0, 0), []),
+        (True, 60, (0, 0), ["released"]),
+        (True, None, (0, 0), ["released"]),
+        (False, 1, (0, 0), ["released"]),
+        (True, 60, (5, 59), []),
+        (True, 60, (5, 40), ["released"]),
+        (True, 60, (20, 59), ["released"]),
+    ],
+)
+def test_what_the_cloud_called_a_vm_nobody_knows_once_the_only_process_that_was_told_has_ended(
+    court, named, dies_after, away, found
+):
+    """Seeds 500902, 502050: the apiserver refused the record, and the Lease with it, so that the process ended itself."""
+    court.world._outages["kube-outage"] = away
+    item = court.bought(thing="srv-1")
+    court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
+    if dies_after is not None:
+        court.passes(dies_after)
+        court.judge.died(court.operator)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("restored", "patience"), [(False, 480.0), (True, 840.0)])
+def test_a_watch_may_miss_objects_after_a_restore_until_its_process_is_ended(restored, patience):
+    """Seed 502203: the second resync shows it, and the liveness probe fails."""
+    it = Court(create_grace_seconds=3.0)
+    if restored:
+        it.judge.restored()
+    it.world._bury()
+    assert ending._patience(it.world, it.judge) == patience
 
 
 @pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])
@@ -485,6 +574,7 @@ STALLED = {"type": "Stalled", "status": "True"}
         ("False/Conflict", "False/Conflict", False),
         ("False/NotFound", "False/Creating", True),  # seed 110267: the order was sent again after some minutes
         ("False/ProgressDeadlineExceeded", "False/ProgressDeadlineExceeded", True),  # seed 110015: the work went on
+        ("False/LimitReached", "False/LimitReached", True),  # seed 501064: the catalogue had a price by then
     ],
 )
 def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on(court, before, after, quiet):
@@ -502,6 +592,34 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
     court.writes(item, ip="10.0.0.1")
     says(after)
     assert (list(ending._restless(court.judge, resting)) == []) == quiet
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
+        "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
+    ],
+)
+def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
+    item = court.bought()
+    condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
+    condition |= {"message": says, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    court.writes(item, conditions=[condition, condition | STALLED])
+    resting = ending._at_rest(court.judge)
+    court.writes(item, ip="10.0.0.1")
+    assert list(ending._restless(court.judge, resting)) == []
+
+
+@pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
+def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
+    """Seed 402996: another had taken over during an outage, and counted from its own first look."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(1000.0)
+    court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
 
 
 def test_what_is_being_deleted_must_go(court):
@@ -529,3 +647,16 @@ def test_what_the_product_calls_an_exception_is_found(court, monkeypatch):
     monkeypatch.setattr(SimulatedLog, "world", court.world)
     SimulatedLog(None, None, None).exception("pass failed", name="a")
     assert court.oracles == ["exception"]
+
+
+def test_people_write_times_by_the_clock_of_the_operator_that_leads():
+    """Seed 130471: the leader's clock was ahead, and each time that its owner accepted an absence was too early for it."""
+    court = Court(replicas=2, leader_elect=True, lease_namespace="kube-system")
+    first, second = (replica.process for replica in court.world.replicas)
+    first.name, second.name, second.skew = "operator-0.1", "operator-1.1", 3600.0
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    lease = court.hands.call("POST", path, {"metadata": {"name": "gpucloud-operator"}, "spec": {"holderIdentity": first.name}})
+    assert court.world.stamp() == "2026-01-01T00:00:00Z"
+    assert court.hands.call("PUT", f"{path}/gpucloud-operator", lease | {"spec": {"holderIdentity": second.name}})
+    assert court.world.stamp() == "2026-01-01T01:00:00Z"
+    court.world._bury()

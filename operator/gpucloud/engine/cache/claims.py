@@ -1,7 +1,8 @@
 """Which object stands for which cloud object. One owner each, over all namespaces and accounts.
 
 The first by a rank that is recomputed. Two accounts of different tenants may each have a thing of the same name; as long as it
-is not known whose an account is, it counts as the same tenant's.
+is not known whose an account is, it counts as the same tenant's. An object whose account has no session claims its thing behind
+any endpoint, but only before those whose rank shows that they have ordered less.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
 class Claim(NamedTuple):
     """What an object stands for: something in the cloud behind one endpoint."""
 
-    endpoint: str
+    endpoint: str  # empty: unknown
     identity: Identity
 
     @property
-    def key(self) -> Claim:
+    def key(self) -> Identity:
         """The same for every spelling of the cluster: two objects that spell it differently claim the same thing."""
-        return Claim(self.endpoint, replace(self.identity, cluster=self.identity.cluster.casefold()))
+        return replace(self.identity, cluster=self.identity.cluster.casefold())
+
+    def is_rival(self, other: Claim) -> bool:
+        """Whether the other claim, of the same identity, may be of the same thing."""
+        return other.endpoint in {self.endpoint, ""}
 
 
 class Claims:
@@ -34,10 +39,10 @@ class Claims:
         self._rank = rank
         self._tenants = tenants
         self._claims: dict[str, Claim] = {}
-        self._claimants: dict[Claim, set[str]] = {}  # by their keys
+        self._claimants: dict[Identity, set[str]] = {}  # by their keys
 
     def __contains__(self, claim: Claim) -> bool:
-        return claim.key in self._claimants
+        return any(claim.is_rival(self._claims[uid]) for uid in self._claimants.get(claim.key, ()))
 
     def of(self, uid: str) -> Claim | None:
         """What this object stands for, if it is known."""
@@ -69,11 +74,16 @@ class Claims:
         if claim is None:
             return None
         claimants = self._claimants[claim.key]
-        if len(claimants) < 2:
+        if len(claimants) < 2 or not claim.endpoint:
             return uid
-        mine = self._tenants(uid)
-        rivals = (other for other in claimants if _may_be_same(mine, self._tenants(other)))
-        return min({uid, *rivals}, key=lambda other: self._rank(other, self._claims[other].identity))
+        mine, rank = self._tenants(uid), self._ranked(uid)
+        rivals = (other for other in claimants if claim.is_rival(self._claims[other]))
+        rivals = (other for other in rivals if self._claims[other].endpoint or self._ranked(other)[0] < rank[0])
+        rivals = (other for other in rivals if _may_be_same(mine, self._tenants(other)))
+        return min({uid, *rivals}, key=self._ranked)
+
+    def _ranked(self, uid: str) -> tuple[int, str, str]:
+        return self._rank(uid, self._claims[uid].identity)
 
 
 def _may_be_same(some: frozenset[str], others: frozenset[str]) -> bool:

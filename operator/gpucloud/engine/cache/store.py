@@ -52,13 +52,6 @@ class CachedObject(Generic[P, S]):
         return int(self.raw_meta["resourceVersion"])
 
 
-@dataclass(slots=True)
-class _Keys:
-    """The keys of one object in the index of its store."""
-
-    keys: frozenset[Hashable] = frozenset()
-
-
 class Store(Generic[P, S]):
     """All objects of one kind, by UID."""
 
@@ -76,6 +69,7 @@ class Store(Generic[P, S]):
         """
         self._indexer = indexer
         self._index: dict[Hashable, set[str]] = {}
+        self._keys: dict[str, frozenset[Hashable]] = {}  # the index the other way round
         self.entries = Entries() if entries is None else entries
         self._spec_type = spec_type
         self._status_type = status_type
@@ -116,10 +110,31 @@ class Store(Generic[P, S]):
 
         An older view than the stored one (a late watch event, overtaken by the answer to our own write) is ignored.
         """
-        fresh = self._parse(body)
-        known = self._objects.get(fresh.meta.uid)
-        if known is not None and fresh.version <= known.version:
-            return False
+        meta = body["metadata"]
+        known = self._objects.get(meta["uid"])
+        if known is not None and int(meta["resourceVersion"]) <= known.version:
+            return False  # the echo of our own write, in most cases: not worth parsing
+        return self._take(self._parse(body), known)
+
+    def put_written(
+        self, before: CachedObject[P, S], answer: Mapping[str, Any], document: Mapping[str, Any], status: S
+    ) -> CachedObject[P, S]:
+        """Take the answer to a write of ``status``, sent as ``document``; return the view that it shows.
+
+        The apiserver took the write because the object was ``before``, so the spec is the same. Nor is a status parsed that
+        stands as it was sent.
+        """
+        meta = answer["metadata"]
+        if answer.get("status") == document:
+            shown = replace(before, raw_meta=_slim(meta), meta=_facts(meta), status=status, amended=False)
+        else:
+            shown = self._parse(answer)
+        known = self._objects.get(shown.meta.uid)
+        if known is None or shown.version > known.version:
+            self._take(shown, known)
+        return shown
+
+    def _take(self, fresh: CachedObject[P, S], known: CachedObject[P, S] | None) -> bool:
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
         self.entries.open(fresh.meta.uid)
@@ -131,10 +146,6 @@ class Store(Generic[P, S]):
             return True
         return not fresh.same_facts_as(known)
 
-    def status_in(self, body: Mapping[str, Any]) -> S:
-        """The status that this document holds, read as the store reads it."""
-        return self._parse(body).status
-
     def drop(self, uid: str) -> None:
         """The object is gone, and with it everything that its entry holds."""
         self._reindex(uid, frozenset())
@@ -145,14 +156,17 @@ class Store(Generic[P, S]):
 
     def _reindex(self, uid: str, keys: frozenset[Hashable]) -> None:
         """Replace the keys of an object."""
-        known = self.entries.part(uid, _Keys)
-        for key in known.keys - keys:
+        known = self._keys.get(uid, frozenset())
+        for key in known - keys:
             self._index[key].discard(uid)
             if not self._index[key]:
                 del self._index[key]
-        for key in keys - known.keys:
+        for key in keys - known:
             self._index.setdefault(key, set()).add(uid)
-        known.keys = keys
+        if keys:
+            self._keys[uid] = keys
+        else:
+            self._keys.pop(uid, None)
 
     def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
         standing = {name: getattr(before, name) for name in self._frozen}

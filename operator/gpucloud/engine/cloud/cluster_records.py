@@ -1,4 +1,4 @@
-"""The inventory's cached records of one cluster, and the interface of its metrics."""
+"""The inventory's cached records of one cluster, what is found among them, and the interface of its metrics."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from gpucloud.reconcile.naming import Identity
+    from collections.abc import Collection, Mapping
 
 R = TypeVar("R")
+
+EVERYTHING = ""  # as the name of an Identity: all records in its VPC
+ANYWHERE = ""  # as the VPC of an Identity: any VPC of the cluster
+IMPLAUSIBLE_COUNT = 3  # design: a listing is implausible if at least 3 and over 30 % of the known records vanish at once
+IMPLAUSIBLE_SHARE = 0.3
 
 
 class ListingMeter(Protocol):
@@ -46,6 +50,7 @@ class ClusterRecords(Generic[R]):
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
+    wanted_from: float | None = None  # a listing that began then or later is wanted, though nobody is woken for it
     served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
@@ -86,3 +91,20 @@ class ClusterRecords(Generic[R]):
     def rejected(self) -> bool:
         """Whether the cloud rejects this cluster as unknown and never listed it."""
         return self.as_of is None and self.unknown is not None and self.unknown.cause is UnknownReason.REJECTED
+
+
+def is_implausible(vanished: set[Identity], expected: set[Identity]) -> bool:
+    """Whether so many expected records vanished at once that the listing is not believed."""
+    return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
+
+
+def find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
+    """Return the records of an identity, with records that name no VPC: every field of an answer may be null.
+
+    ``EVERYTHING`` as the name matches all records in the VPC; ``ANYWHERE`` as the VPC matches the name in any VPC.
+    """
+    if identity.name == EVERYTHING:
+        return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
+    if identity.vpc == ANYWHERE:
+        return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
+    return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.cluster_records import ClusterRecords, ListingMeter
+from gpucloud.engine.cloud.cluster_records import EVERYTHING, ClusterRecords, ListingMeter, find, is_implausible
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
 from gpucloud.engine.telemetry.collectors import ListingStatus
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
 
-EVERYTHING = ""  # as the name of an Identity: all records in its VPC
-ANYWHERE = ""  # as the VPC of an Identity: any VPC of the cluster
-IMPLAUSIBLE_COUNT = 3  # design: a listing is implausible if at least 3 and over 30 % of the known records vanish at once
-IMPLAUSIBLE_SHARE = 0.3
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many objects ask for one
 LONGEST_BACKOFF_SECONDS = 30.0
 INCOMPLETE = "the listing is incomplete"
@@ -82,10 +78,7 @@ class Inventory(Generic[R]):
         served: Callable[[str], None] | None = None,
         expected: Callable[[str], Collection[Identity]] = lambda _cluster: (),
     ) -> None:
-        """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came.
-
-        ``expected`` returns the identities that a listing of a cluster should contain.
-        """
+        """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came."""
         self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
@@ -97,6 +90,7 @@ class Inventory(Generic[R]):
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
         self._wake, self._served, self._expected = wake, served or wake, expected
+        self._going: set[str] = set()  # until their next reconcile, only the end of their records matters
 
     def watch(self, uid: str, identity: Identity) -> None:
         """List the object's cluster from now on, and wake the object when its own record changes."""
@@ -106,7 +100,7 @@ class Inventory(Generic[R]):
         self._watched[uid] = identity
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
-        elif known is not None and _find(self._cached[identity.cluster].records, identity):
+        elif known is not None and find(self._cached[identity.cluster].records, identity):
             self._wake(uid)  # the identity changed, and the last listing already shows a record of the new one
         if identity.cluster not in self._pollers:
             cached: ClusterRecords[R] = ClusterRecords(self._clock.mono())
@@ -118,6 +112,7 @@ class Inventory(Generic[R]):
         """Stop watching for this object; stop listing its cluster if no other object watches it."""
         identity = self._watched.pop(uid, None)
         self._pending.discard(uid)
+        self._going.discard(uid)
         if identity is not None:
             self._cached[identity.cluster].waiting.pop(uid, None)
             self._retire(identity.cluster)
@@ -136,7 +131,7 @@ class Inventory(Generic[R]):
         if cached.unknown is not None:
             return cached.unknown
         as_of = cached.as_of or 0.0
-        found = _find(cached.records, identity)
+        found = find(cached.records, identity)
         if found:
             returned, doubtful = cached.returned.get(identity), identity in cached.doubtful
             present = Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
@@ -144,7 +139,7 @@ class Inventory(Generic[R]):
         missed_since = cached.missing_since.get(identity, as_of)
         if cached.doubted_since is not None and max(cached.doubted_since, missed_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        confirmed = None if _find(cached.before, identity) else cached.before_as_of
+        confirmed = None if find(cached.before, identity) else cached.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
     def names(self, cluster: str, vpc: str) -> list[str]:
@@ -155,7 +150,7 @@ class Inventory(Generic[R]):
     def shown_now(self) -> Callable[[Identity], bool]:
         """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
         records = {cluster: cached.records for cluster, cached in self._cached.items()}
-        return lambda identity: bool(_find(records.get(identity.cluster, {}), identity))
+        return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
 
     def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
         """Return all records in a VPC and the time (mono) their listing began. Records without a VPC count as in it."""
@@ -164,7 +159,7 @@ class Inventory(Generic[R]):
             return Unknown(self._clock.mono(), UnknownReason.NOT_LOOKED)
         if isinstance(latest, Unknown):
             return latest
-        return _find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of
+        return find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of
 
     @property
     def clusters(self) -> frozenset[str]:
@@ -189,7 +184,7 @@ class Inventory(Generic[R]):
         records, latest, cached = self._by_identity(answer.items, cluster), self._latest(cluster), self._cached.get(cluster)
         if isinstance(latest, Unknown):
             return latest
-        if cached is not None and _is_implausible(*self._vanished(cached, cluster, records)):
+        if cached is not None and is_implausible(*self._vanished(cached, cluster, records)):
             return Unknown(began, UnknownReason.IMPLAUSIBLE)
         return Listed(records, began)
 
@@ -218,8 +213,18 @@ class Inventory(Generic[R]):
         cached.waiting[uid] = not_before
         cached.trigger.set()
 
+    def list_after(self, uid: str, not_before: float) -> None:
+        """List the object's cluster at once if no listing began at ``not_before`` (mono) or later. Wakes nobody for it."""
+        identity = self._watched.get(uid)
+        if identity is None or self.has_listed_since(uid, not_before):
+            return
+        cached = self._cached[identity.cluster]
+        cached.wanted_from = max(not_before, cached.wanted_from or not_before)
+        cached.trigger.set()
+
     def expect_change(self, uid: str, pending: bool) -> None:
         """Set whether this object is pending. A cluster is polled fast while any object in it is pending."""
+        self._going.discard(uid)
         identity = self._watched.get(uid)
         if identity is None or pending == (uid in self._pending):
             return
@@ -230,6 +235,11 @@ class Inventory(Generic[R]):
         self._pending.add(uid)
         if first:
             self._cached[identity.cluster].trigger.set()
+
+    def expect_end(self, uid: str) -> None:
+        """Until the object is reconciled next, wake it only when the number of its records changes: they are to go."""
+        if uid in self._watched:
+            self._going.add(uid)
 
     def listing_statuses(self) -> dict[str, ListingStatus]:
         """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
@@ -290,7 +300,8 @@ class Inventory(Generic[R]):
         await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(cached.duration, LONGEST_BACKOFF_SECONDS)))
         while True:
             remaining = began + self._interval(cluster, cached) - self._clock.mono()
-            due = any(at <= self._clock.mono() for at in cached.waiting.values())
+            wanted = cached.waiting.values() if cached.wanted_from is None else (cached.wanted_from, *cached.waiting.values())
+            due = any(at <= self._clock.mono() for at in wanted)
             if remaining <= EARLY_SECONDS or (cached.failures == 0 and due):
                 return
             cached.trigger.clear()
@@ -333,22 +344,29 @@ class Inventory(Generic[R]):
         records = self._by_identity(items, cluster)
         was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
         vanished, expected = self._vanished(cached, cluster, records)
-        implausible = _is_implausible(vanished, expected)
+        implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = [here for here in watched if not _find(records, here)]
+        missing = [here for here in watched if not find(records, here)]
         cached.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
+        if cached.wanted_from is not None and cached.wanted_from <= began:
+            cached.wanted_from = None
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        return [uid for uid in self._uids(cluster) if _find(before, self._watched[uid]) != _find(records, self._watched[uid])]
+        return [uid for uid in self._uids(cluster) if self._concerns(uid, before, records)]
+
+    def _concerns(self, uid: str, before: Mapping[Identity, tuple[R, ...]], records: Mapping[Identity, tuple[R, ...]]) -> bool:
+        """Whether the change from one listing to the next concerns this object."""
+        was, now = (find(listed, self._watched[uid]) for listed in (before, records))
+        return was != now and not (uid in self._going and len(was) == len(now))
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}
@@ -374,24 +392,7 @@ class Inventory(Generic[R]):
     ) -> tuple[set[Identity], set[Identity]]:
         """Return the expected identities that these records lack, and all expected identities."""
         expected = set(self._expected(cluster)) - cached.believed_gone
-        return {identity for identity in expected if not _find(records, identity)}, expected
+        return {identity for identity in expected if not find(records, identity)}, expected
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
-
-
-def _is_implausible(vanished: set[Identity], expected: set[Identity]) -> bool:
-    """Whether so many expected records vanished at once that the listing is not believed."""
-    return len(vanished) >= IMPLAUSIBLE_COUNT and len(vanished) > IMPLAUSIBLE_SHARE * len(expected)
-
-
-def _find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple[R, ...]:
-    """Return the records of an identity, with records that name no VPC: every field of an answer may be null.
-
-    ``EVERYTHING`` as the name matches all records in the VPC; ``ANYWHERE`` as the VPC matches the name in any VPC.
-    """
-    if identity.name == EVERYTHING:
-        return tuple(item for key, found in records.items() if key.vpc in {identity.vpc, ""} for item in found)
-    if identity.vpc == ANYWHERE:
-        return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
-    return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())

@@ -24,11 +24,14 @@ def observe(
     kind: tuple[str, str],
     stored: CachedObject[Any, Any],
     account: ResolvedAccount,
-    here: Identity,
+    sought: tuple[Identity, str | None],
     clock: Clock,
 ) -> Observation[Any]:
-    """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records."""
-    (name, inventory_name), meta, tenancy, now = kind, stored.meta, stored.status.tenancy, reading(clock)
+    """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records.
+
+    ``sought`` is the identity of its resource, and the tenant that the object belongs to, None while nobody knows.
+    """
+    (name, inventory_name), (here, tenancy), meta, now = kind, sought, stored.meta, reading(clock)
     accepted = acceptance(meta.annotations, now).of_credential(account.since)
     inventory: Inventory[Any] = session.inventories[inventory_name]
     found = inventory.observe(here, accepted.until)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
 
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
+from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
@@ -22,13 +23,13 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.entropy import Entropy
     from gpucloud.engine.telemetry.metrics import Metrics
-    from gpucloud.reconcile.facts import Now
+    from gpucloud.reconcile.facts import Now, Verb
     from gpucloud.reconcile.plan import Plan, Release
 
 P = TypeVar("P", bound=Model)
@@ -37,8 +38,10 @@ F = TypeVar("F", bound="Facts")
 log = structlog.get_logger("gpucloud.loop")
 
 LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
+PENDING_LASTING_SECONDS = 10.0  # the same while a verdict is expected soon, whose write carries the change, too
 STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
+PATIENCE = 3  # refusals of one cached version, until it is looked why the watch brings no younger one
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
@@ -90,6 +93,9 @@ class Reconciler(Protocol[P, S, F]):
     async def act(self, facts: F, plan: Plan[S]) -> Event | None:
         """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
 
+    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+        """Whether a call that was just accepted leaves nothing to be done, nor recorded, before its effect shows."""
+
     def recording(self, uid: str, status: S) -> None:
         """This status, with the record of a new order of ours, is about to be written."""
 
@@ -115,18 +121,7 @@ class ControllerDeps:
     entropy: Entropy
     is_leader: Callable[[], bool]  # asked right before a call is announced in the log
     longest_spacing: float
-
-
-@dataclass(slots=True)
-class _Reconciled:
-    """What the reconciles of one object leave for the next. Times are mono seconds."""
-
-    differs_since: float | None = None  # when the status in the apiserver began to differ from the plan's
-    failures: int = 0  # exceptions in a row
-    confirmed: float = -math.inf  # when the last request began whose answer showed the object
-    released: str | None = None  # the version that our finalizer was taken from
-    withheld: str | None = None  # what --observe-only keeps back now
-    withheld_logged: str | None = None
+    outdated: Callable[[], None]  # the apiserver's answers show that the cache is behind, and the watch brings nothing
 
 
 class Controller(Generic[P, S, F]):
@@ -138,7 +133,12 @@ class Controller(Generic[P, S, F]):
         self._reconciler, self._entropy = reconciler, deps.entropy
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
+        kind, metrics = reconciler.kind, deps.metrics
+        self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
+        self._pass_seconds = metrics.reconcile_seconds.labels(kind)
+        self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._pacer = WritePacer(deps.entropy.jitter, self._entries)
+        self._outdated = deps.outdated
 
     async def reconcile(self, key: Key) -> None:
         """Reconcile one object. Never raises: an error is counted, logged and retried."""
@@ -160,10 +160,10 @@ class Controller(Generic[P, S, F]):
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
             self.on_delete(key)
-        self._metrics.reconciles.labels(key.kind, result).inc()
+        self._passes[result].inc()
         if result is ReconcileResult.ERROR:
             self._metrics.reconcile_errors.labels(key.kind).inc()
-        self._metrics.reconcile_seconds.labels(key.kind).observe(self._clock.mono() - began)
+        self._pass_seconds.observe(self._clock.mono() - began)
 
     @property
     def plural(self) -> str:
@@ -207,7 +207,11 @@ class Controller(Generic[P, S, F]):
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
         self._known(key.uid).released = stored.raw_meta["resourceVersion"]
-        self._events.record(key.kind, stored.meta, Event(release.reason, release.note, "Release", release.warning))
+        event = Event(release.reason, release.note, "Release", release.warning)
+        elsewhere = replace(event, note=f"{key.kind} {key.namespace}/{key.name}: {release.note}")
+        # A namespace that is being deleted takes no Events, and nothing else tells people that something may be billed.
+        lost = partial(self._events.record_for_kind, self._reconciler.plural, elsewhere) if release.warning else None
+        self._events.record(key.kind, stored.meta, event, lost)
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
         level = log.warning if release.warning else log.info
@@ -235,7 +239,8 @@ class Controller(Generic[P, S, F]):
         since = known.differs_since = self._clock.mono() if known.differs_since is None else known.differs_since
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
-        return PendingWrite(max(since if first else since + LASTING_SECONDS, in_turn), first)
+        lasting = PENDING_LASTING_SECONDS if plan.pending else LASTING_SECONDS
+        return PendingWrite(max(since if first else since + lasting, in_turn), first)
 
     async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
         before = self._clock.mono()
@@ -247,26 +252,27 @@ class Controller(Generic[P, S, F]):
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
-            self._metrics.status_writes.labels(key.kind, failed).inc()
+            self._writes[failed].inc()
             self._known(key.uid).confirmed = -math.inf  # it may have been written all the same, or somebody else has written
             raise
-        self._metrics.status_writes.labels(key.kind, StatusWriteResult.WRITTEN).inc()
+        self._writes[StatusWriteResult.WRITTEN].inc()
         known = self._known(key.uid)
         known.confirmed, known.differs_since = before, None
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            self._store_answer(key.uid, answer)  # the watch will tell us nothing new; those who wait for this are woken now
-            self._judge_write(key, status, document, answer)
-        self._report(key, stored, status)
+            # The watch will tell us nothing new; those who wait for this are woken now.
+            shown = self._reconciler.store.put_written(stored, answer, document, status)
+            self._tell_stored(key.uid)
+            self._judge_write(key, status, document, shown.status)
         announces = plan.action is not None or plan.records_order
+        self._report(key, stored, status, announces=announces)
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         if (stands := self._reconciler.store.get(key.uid)) is not None and stands.status != status:
             return Outcome.NOTHING  # the apiserver shows something else than what was written
         return Outcome.ANNOUNCE if announces else Outcome.CHANGE
 
-    def _judge_write(self, key: Key, status: S, document: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], stands: S) -> None:
         """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
-        stands = self._reconciler.store.status_in(answer)
         undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
         if not undone:
             return
@@ -275,10 +281,10 @@ class Controller(Generic[P, S, F]):
             differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(stands, name)]
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
-    def _report(self, key: Key, stored: CachedObject[P, S], status: S) -> None:
+    def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
         before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
-        for event in status_changes(before, after):
+        for event in status_changes(before, after, announces=announces):
             self._events.record(key.kind, stored.meta, event)
         self._events.flush(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
@@ -304,12 +310,12 @@ class Controller(Generic[P, S, F]):
         self._known(key.uid).confirmed = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
-        self._store_answer(key.uid, fresh)
+        self._reconciler.store.put(fresh)
+        self._tell_stored(key.uid)
         return False
 
-    def _store_answer(self, uid: str, body: Mapping[str, Any]) -> None:
+    def _tell_stored(self, uid: str) -> None:
         """An answer of the apiserver has shown the object."""
-        self._reconciler.store.put(body)
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
@@ -330,10 +336,15 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING
         event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
-        self._queue.add(key, Lane.PEOPLE)
+        if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
+            self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
+        else:
+            self._queue.add(key, Lane.PEOPLE)
         return Outcome.CHANGE
 
     def _after_kube_error(self, key: Key, error: KubeError) -> None:
+        if error.gone or error.conflict:
+            self._note_refusal(key.uid)
         if error.gone:
             log.info("the object is gone", error=str(error), **_names(key))
             return  # the watch tells the rest
@@ -343,11 +354,21 @@ class Controller(Generic[P, S, F]):
 
     def withheld(self) -> Iterator[str]:
         """Iterate over what --observe-only keeps back now, of every object."""
-        found = (self._entries.find(stored.meta.uid, _Reconciled) for stored in self.store)
+        found = (self._entries.find(stored.meta.uid, Reconciled) for stored in self.store)
         return (known.withheld for known in found if known is not None and known.withheld is not None)
 
-    def _known(self, uid: str) -> _Reconciled:
-        return self._entries.part(uid, _Reconciled)
+    def _known(self, uid: str) -> Reconciled:
+        return self._entries.part(uid, Reconciled)
+
+    def _note_refusal(self, uid: str) -> None:
+        """Report a cached version that is refused again and again: the event that would replace it is late, or never comes."""
+        stored, known = self._reconciler.store.get(uid), self._known(uid)
+        if stored is None:
+            return
+        version, times = known.refused or (stored.version, 0)
+        known.refused = (stored.version, times + 1 if version == stored.version else 1)
+        if known.refused[1] >= PATIENCE:
+            self._outdated()
 
     def retry_later(self, key: Key) -> None:
         """Requeue a failed key with exponential backoff, at most one minute."""
@@ -357,18 +378,6 @@ class Controller(Generic[P, S, F]):
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
         self._metrics.retries.inc()
         self._queue.wake_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
-
-
-async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any]]) -> None:
-    """One worker: takes keys until the queue is closed."""
-    while (key := await queue.take()) is not None:
-        try:
-            await controllers[key.kind].reconcile(key)
-        except Exception:  # it kills this worker, not the object
-            controllers[key.kind].retry_later(key)
-            raise
-        finally:
-            queue.done(key)
 
 
 def _later(time: float | None, now: float) -> float | None:
@@ -382,13 +391,3 @@ def _earliest(*times: float | None) -> float | None:
 
 def _names(key: Key) -> dict[str, str]:
     return {"kind": key.kind, "namespace": key.namespace, "name": key.name, "uid": key.uid}
-
-
-async def stop(workers: list[asyncio.Task[None]], queue: WorkQueue, grace: float) -> None:
-    """Let the passes that are under way finish (a create that was sent wants its answer saved), then cancel."""
-    queue.close()
-    if workers:
-        await asyncio.wait(workers, timeout=grace)
-    for worker in workers:
-        worker.cancel()
-    await asyncio.gather(*workers, return_exceptions=True)

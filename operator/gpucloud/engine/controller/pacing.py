@@ -40,7 +40,7 @@ class _Streak:
     ended: float = -math.inf  # the last one, in mono seconds
     idle: int = 0  # since the last that changed something
     changes: int = 0
-    owed: bool = False  # the next one goes at once, as a call stands announced
+    owed: bool = False  # the next one goes at once, as a call stands announced, or a listing has come
     paid: bool = False  # the last one went at once for that reason
     caused: bool = False  # something outside has changed for the object since the last reconcile began
 
@@ -68,6 +68,12 @@ class ReconcilePacer:
     def caused(self, uid: str) -> None:
         """Something outside has changed for this object."""
         self._streak(uid).caused = True
+
+    def served(self, uid: str) -> None:
+        """The listing that the last reconcile waited for has come: once a cause outside, the next one goes at once."""
+        streak = self._streak(uid)
+        if streak.idle == 1:
+            streak.owed = True
 
     def begin(self, uid: str) -> float | None:
         """Begin a reconcile, and answer None; or answer the mono time at which it may begin."""

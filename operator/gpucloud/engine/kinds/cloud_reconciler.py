@@ -6,7 +6,7 @@ The reconciler of a kind adds the identity of an object's resource, further watc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -14,12 +14,13 @@ from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud import observation
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.cloud.port import Precondition, Purpose
+from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import dependencies, request
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.ownership import Ownership
+from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
@@ -28,12 +29,14 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core import failed, steps
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.tenancy import tenant_of
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -56,14 +59,6 @@ F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 NOWHERE = Identity("", "", "")
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """The view and the session that the last facts of an object are from."""
-
-    stored: CachedObject[Any, Any] | None = None
-    session: AccountSession | None = None
-
-
 class CloudReconciler(ABC, Generic[P, S, F]):
     """Reconciler of the objects of one kind that stand for a cloud resource."""
 
@@ -73,12 +68,14 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     subject: ClassVar[Subject]
     done: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note of a successful call's Event; {name}: the resource
     failed: ClassVar[Mapping[Verb, Reason]]
+    slow: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
 
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
         self._ownership = Ownership(store, deps.accounts)
+        self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
 
     @abstractmethod
@@ -149,13 +146,23 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._deps.references.put(key, dependencies.targets_of(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
+        if self.awaits_finalizer(stored):
+            for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
+                inventory.expect_change(key.uid, pending=True)
+                inventory.list_after(key.uid, self._tracker.begin(key.uid).first_seen)
         self._wake_dependents(key)
+
+    def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
+        """Whether nothing can be decided before the watch shows our finalizer on the object."""
+        return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
         uid, session = stored.meta.uid, self._account(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
+            if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
+                self._ownership.put(uid, Claim("", here))
             self._watches.put(uid, {})
             return
         for other in sorted(self._ownership.put(uid, Claim(session.url, here))):
@@ -175,7 +182,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self._account(stored, spec)
-            gathered = self.store.entries.part(stored.meta.uid, _Gathered)
+            gathered = self.store.entries.part(stored.meta.uid, request.Gathered)
             gathered.stored, gathered.session = stored, account.session
             facts = self.facts(stored, spec, account, self._common(stored, spec, account))
             if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
@@ -186,7 +193,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """Return the pure core's plan."""
-        return unreadable.decide(facts) if isinstance(facts, Unreadable) else self.decided(facts)
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decided(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
         """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
@@ -197,9 +204,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
         session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
-        gathered = self.store.entries.part(facts.meta.uid, _Gathered)
+        gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
         if session is None or gathered.stored is None or session is not gathered.session:
             return None
+        if verb in CREATES:
+            self._tracker.orders_with(facts.meta.uid, session.learned)
         refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
             placed = await self._send(session, gathered.stored, facts, plan, verb)
@@ -227,18 +236,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         ready = find((plan.status or stored.status).conditions, ConditionType.READY)
         reason, generation = "" if ready is None else ready.reason, stored.meta.generation
         purpose = Purpose(self._key(stored), self.done[verb][0], self.failed[verb], reason, generation)
-        requests, common = self.requests(facts, verb, plan.targets), tuple(self._preconditions(stored, facts, verb))
+        requests, common = self.requests(facts, verb, plan.targets), tuple(self._preconditions.of(stored, facts, verb))
         answer = await request.send(session.writes, requests, purpose, common)
         return self.placed(facts, answer) if verb in CREATES else Placed()
-
-    def _preconditions(self, stored: CachedObject[P, S], facts: F, verb: Verb) -> Iterator[Precondition]:
-        """Yield what must be true of the object, its account and its order in the instant of sending."""
-        uid = stored.meta.uid
-        yield Precondition("the object still says what was decided upon", lambda: self.store.is_current(stored))
-        yield Precondition("no other object owns the resource", lambda: self._ownership.owner(uid) is None)
-        if verb in CREATES:
-            yield Precondition("its account may create", lambda: self._may_create(facts))
-            yield Precondition("its order is recorded in status", lambda: self._may_order(stored))
 
     def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> Attempt:
         """Record the outcome of a call, and its effect on the order; return the attempt."""
@@ -249,12 +249,20 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
             self._tracker.destroying(uid, answered=refusal is None)
+            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.slow else ():
+                inventory.expect_end(uid)
         return attempt
 
     def recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
         if status.order is not None:
             self._tracker.records(uid, status.order)
+
+    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+        """Whether a call that the cloud has just accepted leaves nothing to be done, nor recorded, before its effect shows."""
+        known = self._tracker.latest(stored.meta.uid)
+        recorded = known is None or not orders.is_urgent(stored.status.order, known.order, stored.meta.uid)
+        return verb in self.slow and recorded
 
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""
@@ -317,6 +325,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             standing = orders.observed(standing, found, proofs, now, memory.first_seen)
             self._tracker.learned(meta.uid, standing)
+            if isinstance(found, Present) and standing.state is OrderState.SEEN and not found.duplicate_records:
+                self._tracker.saw_tenant(meta.uid, tenant_of(found.record))
         return {
             "now": now,
             "meta": meta,
@@ -332,6 +342,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "synced": self._deps.synced(),
             "listing_duration": 0.0 if account.session is None else account.session.listing_duration((here or NOWHERE).cluster),
             "nonce": nonce,
+            "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
 
     def _observe(
@@ -347,19 +358,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             return Unknown(now, UnknownReason.MOVED, placement.moved_words(self.subject.noun, order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        return observation.observe(account.session, (self.kind, self.inventory_name), stored, account, here, self._deps.clock)
+        sought, kind = (here, stored.status.tenancy or self._tracker.tenancy(stored.meta.uid)), (self.kind, self.inventory_name)
+        return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
 
     def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)
-
-    def _may_create(self, facts: F) -> bool:
-        """Whether the account may still create: neither the account nor its Secret is being deleted."""
-        account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
-        return not account.leaving and account.bar is None
-
-    def _may_order(self, stored: CachedObject[P, S]) -> bool:
-        latest = self.store.get(stored.meta.uid)
-        return latest is not None and orders.may_be_sent(self._tracker.latest(stored.meta.uid), latest.order)
 
     def _key(self, stored: CachedObject[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)

@@ -7,6 +7,7 @@ in between. An admitted deletion stays counted for two windows, since the watch 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -53,6 +54,7 @@ class DeletionGuard:
         self._troubles: dict[str, str] = {}  # by UID: what is wrong with the object's release annotation
         self._released: dict[str, Stamp] = {}  # by namespace
         self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
+        self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
         self._held: dict[str, str] = {}  # UID to namespace
         self._unreleased_cache: list[Departure] | None = None  # not released, sorted by time; None: stale
@@ -76,6 +78,7 @@ class DeletionGuard:
         self._troubles[meta.uid] = own.trouble
         self._gone.pop(meta.uid, None)
         self._newcomers |= known is None
+        self._counted_at.setdefault(meta.uid, self._clock.mono())
         fresh = Departure(
             uid=meta.uid,
             namespace=meta.namespace,
@@ -91,6 +94,7 @@ class DeletionGuard:
         """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""
         self._held.pop(uid, None)
         self._troubles.pop(uid, None)
+        self._counted_at.pop(uid, None)
         known = self._departures.get(uid)
         if known is None:
             return
@@ -133,12 +137,16 @@ class DeletionGuard:
             self._set(replace(departure, passed=False))
 
     async def refresh_releases(self, uid: str) -> None:
-        """Read the release annotations that may release this deletion: of its namespace, and of namespaces not read yet."""
+        """Read the release annotations that may release this deletion, or deletions that are counted with it.
+
+        A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew.
+        """
         if not self.on or self._evaluate(uid) is None:
             return
-        unread = {item.namespace for item in self._unreleased()} - self._texts.keys()
-        for namespace in sorted({self._departures[uid].namespace, *unread}):
-            await self._read(namespace)
+        first, counted = uid not in self._held, {item.namespace for item in self._unreleased()}
+        relevant = counted if first else counted - self._texts.keys()
+        for namespace in sorted({self._departures[uid].namespace, *relevant}):
+            await self._read(namespace, self._counted_at.get(uid, -math.inf) if first else -math.inf)
 
     async def watch(self) -> None:
         """Read the release annotations of namespaces with held deletions every few seconds, until cancelled."""
@@ -151,9 +159,9 @@ class DeletionGuard:
                 for uid in list(self._held):
                     self._wake(uid)
 
-    async def _read(self, namespace: str) -> None:
+    async def _read(self, namespace: str, not_before: float = -math.inf) -> None:
         try:
-            text = (await self._namespaces.get(namespace)).brake_released_at
+            text = (await self._namespaces.get(namespace, not_before)).brake_released_at
         except KubeError as error:
             log.warning("the namespace cannot be read: what is held in it stays held", namespace=namespace, error=str(error))
             return

@@ -154,6 +154,14 @@ class GpuCloudAccountReconciler:
         log.info("call", outcome=reason, **said)
         return Event(reason, note.format(name=repr(name)), verb)
 
+    def awaits_finalizer(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
+        """Whether nothing can be decided before our finalizer shows; of an account its state may."""
+        return False
+
+    def takes_time(self, stored: GpuCloudAccount, verb: Verb) -> bool:  # noqa: ARG002 - as of other kinds
+        """Whether a call's effect shows later: an account sends none."""
+        return False
+
     def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
         """Do nothing: an account has no order."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpucloud.cloud import calls
 from gpucloud.cloud.models import CreateServer
 from gpucloud.engine.cache.claims import Claim
-from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
@@ -69,6 +69,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
     }
+    slow = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
     def __init__(
         self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage

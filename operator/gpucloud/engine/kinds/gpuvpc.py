@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.inventory import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.kinds import sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.indexes import account_keys, snapshot_keys, vm_keys, vpc_keys
@@ -17,6 +16,7 @@ from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
 
 FROZEN = ("account", "tenancy")  # fields of status, written once: whose credential, in which tenant
@@ -29,8 +29,7 @@ def new_listers(
     *,
     shares_own: bool = False,
 ) -> Listers:
-    """Return empty stores. ``tag`` is the installation's; ``entries`` hold the runtime state of all objects."""
-    entries = Entries() if entries is None else entries
+    """Return empty stores. ``tag`` is the installation's; ``entries`` hold the runtime state of all objects, if it is shared."""
     return Listers(
         vms=Store(GpuVMSpec, GpuVMStatus, FROZEN, entries, partial(vm_keys, tag)),
         vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN, entries, vpc_keys),

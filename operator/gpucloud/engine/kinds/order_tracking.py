@@ -10,6 +10,7 @@ from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
+    from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.order import Standing
@@ -25,6 +26,8 @@ class _Known:
     history: CallHistory | None = None  # None: it begins with the next question
     standing: Standing | None = None
     record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
+    tenancy: str | None = None  # of what a listing showed
+    ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
 
 
 class OrderTracker:
@@ -67,6 +70,8 @@ class OrderTracker:
         """Note the record of a new order before it is written to status: only a process that wrote it may act on it."""
         known = self._entry(uid)
         if known.standing is not None:
+            if not orders.may_exist(known.standing.order):
+                known.tenancy = known.ordered_with = None
             known.standing = orders.record(known.standing, order, self._clock.mono())
             known.record_ids |= {order.id}
 
@@ -97,6 +102,21 @@ class OrderTracker:
             known.standing = orders.destroying(known.standing, now)
             if answered:
                 known.standing = orders.destroy_answered(known.standing, now)
+
+    def tenancy(self, uid: str) -> str | None:
+        """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""
+        known = self._entry(uid)
+        if known.standing is None or not orders.may_exist(known.standing.order):
+            return None
+        return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
+
+    def saw_tenant(self, uid: str, tenancy: str | None) -> None:
+        """Note the tenant that the listed record of the object's resource names."""
+        self._entry(uid).tenancy = tenancy or self._entry(uid).tenancy
+
+    def orders_with(self, uid: str, learned: Learned) -> None:
+        """Note the credential with which the order is sent: it may show its tenant later."""
+        self._entry(uid).ordered_with = learned
 
     def frees(self, uid: str) -> None:
         """Note that this process is about to release the finalizer."""

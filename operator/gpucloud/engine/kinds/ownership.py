@@ -30,6 +30,10 @@ class Ownership:
         """Drop the object's claim; return the objects that claim the same."""
         return self._claims.drop(uid)
 
+    def of(self, uid: str) -> Claim | None:
+        """Return the object's claim."""
+        return self._claims.of(uid)
+
     def is_claimed(self, claim: Claim) -> bool:
         """Whether any object claims this."""
         return claim in self._claims
@@ -46,9 +50,15 @@ class Ownership:
         return repr(stored.meta.name)
 
     def _tenants(self, uid: str) -> frozenset[str]:
+        """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
+
+        A Secret may hold another tenant's key for a while. The resource stays where it was ordered, and is not given up.
+        """
         stored = self._store.get(uid)
         if stored is None or stored.spec is None:
             return frozenset()
+        if stored.status.tenancy is not None:
+            return frozenset({stored.status.tenancy})
         return self._accounts.resolve(stored.meta, stored.spec, stored.status).facts.tenants
 
     def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:

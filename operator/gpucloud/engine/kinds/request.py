@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gpucloud.cloud.calls import Call
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.port import CloudWrites, Precondition, Purpose
 
 
@@ -25,6 +27,14 @@ class Request:
     target: str
     preconditions: tuple[Precondition, ...] = ()
     one_of_several: bool = False
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The view and the session that the last facts of an object are from; a part of its entry."""
+
+    stored: CachedObject[Any, Any] | None = None
+    session: AccountSession | None = None
 
 
 async def send(

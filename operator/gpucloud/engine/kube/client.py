@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import orjson
+
 from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
 from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
@@ -297,7 +299,7 @@ class KubeClient:
         accept: str = "application/json",
     ) -> Any:
         sent = {"Content-Type": content_type, "Accept": accept}
-        data = None if body is None else json.dumps(body, separators=(",", ":"))
+        data = None if body is None else _encoded(body)
         async with self._gate:
             authorization = self._authorization or self._log_in()
             answer = await self._send(method, path, data, sent | authorization)
@@ -362,9 +364,16 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
+def _encoded(body: Any) -> str:
+    try:
+        return orjson.dumps(body).decode()
+    except TypeError:  # half a surrogate pair, which only escapes can say
+        return json.dumps(body, separators=(",", ":"))
+
+
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
+        document = orjson.loads(text)
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}

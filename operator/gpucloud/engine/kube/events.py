@@ -19,7 +19,7 @@ from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, GROUP, ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
@@ -91,9 +91,26 @@ class Parts(Protocol):
         """Iterate over UIDs and parts."""
 
 
-def status_changes(before: Iterable[Condition], after: Iterable[Condition]) -> tuple[Event, ...]:
-    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason."""
-    pause, ready = tuple(_pause_changes(before, after)), tuple(_ready_changes(before, after))
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """One Event in the backlog, and what to do if it cannot be posted."""
+
+    document: dict[str, Any]
+    lost: Callable[[], None] | None = None
+
+    def fail(self) -> None:
+        """The Event is lost."""
+        if self.lost is not None:
+            self.lost()
+
+
+def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, announces: bool = False) -> tuple[Event, ...]:
+    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason.
+
+    Where the write only announces a call, that call's own Event tells the same and more, unless a person should look.
+    """
+    pause = tuple(_pause_changes(before, after))
+    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not announces)
     reasons = {one.reason for one in pause}
     return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
 
@@ -138,19 +155,20 @@ class EventRecorder:
         self._clock = clock
         self._entries = entries
         self._named = 0  # nanoseconds in the name of the latest Event
-        self._backlog: asyncio.Queue[dict[str, Any]] = asyncio.Queue(BACKLOG)
+        self._backlog: asyncio.Queue[_Post] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
-    def record(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+    def record(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
 
-        What it says all of and was told to ``record_unless_repeated`` is no Event of its own.
+        What it says all of and was told to ``record_unless_repeated`` is no Event of its own. ``lost`` is called if it could
+        not be posted.
         """
         told = self._entries.part(meta.uid, _Told)
         held, told.deferred = told.deferred, None
         if held is not None and not event.note.startswith(held[2].note):
             self._enqueue(*held)
-        self._enqueue(kind, meta, event)
+        self._enqueue(kind, meta, event, lost)
 
     def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
@@ -164,7 +182,7 @@ class EventRecorder:
             held, told.deferred = told.deferred, None
             self._enqueue(*held)
 
-    def _enqueue(self, kind: str, meta: ObjectFacts, event: Event) -> None:
+    def _enqueue(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
         now, told = self._clock.mono(), self._entries.part(meta.uid, _Told)
         latest = told.latest
         if latest is not None and latest.is_repeated_by(event, now):
@@ -180,24 +198,25 @@ class EventRecorder:
             }
             latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
         told.latest = latest_now
-        self._post(latest_now.document)
+        self._post(_Post(latest_now.document, lost))
 
-    def record_for_kind(self, plural: str, event: Event) -> None:
+    def record_for_kind(self, plural: str, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
-        self._post(self._document(NO_NAMESPACE, regarding, event))
+        self._post(_Post(self._document(NO_NAMESPACE, regarding, event), lost))
 
     async def run(self) -> None:
         """Post until cancelled."""
         while True:
-            document = await self._backlog.get()
+            post = await self._backlog.get()
             try:
-                await self._persist(document)
+                if not await self._persist(post.document):
+                    post.fail()
             finally:
                 self._backlog.task_done()
 
-    async def _persist(self, document: dict[str, Any]) -> None:
-        """Post one Event, a few times while the apiserver has trouble of its own: an orphan is reported once only.
+    async def _persist(self, document: dict[str, Any]) -> bool:
+        """Post one Event, a few times while the apiserver has trouble of its own; return whether it was posted.
 
         A 401 is such trouble, too: after a restart an apiserver may know no token for a moment.
         """
@@ -210,7 +229,9 @@ class EventRecorder:
                     continue
                 name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
                 log.info("event not recorded", namespace=namespace, name=name, reason=document["reason"], error=str(error))
-            return
+                return False
+            return True
+        return False
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
@@ -231,12 +252,14 @@ class EventRecorder:
                 return
         await self._kube.record_event(document["metadata"]["namespace"], document)
 
-    def _post(self, document: dict[str, Any]) -> None:
+    def _post(self, post: _Post) -> None:
         try:
-            self._backlog.put_nowait(document)
+            self._backlog.put_nowait(post)
         except asyncio.QueueFull:
+            document = post.document
             namespace, name = document["metadata"]["namespace"], document["regarding"]["name"]
             log.warning("event dropped: the backlog is full", namespace=namespace, name=name, reason=document["reason"])
+            post.fail()
 
     def _document(self, namespace: str, regarding: dict[str, str], event: Event) -> dict[str, Any]:
         moment = self._clock.instant()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +33,15 @@ class Namespaces:
         self._clock = clock
         self._known: dict[str, tuple[float, Namespace]] = {}
 
-    async def get(self, namespace: str) -> Namespace:
-        """The namespace as it was at most five seconds ago.
+    async def get(self, namespace: str, not_before: float = -math.inf) -> Namespace:
+        """The namespace as it was at most five seconds ago, and at ``not_before`` (mono) or later.
 
         Raises:
             KubeError: the apiserver did not answer.
         """
         now = self._clock.mono()
         at, known = self._known.get(namespace, (now - REMEMBERED_SECONDS, Namespace(terminating=False)))
-        if now - at >= REMEMBERED_SECONDS:
+        if now - at >= REMEMBERED_SECONDS or at < not_before:
             known = _of(await self._kube.namespace(namespace))
             self._known[namespace] = (now, known)
         return known

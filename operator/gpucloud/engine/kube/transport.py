@@ -89,11 +89,12 @@ class HttpKubeTransport:
         if self._session is None or self._connection is None:
             raise NoAnswer("NotConnected")
         url, proxy = self._connection.server.rstrip("/") + path, self._connection.proxy_url
+        data = None if body is None else body.encode()
         try:
             async with self._session.request(
-                method, url, data=body, headers=headers, proxy=proxy, allow_redirects=False
+                method, url, data=data, headers=headers, proxy=proxy, allow_redirects=False
             ) as answer:
-                return KubeAnswer(answer.status, answer.headers, await answer.text())
+                return KubeAnswer(answer.status, answer.headers, (await answer.read()).decode(errors="replace"))
         except aiohttp.ClientError as error:
             raise NoAnswer(type(error).__name__) from error
 

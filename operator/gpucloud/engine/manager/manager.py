@@ -18,7 +18,8 @@ from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
-from gpucloud.engine.controller.controller import Controller, ControllerDeps, stop, work
+from gpucloud.engine.controller.controller import Controller, ControllerDeps
+from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
@@ -52,11 +53,13 @@ from gpucloud.reconcile.orphans import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
     from gpucloud.engine.kinds.dependencies import Listers
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
@@ -68,8 +71,7 @@ class Engine:
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
         self._settings, ports = settings, ports or Ports()
-        self._entropy = ports.entropy
-        self._clock = clock
+        self._entropy, self._clock = ports.entropy, clock
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
@@ -234,7 +236,12 @@ class Engine:
             entropy=self._entropy,
             is_leader=self.is_leader,
             longest_spacing=self._settings.poll_steady_seconds,
+            outdated=self._request_resync,
         )
+
+    def _request_resync(self) -> None:
+        if self._resync is not None:
+            self._resync.relisted()
 
     def _require_restart(self) -> None:
         self.restart_required = True
@@ -250,7 +257,7 @@ class Engine:
                 kube=self.kube,
                 clock=self._clock,
                 synced=lambda: self.synced,
-                record=self._record_for_account,
+                record=partial(self._record_for_session, objects.accounts),
                 namespaces=settings.namespace,
                 rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
                 interval=settings.orphan_scan_seconds,
@@ -278,8 +285,8 @@ class Engine:
         reconciler, meta = self._reconcilers[kind], body["metadata"]
         key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
         self.staleness.observed(kind, key.uid)
-        if event is None and self.synced and self._resync is not None:
-            self._resync.relisted()
+        if event is None and self.synced:
+            self._request_resync()
         if event == "DELETED":
             self._tombstones.add(key.uid)
         elif key.uid in self._tombstones:
@@ -294,9 +301,10 @@ class Engine:
             return
         if not reconciler.store.put(body):
             return
-        stored = reconciler.store.get(key.uid)
-        if stored is not None:
+        if (stored := reconciler.store.get(key.uid)) is not None:
             reconciler.on_update(stored)
+            if reconciler.awaits_finalizer(stored):
+                return  # the watch tells when it is there
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
@@ -325,14 +333,24 @@ class Engine:
     def _record(self, meta: ObjectFacts, event: Event) -> None:
         self.events.record(gpucloudaccount.KIND, meta, event)
 
-    def _record_for_account(self, label: str, kind: str, event: Event) -> None:
-        """Tell of an account; the operator's own has no object, so there the definition of the kind concerned must do."""
-        if label == OWN_ACCOUNT or self._account_reconciler is None:
-            self.events.record_for_kind(PLURALS[kind], event)
-            return
-        stored = self._account_reconciler.store.named(*label.split("/", 1))
-        if stored is not None:
-            self._record(stored.meta, event)
+    def _record_for_session(
+        self,
+        accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus],
+        session: AccountSession,
+        kind: str,
+        event: Event,
+        lost: Callable[[], None] | None,
+    ) -> None:
+        """Record an Event on an account that uses the session and is not being deleted, else on the CRD of this kind.
+
+        A namespace that is being deleted takes no Events. The operator's own account has no object.
+        """
+        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
+            stored = accounts.named(*label.split("/", 1))
+            if stored is not None and not stored.meta.deleting:
+                self.events.record(gpucloudaccount.KIND, stored.meta, event, lost)
+                return
+        self.events.record_for_kind(PLURALS[kind], event, lost)
 
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""

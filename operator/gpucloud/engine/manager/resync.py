@@ -28,6 +28,7 @@ log = structlog.get_logger("gpucloud.rollcall")
 
 FIRST_LIST_SECONDS = 60.0  # it usually takes one
 INTERVAL_SECONDS = 300.0  # also without a new list of the watch
+RETRY_SECONDS = 10.0  # after a resync that failed
 SETTLE_SECONDS = 1.0  # a new list arrives object by object
 
 
@@ -52,7 +53,7 @@ class Resync:
         self._relisted = asyncio.Event()
 
     def relisted(self) -> None:
-        """The watch has listed again: resync soon."""
+        """The watch has listed again, or the apiserver refuses a cached version again and again: resync soon."""
         self._relisted.set()
 
     async def run(self, first_list: asyncio.Task[None] | None = None) -> None:
@@ -63,10 +64,11 @@ class Resync:
         """
         if first_list is not None:
             await asyncio.wait([first_list], timeout=FIRST_LIST_SECONDS)
+        failed = False
         while True:
             late = first_list is not None and not first_list.done()
             with suppress(TimeoutError):
-                async with asyncio.timeout(FIRST_LIST_SECONDS if late else INTERVAL_SECONDS):
+                async with asyncio.timeout(RETRY_SECONDS if failed else FIRST_LIST_SECONDS if late else INTERVAL_SECONDS):
                     await self._relisted.wait()
             await asyncio.sleep(SETTLE_SECONDS)
             self._relisted.clear()
@@ -74,6 +76,9 @@ class Resync:
                 await self.resync()
             except KubeError as error:
                 log.info("resync failed", error=str(error))
+                failed = True
+            else:
+                failed = False
 
     async def resync(self) -> None:
         """Drop the objects that were cached before a list began and are not in the list.

@@ -44,7 +44,7 @@ class Wakeups:
         self._requeue(uid, caused=True)
 
     def served(self, uid: str) -> None:
-        """A listing came that this object waited for: queue it, no sooner than its pace allows."""
+        """A listing came that this object waited for: queue it."""
         self._requeue(uid, caused=False)
 
     def wake_all(self) -> None:
@@ -83,7 +83,7 @@ class Wakeups:
         for kind, reconciler in self._reconcilers.items():
             stored = reconciler.store.get(uid)
             if stored is not None:
-                if caused:
-                    self._controllers[kind].pace.caused(uid)
+                pace = self._controllers[kind].pace
+                (pace.caused if caused else pace.served)(uid)
                 self._queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
                 return

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
@@ -49,14 +50,14 @@ MOST_ABANDONMENTS = 10_000  # remembered; the oldest is forgotten first
 
 @dataclass(frozen=True, slots=True)
 class CollectorDeps:
-    """What the look works with. ``tell`` takes an account's label, the kind concerned, and what to tell."""
+    """Dependencies. ``record`` takes a session, the kind concerned, the Event, and what to do if the Event is lost."""
 
     sessions: AccountSessions
     objects: Listers
     kube: KubeClient
     clock: Clock
     synced: Callable[[], bool]
-    record: Callable[[str, str, Event], None]
+    record: Callable[[AccountSession, str, Event, Callable[[], None] | None], None]
     namespaces: tuple[str, ...]
     rules: Rules
     interval: float
@@ -87,6 +88,7 @@ class OrphanCollector:
         self._deps = deps
         self._seen: dict[AccountSession, dict[Place, _Seen]] = {}
         self._reported: dict[tuple[str, ...], float] = {}
+        self._unposted: set[tuple[str, ...]] = set()  # reported orphans whose Event was lost
         self._sent: dict[tuple[str, ...], float] = {}
         self._abandonments: OrderedDict[str, Abandonment] = OrderedDict()  # by the name of the thing
         self._refusing: set[AccountSession] = set()
@@ -189,14 +191,20 @@ class OrphanCollector:
     def _report(self, at: _AccountScan, found: list[MarkedRecord]) -> None:
         now, reported = self._deps.clock.mono(), 0
         self._reported = {key: when for key, when in self._reported.items() if now - when < REPORT_AGAIN_SECONDS}
+        self._unposted &= self._reported.keys()
         for marked in found:
             key = _key(at.session, marked)
-            if key in self._reported or reported >= REPORTED_PER_SCAN:
+            known = key in self._reported
+            if (known and key not in self._unposted) or reported >= REPORTED_PER_SCAN:
                 continue
-            self._reported[key], reported = now, reported + 1
+            reported += 1
             note = describe(marked, price_of(at.session, marked))
-            log.warning("orphan", account=at.label, kind=marked.kind, cluster=marked.where.cluster, note=note)
-            self._deps.record(at.label, marked.kind, Event(Reason.ORPHAN, note, "LookForOrphans", warning=True, always=True))
+            if not known:
+                self._reported[key] = now
+                log.warning("orphan", account=at.label, kind=marked.kind, cluster=marked.where.cluster, note=note)
+            self._unposted.discard(key)
+            event = Event(Reason.ORPHAN, note, "LookForOrphans", warning=True, always=True)
+            self._deps.record(at.session, marked.kind, event, partial(self._unposted.add, key))
 
     async def _collect(self, at: _AccountScan, found: list[MarkedRecord], counts: OrphanCounts, *, clear: bool) -> None:
         """Destroy at most one. Between the decision and the call nothing is waited for."""
@@ -251,7 +259,7 @@ class OrphanCollector:
         if failure:
             note = f"{verb} failed for {name}: {failure}"
         reason = Reason.ORPHAN_COLLECTION_FAILED if failure else Reason.ORPHAN_COLLECTED
-        self._deps.record(at.label, marked.kind, Event(reason, note, verb, warning=bool(failure), always=True))
+        self._deps.record(at.session, marked.kind, Event(reason, note, verb, warning=bool(failure), always=True), None)
         log.warning("orphan destroyed" if not failure else "orphan not destroyed", note=note, account=at.label)
 
     def _unwanted(self, abandonment: Abandonment) -> Precondition:
@@ -271,7 +279,7 @@ class OrphanCollector:
         )
         log.error("collection refused", account=at.label, note=note)
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)
-        self._deps.record(at.label, gpuvm.KIND, event)
+        self._deps.record(at.session, gpuvm.KIND, event, partial(self._refusing.discard, at.session))
 
     def _log_failures(self, label: str, unlisted: Mapping[Place, str], found: ScanResult) -> None:
         """Say once where nothing could be seen, and again when it could be and cannot any more."""

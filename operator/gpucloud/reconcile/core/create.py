@@ -56,16 +56,16 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud refused this very generation before this process started: one attempt is enough.
 
-    The status tells why, in the cloud's words, unless an outage or a pause has been told over them since.
+    The status tells why, in the cloud's words, unless an outage has been told over them since. A pause keeps the words only.
     """
     refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
     if not (refused and unchanged) or f.attempt(f.subject.create) is not None or _asked_again(f):
         return None
     ready = find(f.status.conditions, ConditionType.READY)
-    if ready is not None and ready.reason == Reason.REJECTED:
-        return Plan()
     words = f"The cloud has refused the order for this spec; an earlier Event has its words. {retry.CORRECT_OR_ASK_AGAIN}"
+    if ready is not None and ready.reason == Reason.REJECTED:
+        words = ready.message
     return plan_status(f, stalled(Reason.REJECTED, words))
 
 
@@ -141,16 +141,32 @@ def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt))
 
 
+def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """The credential has not shown that it is of the object's tenant. That its absence was accepted does not say so."""
+    if f.tenancy is None or f.tenancy in f.account.tenants:
+        return None
+    verdict = stalled(
+        Reason.TENANT_MISMATCH,
+        f"The credential of account {f.account.name!r} has shown nothing yet of tenant {f.tenancy!r}, in which the "
+        f"{f.subject.noun} of this object was ordered before: nothing is ordered with it until it does. If the credential is "
+        "another tenant's, put the right one back; to order with it, delete this object and apply it again.",
+    )
+    return plan_status(f, verdict)
+
+
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     """Record the order, with ``recorded`` in the same write; send one whose record is this process's own, unused and young.
 
     What is sent follows the spec as it is now, so ``recorded`` is written again before that, where it has changed.
     """
+    held_back = unproven_tenant(f)
+    if held_back is not None:
+        return held_back
     attempt = f.attempt(f.subject.create)
     announcement = failed.verdict(attempt) if attempt is not None and attempt.refusal is not None else creating(f)
     if _may_send(f):
         return plan_action(f, f.subject.create, announcement, **recorded)
-    tenancy = f.status.tenancy
+    tenancy = f.tenancy
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's key is never believed about this order
         tenancy = next(iter(f.account.tenants))
     changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded

@@ -198,7 +198,7 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     if f.state is OrderState.GONE:
         return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
     if not f.seen:
-        return _never_seen(f)
+        return _never_seen(f, found)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
     if attempt is None and marked:
         return prepare() or _send(f, deleting(f))
@@ -213,7 +213,10 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     return plan_status(f, deleting(f), look_after=max(certain_from, f.now.mono))
 
 
-def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+    """No record shows that it ever was there. Where even the record is missing one listing is not enough: it may be partial."""
+    if f.unrecorded and found.confirmed is None:
+        return plan_status(f, deleting(f), look_after=f.now.mono)
     if not is_free(f):
         return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
     if f.state is OrderState.OVERDUE:

@@ -67,6 +67,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     synced: bool = True  # every object of the first list is known, so claims can be compared
     listing_duration: float = 0.0  # seconds that the slowest of the last listings took
     nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
+    seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
     @property
     @abstractmethod
@@ -161,6 +162,14 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
+    def unrecorded(self) -> bool:
+        """Whether nothing tells what was ordered: no record, and this process did not see the object before any order.
+
+        Another process may have ordered, and somebody may have lost or edited the status since.
+        """
+        return self.order is None and not self.memory.seen_new
+
+    @property
     def unmade(self) -> bool:
         """Whether this process alone has recorded orders, and sent none, or had each refused for certain.
 
@@ -168,6 +177,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         """
         refused = self.state is OrderState.REFUSED and self.standing.own and self.adoption is Adoption.NEVER
         return (self.state is OrderState.INTENDED or refused) and not self.standing.doubtful
+
+    @property
+    def tenancy(self) -> str | None:
+        """The tenant that the object belongs to; None while nobody knows."""
+        return self.status.tenancy or self.seen_tenancy
 
     @property
     def seen(self) -> bool:

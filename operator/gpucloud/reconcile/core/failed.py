@@ -61,6 +61,6 @@ def _doubt(f: CloudFacts[Any, Any, Any]) -> str:
         return f"A {f.subject.noun} that listings lacked for a while may come back"
     if f.standing.doubtful and not f.seen:
         return "An order of this object had no clear answer"
-    if f.order is None and not f.memory.seen_new:
+    if f.unrecorded:
         return "Nothing records what this object ordered"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,12 +88,26 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
     return f.order
 
 
+def keep_record(f: CloudFacts[Any, S, Any], plan: Plan[S]) -> Plan[S]:
+    """Return the plan; one that leaves the status unchanged still records what became of the order in the status.
+
+    While the cloud cannot be listed no verdict changes. The process may end then, and the next one must know what was seen.
+    """
+    if plan.status is not None or plan.release is not None or not f.meta.has_finalizer:
+        return plan
+    known, written = recorded(f), f.status.order
+    if known is None or written is None or known.id != written.id or known == written:
+        return plan
+    return replace(plan, status=f.status.model_copy(update={"order": known}))
+
+
 def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
     """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
     if not f.is_present:
-        return dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
+        shown = dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
+        return {**shown, "tenancy": f.tenancy}
     seen = f.observed()
-    seen["tenancy"] = f.status.tenancy or seen.get("tenancy")
+    seen["tenancy"] = f.tenancy or seen.get("tenancy")
     return {"account": f.account.name, **seen}
 
 

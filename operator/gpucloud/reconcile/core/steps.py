@@ -22,7 +22,7 @@ from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
-    from gpucloud.reconcile.facts import Dependency
+    from gpucloud.reconcile.facts import Dependency, Limits, ObjectFacts
 
 S = TypeVar("S", bound=CloudStatus)
 
@@ -46,9 +46,14 @@ REFUSALS = frozenset(
 
 def unguarded(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Nothing is created before our finalizer is visible, and nothing is ours to do once it is gone."""
-    if f.meta.has_finalizer or (f.limits.observe_only and not f.meta.deleting):
-        return None
-    return Plan(pending=not f.meta.deleting)
+    if awaits_finalizer(f.meta, f.limits):
+        return Plan(pending=True)
+    return Plan() if f.meta.deleting and not f.meta.has_finalizer else None
+
+
+def awaits_finalizer(meta: ObjectFacts, limits: Limits) -> bool:
+    """Whether an object that lives does not show our finalizer yet; under ``--observe-only`` it is given none."""
+    return not (meta.has_finalizer or meta.deleting or limits.observe_only)
 
 
 def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

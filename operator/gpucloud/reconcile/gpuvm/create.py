@@ -73,11 +73,16 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait while the account or the namespace is at its quota. A VM that may have been ordered already is never blocked."""
-    if not f.usage or orders.being_made(f.order) or f.standing.doubtful:
+    """Wait while the account or the namespace is at its quota.
+
+    An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
+    """
+    holds_place = orders.being_made(f.order) or f.standing.doubtful
+    usage = quota.prices_only(f.usage) if holds_place else f.usage
+    price, recorded = dollars(f.price_per_hour), dollars(f.status.price_per_hour)
+    if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
         return None
-    price, setting = dollars(f.price_per_hour), quota.needs_price(f.usage)
-    words = quota.exceeded(f.usage, price)
+    words, setting = quota.exceeded(usage, price), quota.needs_price(usage)
     if words is None and setting is not None and price is None:
         if f.now.mono < f.memory.first_seen + PRICE_SECONDS:
             return Plan(wake_at=f.now.mono + 1.0, pending=True)

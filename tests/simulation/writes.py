@@ -1,0 +1,104 @@
+"""The oracle of writes: what an operator writes rests on what stands there, and what it lets go is let go by all.
+
+Every write names the version that it changes, so whoever edits, pauses or deletes a moment before it arrives is heard.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from simulation.books import FINALIZER, PAUSED, annotated
+
+if TYPE_CHECKING:
+    from simulation.books import Life
+    from simulation.process import Process
+    from simulation.world import World
+
+LONGEST_PASS = 45.0  # seconds from an object's view to the write that rests on it
+MAY_EXIST = frozenset({"Intended", "Accepted", "Unclear", "Overdue", "Seen", "Destroying"})
+LOST_AT_ONCE, AT_ONCE_SECONDS = 3, 60.0  # so many that vanish together are not believed to be gone
+
+
+class Writes:
+    """Looks at each write of an operator as it leaves, and as it is committed."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._received: dict[tuple[str, str], list[tuple[float, int]]] = {}  # by process and UID: when which version came
+        self._lost: dict[str, float] = {}  # by UID: since when a status says that what is there is lost
+
+    def restored(self) -> None:
+        """Etcd has gone back in time, and versions with it."""
+        self._received.clear()
+
+    def sent(self, process: Process, method: str, path: str, body: str | None) -> None:
+        """An operator sends a write."""
+        if method != "PUT" or not path.endswith("/status"):
+            return
+        meta = json.loads(body or "{}").get("metadata") or {}
+        now, version = self._world.loop.time(), int(meta.get("resourceVersion") or 0)
+        newer = [at for at, seen in self._received.get((process.name, meta.get("uid", "")), ()) if seen > version]
+        if version and any(now - at > LONGEST_PASS for at in newer):
+            words = f"{process.name} writes {path} upon version {version}, and was shown a later one {now - newer[0]:.0f} s ago"
+            self._world.judge.found("older view", words)
+
+    def answered(self, process: Process, method: str, path: str, answer: str) -> None:
+        """The apiserver has answered a write, and shown what stands now."""
+        if method == "PUT" and path.endswith("/status"):
+            meta = json.loads(answer)["metadata"]
+            self._received.setdefault((process.name, meta["uid"]), []).append(
+                (self._world.loop.time(), int(meta["resourceVersion"]))
+            )
+
+    def committed(self, life: Life, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
+        """A write of an operator has changed one of our objects."""
+        if before is None:
+            return
+        if _frees(before, after) and annotated(before, PAUSED) == "true":
+            self._world.judge.found("paused", f"{life.name} was let go while it was paused")
+        if after is None:
+            return
+        status, generation = after.get("status") or {}, after["metadata"]["generation"]
+        judged = status.get("observedGeneration")
+        if status != before.get("status") and judged != generation:
+            words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
+            self._world.judge.found("overwritten", words)
+        self._note_lost(life, (status.get("order") or {}).get("state") == "Lost")
+
+    def _note_lost(self, life: Life, said: bool) -> None:
+        """Several things that are there are not called lost at once."""
+        if not said or not self._is_there(life):
+            self._lost.pop(life.uid, None)
+            return
+        now = self._world.loop.time()
+        self._lost.setdefault(life.uid, now)
+        many = [since for since in self._lost.values() if now - since < AT_ONCE_SECONDS]
+        if len(many) >= LOST_AT_ONCE:
+            self._world.judge.found("lost", f"{life.name} and {len(many) - 1} others are called lost, and are there")
+
+    def _is_there(self, life: Life) -> bool:
+        return any(maker == life.uid and not getattr(row, "leaving", False) for _, row, maker in self._world.cloud.live())
+
+    def freed(self, plural: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
+        """An operator has changed an account or a Secret: a credential stays for those who need it to end what they have.
+
+        Excused: an object whose status, with the record of what it has, somebody else wrote.
+        """
+        if before is None or not _frees(before, after):
+            return
+        meta = before["metadata"]
+        for life in self._world.judge.books.standing():
+            account = (life.spec.get("accountRef") or {}).get("name", "default")
+            uses = (
+                life.namespace == meta["namespace"] and {"gpucloudaccounts": account, "secrets": "key"}[plural] == meta["name"]
+            )
+            recorded = (life.status.get("order") or {}).get("state") in MAY_EXIST and not (life.tampered or life.restored)
+            if uses and account == "default" and recorded and life.has_finalizer and not life.keeps() and self._is_there(life):
+                self._world.judge.found("credential", f"{plural} {meta['name']!r} was let go, and {life.name} needs it")
+
+
+def _frees(before: dict[str, Any], after: dict[str, Any] | None) -> bool:
+    """Whether a finalizer of ours was taken away."""
+    had, has = (set((item or {"metadata": {}})["metadata"].get("finalizers", ())) for item in (before, after))
+    return any(item.startswith(FINALIZER.partition("/")[0]) for item in had - has)

@@ -1,0 +1,155 @@
+"""The oracle of writes, each rule seen to fail on a doctored record, and to keep silent on the same record as it should be."""
+
+import json
+
+import pytest
+
+from gpucloud.kinds.meta import API_VERSION
+from simulation.books import FINALIZER
+from simulation.people import path_of
+from support.court import Court
+
+
+@pytest.fixture
+def court():
+    made = Court()
+    yield made
+    made.world._bury()
+
+
+def judged(court, item, generation):
+    court.writes(item, observedGeneration=generation)
+    return court.oracles
+
+
+def test_a_status_says_which_spec_it_judged(court):
+    item = court.applied()
+    assert judged(court, item, 1) == []
+    court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
+    assert judged(court, item, 2) == []
+
+
+def test_a_status_over_a_spec_that_it_did_not_judge(court):
+    item = court.applied()
+    court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
+    assert judged(court, item, 1) == ["overwritten"]
+
+
+@pytest.mark.parametrize(("paused", "found"), [("true", ["paused"]), (None, [])])
+def test_nothing_is_let_go_while_it_is_paused(court, paused, found):
+    item = court.applied()
+    court.world.actors.owner.delete(item)
+    court.world.actors.owner.annotate(item, paused=paused)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert court.oracles == found
+
+
+def put(court, item, version):
+    body = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": str(version)}}
+    court.judge.writes(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(body))
+    return court.oracles
+
+
+@pytest.mark.parametrize(("version", "after", "found"), [(7, 60, ["older view"]), (7, 20, []), (9, 60, []), (10, 60, [])])
+def test_a_write_rests_on_no_older_view_than_was_shown_long_before(court, version, after, found):
+    item = court.applied()
+    shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "9"}}
+    court.judge.written.answered(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(shown))
+    court.passes(after)
+    assert put(court, item, version) == found
+
+
+def test_after_a_restore_versions_begin_anew(court):
+    item = court.applied()
+    shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "900"}}
+    court.judge.written.answered(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(shown))
+    court.passes(60)
+    court.judge.restored()
+    assert put(court, item, 7) == []
+
+
+def lost(court, *names):
+    for name in names:
+        item = court.bought(name, f"{name}-x")
+        status = court.judge.books.lives[item["metadata"]["uid"]].status
+        court.writes(item, order=status["order"] | {"state": "Lost"})
+
+
+def test_several_that_are_there_are_not_called_lost_at_once(court):
+    lost(court, "a", "b")
+    assert court.oracles == []
+    lost(court, "c")
+    assert court.oracles == ["lost"]
+
+
+def test_what_is_gone_may_be_called_lost(court):
+    for name in ("a", "b", "c"):
+        item = court.bought(name, f"{name}-x")
+        court.world.cloud.end_vm(f"{name}-x", "acme", "Msc1")
+        court.passes(60)
+        court.world.cloud.notice()
+        status = court.judge.books.lives[item["metadata"]["uid"]].status
+        court.writes(item, order=status["order"] | {"state": "Lost"})
+    assert court.oracles == []
+
+
+def account(court):
+    path = f"/apis/{API_VERSION}/namespaces/team/gpucloudaccounts/default"
+    court.hands.merge(path, {"metadata": {"finalizers": [FINALIZER]}})
+    court.world.actors.owner.call("DELETE", path)
+    court.hands.merge(path, {"metadata": {"finalizers": None}})
+    return court.oracles
+
+
+def test_an_account_goes_when_nobody_needs_it(court):
+    court.applied()
+    assert account(court) == []
+
+
+def test_an_account_stays_for_those_who_need_it_to_end_what_they_have(court):
+    court.bought()
+    assert account(court) == ["credential"]
+
+
+def test_an_account_may_go_when_what_its_users_have_is_to_stay(court):
+    court.bought(deletion={"policy": "Retain"})
+    assert account(court) == []
+
+
+def test_a_secret_stays_for_those_who_need_it(court):
+    court.bought()
+    path = "/api/v1/namespaces/team/secrets/key"
+    court.hands.merge(path, {"metadata": {"finalizers": ["gpucloud.dev/secret"]}})
+    court.hands.merge(path, {"metadata": {"finalizers": None}})
+    assert court.oracles == ["credential"]
+
+
+def test_a_credential_goes_to_declared_addresses_only(court):
+    court.judge.reaches(court.operator, "https://cloud.invalid")
+    assert court.oracles == []
+    court.judge.reaches(court.operator, "https://elsewhere.invalid")
+    assert court.oracles == ["endpoint"]
+
+
+def ghosts(court, item, orders):
+    status = court.judge.books.lives[item["metadata"]["uid"]].status
+    for _ in range(orders):
+        court.writes(item, order=status["order"] | {"state": "Intended"})
+        court.orders("a-x", fault="write-ghost")
+    return court.oracles
+
+
+@pytest.mark.parametrize(("orders", "found"), [(4, []), (5, ["reordered"])])
+def test_what_is_accepted_and_never_made_is_not_ordered_without_end(court, orders, found):
+    item = court.applied()
+    court.records(item, "a-x")
+    assert ghosts(court, item, orders) == found
+
+
+def test_whoever_asks_again_gets_more_orders(court):
+    item = court.applied()
+    court.records(item, "a-x")
+    ghosts(court, item, 4)
+    court.passes(1)
+    court.world.actors.owner.annotate(item, reconcile_requested_at="2026-03-03T00:00:00Z")
+    assert ghosts(court, item, 4) == []
