@@ -93,8 +93,8 @@ class Actors:
             "key": self._change_key,
             "delete secret": self.delete_secret,
             "delete namespace": self.delete_namespace,
-            "back up etcd": self._back_up_etcd,
-            "restore etcd": self._restore_etcd,
+            "back up etcd": self.back_up_etcd,
+            "restore etcd": self.restore_etcd,
             "pause process": self._pause_process,
         }
 
@@ -395,11 +395,13 @@ class Actors:
         self.changed_keys = True
         self.admin.call("DELETE", "/api/v1/namespaces/other")
 
-    def _back_up_etcd(self) -> None:
+    def back_up_etcd(self) -> None:
+        """Keep the state of the apiserver as it is."""
         self._world.tell("admin", "backs up etcd")
         self._snapshot = self._world.api.snapshot()
 
-    def _restore_etcd(self) -> None:
+    def restore_etcd(self) -> None:
+        """Let the apiserver go back to that state."""
         self.changed_keys = True
         if self._snapshot is not None:
             self._world.tell("admin", "restores etcd")

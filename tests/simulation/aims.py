@@ -11,12 +11,12 @@ SETTINGS = ("two replicas", "own account", "accounts")
 # Without this plot, these faults or this setting a history cannot show the defect, or hardly: others are counted and not made.
 AIMS: dict[str, tuple[str, ...]] = {
     "a lost chosen name stays ours": ("made again",),
-    "what came back after a doubted listing is taken for the same": ("all gone at once",),
+    "what came back after a doubted listing is taken for the same": ("made again in doubt",),
     "what came back is taken for the same": ("made again when missed",),
     "the words 'not found' make a 5xx a certain refusal": ("write-not-found",),
     "what the acceptance names is not read": ("own-id",),
     "an accepted order is repeated without end": ("accepted and never made",),
-    "a listing with another cluster's record is complete": ("list-foreign",),
+    "a listing with another cluster's record is complete": ("half a listing",),
     "a restart shortens the waits": ("lag", "crash-at-call"),
     "gone after one listing": ("list-partial",),
     "what was destroyed waits like what was accepted": ("deleted at once",),
@@ -37,11 +37,11 @@ AIMS: dict[str, tuple[str, ...]] = {
     "the finalizer goes with the answer to the destroying call": (),
     "a record of gone is believed after a restart": ("record of gone",),
     "Ready stands while the cloud cannot be listed": ("long outage",),
-    "what vanished while the watch was broken is believed for ever": ("watch-410", "delete"),
-    "an etcd that went back in time is not noticed": ("back up etcd", "restore etcd"),
+    "what vanished while the watch was broken is believed for ever": ("watch-410",),
+    "an etcd that went back in time is not noticed": ("etcd goes back",),
     "what the owner says while a call waits does not count": ("asleep with a call in hand",),
     "the pause annotation is not heeded": ("left alone for long",),
-    "Retain is heeded only when the VM was adopted": ("edit deletion", "delete"),
+    "Retain is heeded only when the VM was adopted": ("left alone for long",),
     "another's finding under a chosen name is taken for the order": ("asleep with an order in hand",),
     "a stale listing proves that a name is free": ("name taken before",),
     "a status is written over whatever has changed meanwhile": ("edited as its status is written",),
@@ -70,7 +70,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "16-no-total-deadline": ("drip",),
     "07-vanished-and-nobody-woken": ("made again",),
     "08-claims-not-unique": ("shared account",),
-    "25-failed-list-of-objects-read-as-empty": ("kube-500",),
+    "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 
 

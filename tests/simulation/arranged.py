@@ -40,7 +40,7 @@ class Arranged:
     # What plots say.
 
     def fault(self, operation: str, kind: str, *, times: float = FOREVER, begin: float = 0.0, end: float = FOREVER) -> None:
-        """Let the next calls of an operation of the cloud meet this fault, within seconds from now."""
+        """Let the next calls meet this fault within seconds from now: of an operation of the cloud, or ``kube GET gpuvms``."""
         self._faults.append(self._spell(operation, kind, begin, end, times))
 
     def death(self, operation: str, where: str) -> None:

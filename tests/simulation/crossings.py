@@ -119,6 +119,25 @@ def _late_news(on: Stage) -> None:
     on.then(400.0, on.delete, "GpuVM", "y")
 
 
+def _nobody_lists_objects(on: Stage) -> None:
+    """The apiserver answers no list of VMs, while two looks for orphans fall due."""
+    on.vm("x")
+    begin, lasts = LONG + UP_SECONDS + on.soon("lists fail"), 2.5 * on.world.scenario.settings.orphan_scan_seconds
+    on.arranged.fault("kube GET gpuvms", on.choose("lists fail with", "kube-500", "kube-503"), begin=begin, end=begin + lasts)
+    on.then(begin + lasts, lambda: None)  # the storm lasts as long
+
+
+def _etcd_goes_back(on: Stage) -> None:
+    """Etcd is restored under a running operator; afterwards a VM is stopped, whose object has an older version again."""
+    on.vm("x")
+    on.then(UP_SECONDS, on.world.actors.back_up_etcd)
+    for number in range(on.choose("edits before", 6, 20)):
+        on.then(UP_SECONDS + 1.0 + number, on.annotate, "GpuVM", "x", reconcile_requested_at=str(number))
+    restored = UP_SECONDS + 30.0
+    on.then(restored, on.world.actors.restore_etcd)
+    on.then(restored + on.soon("stopped"), on.edit, "GpuVM", "x", powerState="Stopped")
+
+
 PLOTS: dict[str, Callable[[Stage], None]] = {
     "asleep with a call in hand": _asleep_with_a_call,
     "asleep with an order in hand": _asleep_with_an_order,
@@ -127,5 +146,7 @@ PLOTS: dict[str, Callable[[Stage], None]] = {
     "paused as it is let go": _paused_as_it_is_let_go,
     "edited as its status is written": _edited_as_its_status_is_written,
     "copied as it goes": _copied_as_it_goes,
+    "etcd goes back": _etcd_goes_back,
     "late news": _late_news,
+    "nobody lists objects": _nobody_lists_objects,
 }

@@ -25,6 +25,7 @@ MET: dict[str, tuple[Change, ...]] = {
             "for here in self.missed if here",
             "for here in self.missed if self.missed[here] > 1 and here",
         ),
+        ("standing.sighted is None or standing.sighted < found.shown_since", "standing.sighted is None"),
     ),
     "what came back is taken for the same": (
         (

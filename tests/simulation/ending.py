@@ -188,8 +188,8 @@ def _waits(of: Judge, life: Life) -> bool:
     if reason != "DependencyNotReady":
         return False
     vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
-    if life.spec.get("vpc") and any(_place(one) == (meta["namespace"], life.spec["vpc"]) for one in vpcs):
-        return True  # nothing is created in a VPC that is to go, and waits for what is in it
+    if life.spec.get("vpc") and any(_bars(one, meta["namespace"], life.spec["vpc"]) for one in vpcs):
+        return True  # nothing is created in a VPC that is to go, and waits for what is in it, or that the cloud keeps
     for field, kind in REFERENCES:
         named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
         if named is None:
@@ -206,9 +206,9 @@ def _blocked(life: Life) -> bool:
     return life.kind == "GpuVpc" and life.ready.partition("/")[2] == "DeletionBlocked"
 
 
-def _place(vpc: Life) -> tuple[str, str]:
-    """Namespace of a GpuVpc, and the name of its VPC."""
-    return vpc.last["metadata"]["namespace"], vpc.spec.get("name", "")
+def _bars(vpc: Life, namespace: str, name: str) -> bool:
+    """Whether a GpuVpc keeps others out of its VPC: in its own namespace if it was adopted, else everywhere (docs/adr/0004)."""
+    return vpc.spec.get("name") == name and (vpc.namespace == namespace or not vpc.status.get("adopted"))
 
 
 def _leaks(world: World, of: Judge) -> Iterator[str]:

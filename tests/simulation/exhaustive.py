@@ -25,7 +25,7 @@ from simulation.world import World
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.judge import Violation
+    from simulation.witness import Violation
 
 NAME = "prod"
 QUIET = ("events", "leases", "GetConfigurations", "GetAll", "gpuvpcs", "gpusnapshots", "gpucloudaccounts", "namespaces")

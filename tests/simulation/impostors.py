@@ -28,6 +28,25 @@ def _made_again_when_missed(on: Stage) -> None:
     on.once("GpuVM", lambda: on.order("x").get("missingSince"), make, gone + 120.0 + on.world.grace)
 
 
+def _made_again_in_doubt(on: Stage) -> None:
+    """All VMs are destroyed outside in one moment, which is doubted; meanwhile somebody makes one of a chosen name again."""
+    others, within = ("y", "z", "w"), 120.0 + on.world.grace
+
+    def begin() -> None:
+        on.all_destroyed_outside()
+        again = on.choose("made again after", 3.0, 12.0, 30.0)
+        on.then(again, on.cloud.make_vm, MAIN, VPC, "Msc1", "stranger")
+        on.then(again + on.graces("delete after", 6.0, 3.0), on.delete, "GpuVM", "x")
+
+    def several() -> bool:
+        return on.stands("x", "Seen") and sum(on.stands(name, "Seen") for name in others) > 1
+
+    on.vm("x", vmName=MAIN)
+    for name in others:
+        on.vm(name)
+    on.once("GpuVM", several, lambda: on.then(8.0, begin), within)
+
+
 def _name_taken_before(on: Stage) -> None:
     """A stranger makes a VM, and an object of that name is applied; this cloud answers the order with what is there."""
     on.cloud.turn(duplicate_vm="existing")
@@ -102,6 +121,7 @@ def _left_alone_for_long(on: Stage) -> None:
 
 PLOTS: dict[str, Callable[[Stage], None]] = {
     "made again when missed": _made_again_when_missed,
+    "made again in doubt": _made_again_in_doubt,
     "name taken before": _name_taken_before,
     "record of another's": _record_of_anothers,
     "record of gone": _record_of_gone,

@@ -103,6 +103,7 @@ class KubeLink(Link):
         world.judge.writes(self.process, method, urlsplit(path).path, body)
         domain = f"kube {method} {_resource(path)}"
         fault = world.weather.strikes(KUBE, domain)
+        fault = world.arranged.strikes(domain) or fault
         if world.kube_is_down():
             fault = "kube-lost"
         slow = fault == "kube-slow"

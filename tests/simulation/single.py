@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simulation.choices import Deviations, Key
-    from simulation.judge import Violation
     from simulation.records import Line
+    from simulation.witness import Violation
 
 
 SEARCHED = 20  # of so many histories one has its log and metrics searched for keys

@@ -39,4 +39,6 @@ def begin(world: World, cluster: str) -> None:
     for plot in drawn(world.choices):
         if plot not in world.weather.without:
             world.tell("world", f"situation: {plot}")
+            if plot in OTHERS and world.choices.choose("situation in calm", (True, False)):
+                world.weather.calm_down()  # faults would keep much of it from showing
             PLOTS[plot](Stage(world, cluster))

@@ -59,6 +59,11 @@ class Weather:
             for kind in PROCESS:
                 self.rates.pop(kind, None)
 
+    def calm_down(self) -> None:
+        """No fault but those that a plot brings about."""
+        self.rates.clear()
+        self._odds.clear()
+
     @property
     def tells_news(self) -> bool:
         """Whether no fault of this history delays the news of objects, or loses them."""

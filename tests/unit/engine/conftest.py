@@ -54,7 +54,7 @@ class FakeInventory:
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
         self.accepted, self.as_of = [], NOW
-        self.expected = None
+        self.expected, self.wanted, self.ending = None, [], []
 
     def shown_now(self):
         seen = dict(self.seen)
@@ -82,6 +82,12 @@ class FakeInventory:
 
     def refresh_after(self, uid, not_before):
         self.looks.append((uid, not_before))
+
+    def list_after(self, uid, not_before):
+        self.wanted.append((uid, not_before))
+
+    def expect_end(self, uid):
+        self.ending.append(uid)
 
     def expect_change(self, uid, pending):
         self.pending[uid] = pending

@@ -279,6 +279,38 @@ async def test_failures_in_a_row_are_counted_and_a_success_ends_the_row(rig):
     assert (await rig.facts()).attempt(Verb.START).failures == 0
 
 
+async def test_after_an_accepted_destruction_only_the_end_of_the_record_wakes_the_object(rig):
+    rig.put(status=bought(ours().name, ours().name))
+    await rig.act(Verb.DESTROY)
+    assert rig.inventory.ending == ["u1"]
+    rig.put("u2", "other", status=bought(ours("other", "u2").name))
+    rig.client.fails = [CloudError(ErrorKind.UNAVAILABLE, "no", ambiguous=True)]
+    await rig.act(Verb.DESTROY, "u2")
+    assert rig.inventory.ending == ["u1"], "what was refused is to be looked at for whatever it shows"
+
+
+@pytest.mark.parametrize(
+    ("verb", "answer", "takes"),
+    [
+        (Verb.CREATE, VmRecord(), True),
+        (Verb.CREATE, VmRecord(cluster="Hou1"), False),  # where the cloud put it must be recorded at once
+        (Verb.STOP, None, True),
+        (Verb.DELETE_SNAPSHOT, None, False),  # the VM goes as soon as they are gone
+    ],
+)
+async def test_when_the_effect_of_an_accepted_call_is_waited_for(rig, verb, answer, takes):
+    rig.put(status=None if verb is Verb.CREATE else bought(ours().name))
+    rig.client.answers["create_server"] = answer
+    await rig.act(verb, targets=("x",))
+    assert rig.reconciler.takes_time(rig.reconciler.store.get("u1"), verb) is takes
+
+
+async def test_the_listing_that_a_creation_needs_is_asked_for_before_the_finalizer_shows(rig):
+    rig.put(meta={"finalizers": []})
+    assert rig.inventory.wanted == [("u1", rig.clock.now)]
+    assert rig.inventory.pending == {"u1": True}
+
+
 async def test_destroying_what_is_not_there_is_no_failure(rig):
     rig.put()
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]

@@ -531,6 +531,21 @@ def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, met):
     assert (unmet == []) == met
 
 
+@pytest.mark.parametrize(("adopted", "met"), [(False, True), (True, False)])
+def test_a_vpc_of_another_namespace_bars_what_is_created_in_it_unless_it_was_adopted(court, adopted, met):
+    """Seed 403255: the cloud refuses to destroy the VPC, and calls a person; all that is to be created in it waits."""
+    item = court.applied()
+    court.says(item, "False", "DependencyNotReady")
+    court.writes(item, observedGeneration=1)
+    there = court.world.actors.owner.create("GpuVpc", "other", "v", {"cluster": "Msc1", "name": "acme"})
+    there["kind"] = "GpuVpc"
+    court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
+    court.says(there, "False", "DeletionBlocked")
+    court.writes(there, observedGeneration=1, adopted=adopted)
+    court.world.actors.owner.delete(there)
+    assert (not [words for words in ending._unmet(court.judge) if "team/a" in words]) == met
+
+
 def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     item = court.applied()
     court.says(item, "False", "Creating")

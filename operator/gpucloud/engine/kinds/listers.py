@@ -29,7 +29,7 @@ def new_listers(
     *,
     shares_own: bool = False,
 ) -> Listers:
-    """Return empty stores. ``tag`` is the installation's; ``entries`` hold the runtime state of all objects, if it is shared."""
+    """Return empty stores. ``tag`` is the installation's; ``entries`` hold all runtime state, if it is shared."""
     return Listers(
         vms=Store(GpuVMSpec, GpuVMStatus, FROZEN, entries, partial(vm_keys, tag)),
         vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN, entries, vpc_keys),

@@ -1,0 +1,212 @@
+"""What must never be, and the rules by which the judge says so.
+
+What is excused stands beside each rule, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.sim.world.snapshots import Snapshot
+from gpucloud.sim.world.vms import Vm
+from gpucloud.sim.world.vpcs import Vpc
+from simulation.books import TABLES, Life
+from simulation.cloud import name_of, place_of
+from simulation.credentials import KEYS
+from simulation.rates import Rates
+from simulation.witness import Witness
+
+if TYPE_CHECKING:
+    from simulation.world import World
+
+WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
+SENDS_A_MINUTE = 60
+LISTINGS_A_MINUTE = 360
+IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+CALL_SECONDS = 45.0
+OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
+KINDS_OF = {table: kind for kind, table in TABLES.items()}
+
+
+class Verdicts(Witness):
+    """Says what must never be, and was."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.rates = Rates(world)
+        self._listings: dict[str, deque[float]] = {}
+        self._powered: dict[str, float] = {}  # when an operator last sent a power call, by the VM's name
+
+    def show(self, text: str) -> None:
+        """An operator has shown this to others: no key may stand in it."""
+        for secret in (*KEYS.values(), *self._world.cloud.callers.tokens):
+            if secret in text:
+                self.found("canary", f"a key stands in {text[:200]}")
+
+    def _made(self, table: str, maker: str) -> None:
+        """At most one live thing for each object.
+
+        Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
+        or its owner another place, so that the cloud had no name to refuse.
+        """
+        if maker not in self.books.lives:
+            return
+        rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
+        there = [name_of(one) for one in rows]
+        unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
+        if len(there) > 1 and not (unlike and self.beyond_telling(self.books.lives[maker])):
+            self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
+
+    @staticmethod
+    def _is_act(change: Any) -> bool:
+        """Whether somebody ordered this change: what goes on by itself neither raises the epoch nor makes a thing leave."""
+        before, after = change.before, change.after
+        if after is None:
+            return isinstance(before, Vpc)
+        return (isinstance(after, Vm) and after.epoch > before.epoch) or (
+            isinstance(after, Snapshot) and after.leaving and not before.leaving
+        )
+
+    def _acted(self, table: str, change: Any, maker: str) -> None:
+        """Nothing is destroyed, stopped or started that is not ours, and nothing destroyed that was not to go.
+
+        Excused: a power call that was sent before the object was let go, and carried out later, as no call can be taken back.
+        """
+        row, kind = change.before, KINDS_OF[table]
+        destroys = change.after is None or change.after.leaving if not isinstance(row, Vpc) else True
+        life = self.books.lives.get(maker)
+        what = f"{'destroyed' if destroys else 'powered'} {kind} {name_of(row)!r}, made by {life.name if life else maker!r}"
+        self.sometimes["destroyed" if destroys else "powered"] += 1
+        if life is None:
+            if not (isinstance(row, Vpc) and self._adopted(row)) and not self.ambiguous(kind, row):
+                self.found("foreign", what)
+            return
+        late = not destroys and self._powered.get(name_of(row), math.inf) <= life.let_go_at
+        if life.released and life.now is None and not late and not self.ambiguous(kind, row):
+            self.found("foreign", f"{what}, which was let go before")
+        elif destroys and not life.asked_to_go and not self._goes_along(life):
+            self.found("unasked", what)
+        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
+            self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
+
+    def _heard_within(self) -> float:
+        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
+        return CALL_SECONDS + (OUTAGE_SECONDS if self._world.weather.deafens() else 0.0)
+
+    def _adopted(self, row: Vpc) -> bool:
+        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
+        return not self._world.scenario.own_account and any(
+            life.kind == "GpuVpc"
+            and life.spec.get("name") == row.name
+            and life.spec.get("adoption") in {"IfExists", "Required"}
+            and (life.spec.get("deletion") or {}).get("policy") == "Delete"
+            for life in self.books.lives.values()
+        )
+
+    def _goes_along(self, life: Life) -> bool:
+        """A snapshot may go with its VM where both specs allow it."""
+        annotations = life.last["metadata"].get("annotations") or {}
+        kept = life.keeps() or annotations.get("gpucloud.dev/paused") == "true"
+        vms = [one for one in self.books.lives.values() if one.kind == "GpuVM" and one.asked_to_go]
+        takes = any((one.spec.get("deletion") or {}).get("snapshots") == "Delete" for one in vms)
+        return life.kind == "GpuSnapshot" and takes and not kept
+
+    def _let_go(self, life: Life) -> None:
+        """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
+
+        Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
+        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
+        bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
+        Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
+        And a thing of a chosen name that every listing lacked for a grace although it was there: that is the proof that it is
+        lost (docs/adr/0013), and nothing tells what comes back under its name from another's. An Event must say so.
+        """
+        self.sometimes["released"] += 1
+        if self.beyond_telling(life):
+            self.sometimes["released while listings lagged beyond the grace"] += 1
+            return
+        if self.changed_tenant(life):
+            return
+        if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
+            return
+        left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
+        renamed = [row for row in left if name_of(row) in self._world.cloud_names]
+        if left and not (life.tampered and renamed) and not (life.chosen and all(map(self.was_hidden, left))):
+            self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+
+    def weigh(self, life: Life) -> None:
+        """Ready=True only while it is true, or within the documented delay."""
+        now = self._world.loop.time()
+        lying = self._lies(life)
+        if life.lie_since is not None and now - max(life.lie_since, self.last_disturbance) > self.patience():
+            since = max(life.lie_since, self.last_disturbance)
+            self.found("ready", f"{life.name} said {life.ready} for {now - since:.1f} s when it was not so")
+            life.lie_since = None
+        if not lying:
+            life.lie_since = None
+        elif life.lie_since is None:
+            life.lie_since = now
+
+    def patience(self) -> float:
+        """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not.
+
+        Blind is also who does not believe a listing, as too much is gone at once.
+        """
+        settings, lag = self._world.scenario.settings, self._world.cloud.lag
+        calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
+        if self._world.weather.over:
+            return calm + 60.0 + (settings.blind_after_seconds if self._much_vanished() else 0.0)
+        return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
+
+    def _much_vanished(self) -> bool:
+        last = max(self.vanished.values(), default=0.0)
+        return sum(last - at < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
+
+    def _lies(self, life: Life) -> bool:
+        if life.now is None or life.deleting or not life.ready.startswith("True/"):
+            return False
+        rows = [
+            row
+            for table, row, maker in self._world.cloud.live()
+            if maker == life.uid or (life.chosen and table == TABLES[life.kind] and self._is_taken_for(life, row))
+        ]
+        if life.kind == "GpuVpc":
+            there = {row.name for row in self._world.cloud.world.vpcs.table.rows()}
+            return life.spec.get("name") not in there
+        if life.kind == "GpuSnapshot":
+            return not any(row.ready_at <= self._world.cloud.now() and not row.leaving for row in rows)
+        wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)
+        return wanted is not None and not any(row.status == wanted for row in rows)
+
+    def _is_taken_for(self, life: Life, row: Any) -> bool:
+        """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
+        spec = life.spec.get("vmName") or life.spec.get("snapshotName")
+        return spec == name_of(row) and self.ambiguous(life.kind, row)
+
+    def _note_write(self, life: Life) -> None:
+        """No object is written hot."""
+        self.rates.mutated(life, "writes")
+        if _often(life.writes, self._world.loop.time(), WRITES_A_MINUTE):
+            self.found("hot writes", f"{life.name} was written {WRITES_A_MINUTE} times within a minute")
+
+    def _note_send(self, life: Life, operation: str) -> None:
+        self.rates.mutated(life, "calls")
+        if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
+            self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
+
+    def _note_listing(self, operation: str, now: float) -> None:
+        if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
+            self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
+
+
+def _often(times: deque[float], now: float, many: int) -> bool:
+    """Whether this is the one too many within a minute; then counting begins anew."""
+    times.append(now)
+    while times[0] < now - 60.0:
+        times.popleft()
+    if len(times) < many:
+        return False
+    times.clear()
+    return True
