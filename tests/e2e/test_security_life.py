@@ -245,9 +245,7 @@ def is_about(record, call):
     name = call["parameters"]["Id"]
     marked = name.endswith(f"-{fingerprint(record['uid'])}")
     return (
-        marked
-        or name in {record["name"], *record["targets"]}
-        or (record["kind"], call["operation"]) == ("GpuVpc", "DestroyVpc")
+        marked or name in {record["name"], record["target"]} or (record["kind"], call["operation"]) == ("GpuVpc", "DestroyVpc")
     )
 
 

@@ -133,7 +133,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     ),
     "whatever exists is adopted": (
         ("        return Adoption.NEVER\n", "        return Adoption.IF_EXISTS\n"),
-        ("is not Adoption.NEVER and self._owner(stored.meta.uid) is None", "is not None"),
+        ("is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None", "is not None"),
     ),
     "what bears the name is destroyed without proof": (
         ("        return made and (not self.foreign_id or self.standing.own)", "        return True"),
@@ -173,7 +173,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "what the owner says while a call waits does not count": (
         ("        return latest is not None and latest.same_facts_as(stored)", "        return latest is not None"),
         (
-            "        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:",
+            "        if before - self._known(key.uid).confirmed < STALE_FACTS_SECONDS:",
             "        if before:",
         ),
         ("        if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:", "        if not facts:"),

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 _VERSIONS = frozenset({"resourceVersion", "managedFields", "_told", "_order", "_sequence", "raw_meta", "generateName"})
 _FOREIGN = ("asyncio", "contextvars", "httpx", "prometheus_client", "structlog", "_asyncio", "logging", "ssl", "functools")
 _SKIPPED = frozenset(
-    {"Metrics", "CloudClient", "KubeClient", "Ports", "SeededEntropy", "VirtualClock", "Settings", "EventRecorder"}
+    {
+        "Metrics",
+        "CloudReader",
+        "Connection",
+        "KubeClient",
+        "Ports",
+        "SeededEntropy",
+        "VirtualClock",
+        "Settings",
+        "EventRecorder",
+    }
 )
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 FAR = 1_000.0  # what is this far from now is no time

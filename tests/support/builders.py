@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from gpucloud.cloud.models import VmRecord
+from gpucloud.engine.cloud.port import Change, Precondition, Purpose
+from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import Condition, ConditionType
+from gpucloud.kinds.meta import Condition, ConditionType, Reason
 from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
@@ -143,3 +145,9 @@ def facts(**changes):
         keys=SSHKeys((KEY,)),
     )
     return with_standing(base, changes)
+
+
+def a_change(call, *, uid=UID, holds=lambda: True, kind="GpuVM"):
+    """A change for an object, with one precondition."""
+    purpose = Purpose(Key(kind, "team", "train", uid), Reason.CREATED, Reason.ORDER_FAILED, "Creating", 1)
+    return Change(call, purpose, "train", (Precondition("the test permits it", holds),))

@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kube.events import Event, EventRecorder
@@ -49,9 +48,10 @@ class FakeReconciler:
     most: int = 0
 
     def __post_init__(self):
-        self.store = Store(GpuVMSpec, GpuVMStatus)
+        self.store, self.gathered = Store(GpuVMSpec, GpuVMStatus), None
 
     async def gather(self, stored):
+        self.gathered = stored
         gathered = Gathered(Now(self.clock.wall(), self.clock.mono()), stored.status)
         self.running += 1
         self.most = max(self.most, self.running)
@@ -66,7 +66,7 @@ class FakeReconciler:
         verb = plan.action
         self.acted.append((verb, facts.status))
         await asyncio.sleep(self.act_takes)
-        self.left.append((verb, precondition.is_met()))
+        self.left.append((verb, self.store.is_current(self.gathered)))
         if self.unsent:
             self.unsent -= 1
             return None
@@ -95,8 +95,8 @@ class Rig:
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
         self.outdated = []  # when the controller said that its cache may be
         self.queue = WorkQueue(self.clock, self.metrics)
-        self.events = EventRecorder(self.kube, self.clock)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
+        self.events = EventRecorder(self.kube, self.clock, self.reconciler.store.entries)
         deps = ControllerDeps(
             queue=self.queue,
             kube=self.kube,

@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from gpucloud.cloud.models import Listing
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.kube.client import KubeError, ListedVersions
+from gpucloud.engine.manager.ports import Ports
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id
 from support.builders import UID
@@ -277,3 +279,16 @@ class FakeCloud(httpx.AsyncBaseTransport):
 
 def _answered(value, status=200):
     return httpx.Response(status, content=json.dumps(value).encode())
+
+
+class EveryEntry(Entries):
+    """Entries of whatever is asked for, without a store that opens and drops them."""
+
+    def part(self, uid, kind):
+        self.open(uid)
+        return super().part(uid, kind)
+
+
+def at(kube):
+    """Ports of an engine whose apiserver is this fake."""
+    return Ports(client=lambda *_: kube)

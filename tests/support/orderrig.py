@@ -8,11 +8,10 @@ import json
 
 import httpx
 
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import GOING, FakeCloud, FakeKube, LoopClock, a_resource
+from support.fakes import GOING, FakeCloud, FakeKube, LoopClock, a_resource, at
 
 KEY = "own-made-up-key"
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
@@ -69,8 +68,7 @@ class History:
             "gpuvms": set(self.bodies)
         }
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 4}
-        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock())
-        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock(), at(self.kube))
         await self.engine.start()
         for body in self.bodies.values():
             self._show("ADDED", body)

@@ -19,7 +19,7 @@ from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError, is_ambiguous
 from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
-from gpucloud.cloud.transport import GuardedTransport, Progress
+from gpucloud.cloud.transport import GuardedTransport, Progress, always
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -58,8 +58,8 @@ class Sender:
         self._secrets = secrets
         self._on_call = on_call
 
-    async def run(self, call: Call[T], auth: Credentials | None) -> T:
-        """Send a call and return its value.
+    async def run(self, call: Call[T], auth: Credentials | None, permit: Callable[[], bool] = always) -> T:
+        """Send a call and return its value. ``permit`` is asked right before each request leaves.
 
         A call that changes something is sent once (twice only after a 401, which carried nothing out); a reading call
         is repeated after failures that may pass, within the deadline.
@@ -68,7 +68,7 @@ class Sender:
             CloudError: every failure, and nothing else.
         """
         now = asyncio.get_running_loop().time()
-        progress = Progress(deadline=now + self._options.total_deadline_seconds, started=now)
+        progress = Progress(now + self._options.total_deadline_seconds, started=now, may_send=permit)
         try:
             async with asyncio.timeout_at(progress.deadline):
                 return await self._persist(call, auth, progress)

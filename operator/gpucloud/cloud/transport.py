@@ -25,7 +25,8 @@ _LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words a
 _MAX_CONNECTIONS = 100
 
 
-def _always() -> bool:
+def always() -> bool:
+    """Permit every request."""
     return True
 
 
@@ -41,7 +42,7 @@ class Progress:
     started: float = 0.0
     sending: bool = False
     retry_after: float | None = None
-    may_send: Callable[[], bool] = _always
+    may_send: Callable[[], bool] = always
 
     async def trace(self, event: str, _info: Any) -> None:
         """Listen to the connection: only here is it known that a request really begins to leave."""
@@ -68,13 +69,11 @@ class GuardedTransport:
         bucket: TokenBucket,
         options: ClientOptions,
         now: Callable[[], datetime],
-        may_change: Callable[[], bool] = _always,
     ) -> None:
         self._inner = inner
         self._bucket = bucket
         self._options = options
         self._now = now
-        self._may_change = may_change
         self.is_closed = False
         # Only the real transport reports its steps; of any other, sending is assumed as soon as it is asked.
         self._traced = isinstance(inner, httpx.AsyncHTTPTransport | PooledTransport)
@@ -90,7 +89,6 @@ class GuardedTransport:
             raise CloudError(ErrorKind.NOT_SENT, "the client is closed")
         progress.sending = False
         progress.retry_after = None
-        progress.may_send = _always if request.method == "GET" else self._may_change
         await self._bucket.acquire(progress.deadline)
         request.extensions["timeout"] = self._timeouts(progress)
         progress.check()

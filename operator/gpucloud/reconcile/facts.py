@@ -100,6 +100,7 @@ class Verb(StrEnum):
 
 
 CREATES = frozenset({Verb.CREATE, Verb.CREATE_SNAPSHOT, Verb.CREATE_VPC})
+DESTROYS = frozenset({Verb.DESTROY, Verb.DELETE_SNAPSHOT, Verb.DESTROY_VPC})
 
 
 @dataclass(frozen=True, slots=True)

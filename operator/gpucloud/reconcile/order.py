@@ -82,6 +82,13 @@ def may_exist(order: Order | None) -> bool:
     return order is not None and order.state in MAY_EXIST
 
 
+def may_be_sent(standing: Standing | None, recorded: Order | None) -> bool:
+    """Whether the creating call may be sent: the order is unused, and its record in status is this process's own."""
+    if standing is None or standing.order is None or standing.state is not OrderState.INTENDED or not standing.own:
+        return False
+    return recorded is not None and recorded.id == standing.order.id
+
+
 def uses_quota(order: Order | None) -> bool:
     """Whether it counts against limits on purchases: it may exist, or was refused and may be ordered again."""
     return may_exist(order) or (order is not None and order.state is OrderState.REFUSED)

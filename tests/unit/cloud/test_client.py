@@ -338,7 +338,7 @@ def test_a_ca_file_that_cannot_be_used_is_named(tmp_path):
 
 async def test_tls_is_verified_and_modern():
     async with over("https://127.0.0.1:9") as client:
-        context = client._transport._inner._context
+        context = client._connection._transport._inner._context
     assert context.verify_mode is ssl.CERT_REQUIRED
     assert context.check_hostname
     assert context.minimum_version == ssl.TLSVersion.TLSv1_2

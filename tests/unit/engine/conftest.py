@@ -1,39 +1,38 @@
 """What the tests of the engine share: kept logs, and rooms over accounts and inventories that a test fills by hand."""
 
+import re
+from functools import partial
+
 import pytest
 from structlog.testing import capture_logs
 
-from gpucloud.cloud import client as client_module
+from gpucloud.cloud import connection as connection_module
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.cache.references import References
-from gpucloud.engine.cache.store import Store
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
-from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.engine.telemetry.metrics import Metrics
-from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Absent, Limits
+from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
-from support.builders import TAG
+from support.builders import TAG, an_order
 from support.controllerrig import Rig
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
 
@@ -55,8 +54,7 @@ class FakeInventory:
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
         self.accepted, self.as_of = [], NOW
-        self.expected, self.wake = None, None
-        self.wanted, self.ending = [], []
+        self.expected, self.wanted, self.ending = None, [], []
 
     def shown_now(self):
         seen = dict(self.seen)
@@ -102,21 +100,40 @@ class FakeClient:
         self.calls, self.fails = [], []
         self.answers = {"create_vpc": VpcRecord(id="7"), "create_server": VmRecord(), "create_snapshot": SnapshotRecord()}
 
-    def __getattr__(self, name):
-        async def call(*body, **where):
-            if not precondition.is_met():
-                raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
-            given = {key: value for key, value in where.items() if value is not None}  # the real one leaves None out too
-            self.calls.append((name, *body, given) if where else (name, *body))
-            error = self.fails.pop(0) if self.fails else None
-            if error is not None:
-                raise error
-            return self.answers.get(name)
+    async def send(self, change):
+        """The door: as the real one, it asks in the instant of sending."""
+        if change.unmet() is not None:
+            raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
+        name, body = snake(change.call.operation), change.call.json or change.call.params
+        given = {snake(key): value == "true" if key == "DeleteSnapshots" else value for key, value in body.items()}
+        self.calls.append((name, CreateServer(**given)) if name == "create_server" else (name, given))
+        error = self.fails.pop(0) if self.fails else None
+        if error is not None:
+            raise error
+        return self.answers.get(name)
 
-        return call
+
+def snake(word):
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word.replace("VM", "Vm")).lower()
+
+
+class NoGuard:
+    """A deletion guard that admits everything."""
+
+    def check(self, _uid):
+        return None
+
+    def admit(self, _uid):
+        return False
+
+    def roll_back(self, _uid):
+        return None
 
 
 class Prices:
+    def refresh(self):
+        """Nothing is asked."""
+
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
 
@@ -149,12 +166,8 @@ class Reconcilers:
     def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS, shares_own=True):
         self.clock, self.kube = HandClock(NOW), FakeKube()
         self.accounts, self.references = Accounts(own_namespaces, self.clock.mono), References()
-        self.objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=TAG,
+        self.objects = new_listers(
+            TAG,
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=shares_own,
         )
@@ -181,8 +194,9 @@ class Reconcilers:
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
 
     def attached(self, session):
+        session.writes = gated(session.client, GateDeps(lambda: True, self.brake, Metrics().changes))
         for reconciler in self.by_kind.values():
-            reconciler.attach(session)
+            session.inventories[reconciler.inventory_name].expected = partial(reconciler.expected, session)
         return session
 
     def account(self, name="default", *, namespace="team", session=None, **more):
@@ -219,6 +233,23 @@ class Reconcilers:
         reconciler = self.by_kind[kind]
         return await reconciler.gather(reconciler.store.get(uid or f"u-{name}"))
 
+    async def intend(self, kind, name="train", *, uid=None):
+        """Facts of an object whose order this process has just recorded."""
+        facts, reconciler = await self.facts(kind, name, uid=uid), self.by_kind[kind]
+        here = facts.identity
+        order = an_order(
+            here.name, OrderState.INTENDED, here.vpc, here.cluster, id=record_id(facts.nonce, facts.meta.uid, here.name)
+        )
+        status = facts.status.model_copy(update={"order": order})
+        reconciler.recording(facts.meta.uid, status)
+        self.version += 1
+        stored = reconciler.store.get(facts.meta.uid)
+        body = {"metadata": {**stored.raw_meta, "generation": facts.meta.generation, "resourceVersion": str(self.version)}}
+        documents = {"spec": stored.spec, "status": status}
+        body |= {part: it.model_dump(mode="json", by_alias=True, exclude_none=True) for part, it in documents.items()}
+        reconciler.store.put(body)
+        return await self.facts(kind, name, uid=uid)
+
     @property
     def stirred(self):
         """Names of the objects that were woken, whichever way."""
@@ -251,14 +282,15 @@ def a_session():
 def cloud(monkeypatch):
     """A cloud that every client reaches in place of the network."""
     made = FakeCloud()
-    monkeypatch.setattr(client_module, "real_transport", lambda _options: made)
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: made)
     return made
 
 
 @pytest.fixture
 def around():
     """What sessions work with, on the loop's own time."""
-    return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock())
+    gates = GateDeps(lambda: True, NoGuard(), Metrics().changes)
+    return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock(), gates)
 
 
 @pytest.fixture

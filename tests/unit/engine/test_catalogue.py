@@ -31,7 +31,7 @@ FAILED = CloudError(ErrorKind.SERVER, "no")
 async def asked_for(catalogue, seconds):
     """Ask each second, as busy objects do."""
     for _ in range(int(seconds)):
-        catalogue.price_per_hour("x")
+        catalogue.refresh()
         await asyncio.sleep(1)
 
 
@@ -39,6 +39,9 @@ async def test_a_price_is_there_after_the_first_read_and_read_again_in_an_hour()
     client = Client(PRICED)
     catalogue = Catalogue(client, LoopClock())
     assert catalogue.price_per_hour("x") is None
+    await asyncio.sleep(1)
+    assert client.asked == 0, "a question about a price asks the cloud nothing"
+    catalogue.refresh()
     await asyncio.sleep(1)
     assert [catalogue.price_per_hour(name) for name in "xyz"] == ["2.05", None, None]
     await asked_for(catalogue, REFRESH_SECONDS - 2)

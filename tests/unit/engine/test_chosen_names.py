@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from gpucloud.cloud import client as client_module
+from gpucloud.cloud import connection as connection_module
 from gpucloud.reconcile.ownership import record_id
 from support.fakes import GOING
 from support.orderrig import History, MakingCloud
@@ -19,7 +19,7 @@ MAY_BE_YOURS = "so this may be your VM: if it is, it is billed until you destroy
 @pytest.fixture
 async def it(monkeypatch):
     cloud = MakingCloud()
-    monkeypatch.setattr(client_module, "real_transport", lambda _options: cloud)
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
     made = await History(cloud).start()
     yield made
     await made.engine.stop(1.0)

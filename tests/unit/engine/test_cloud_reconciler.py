@@ -91,8 +91,8 @@ BARRED = {"bar": Dependency("Secret 'key'", Readiness.LEAVING, account=True)}
 async def test_nothing_is_begun_with_what_goes_since_it_was_looked_at(reconcilers, goes, verb, sent):
     """The account, or its Secret, was deleted while the call waited: an order is taken back, an end is not."""
     session = reconcilers.account()
-    reconcilers.put("GpuVM", status=bought(ours().name))
-    facts = await reconcilers.facts("GpuVM")
+    reconcilers.put("GpuVM", status=bought(ours().name) if verb is Verb.DESTROY else None)
+    facts = await (reconcilers.facts if verb is Verb.DESTROY else reconcilers.intend)("GpuVM")
     reconcilers.account(session=session, **goes)
     assert (await reconcilers.vms.act(facts, Plan(action=verb)) is not None) is sent
     assert bool(session.client.calls) is sent
@@ -127,8 +127,8 @@ async def test_an_order_is_known_from_the_moment_its_record_is_written(reconcile
 
 async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(reconcilers):
     """The object says something else by now: what to do about that is decided anew, as if nothing had been tried."""
-    reconcilers.put("GpuVM", status=bought(ours().name))
-    facts = await reconcilers.facts("GpuVM")
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
     reconcilers.session.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
     assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is None
     assert (await reconcilers.facts("GpuVM")).attempt(Verb.CREATE) is None

@@ -9,17 +9,12 @@ import pytest
 
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.account_session import Learned
 from gpucloud.engine.cloud.accounts import Account, Accounts
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.manager.console import AT_ONCE, Console, ConsoleDeps
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import external_name
 from support.builders import KEY, TAG, UID, an_order
 from support.fakes import FakeCloud
@@ -65,13 +60,7 @@ class Apiserver:
 class Rig:
     def __init__(self, client, cloud):
         self.cloud, self.apiserver = cloud, Apiserver()
-        self.objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=TAG,
-        )
+        self.objects = new_listers(TAG)
         self.accounts = Accounts((), lambda: 0.0)
         self.accounts.put("team", Account("default", Session(client)))
         self.accounts.own = Account(OWN_ACCOUNT, Session(client))

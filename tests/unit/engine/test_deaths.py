@@ -10,14 +10,13 @@ import pytest
 
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import FakeKube, LoopClock, a_resource, a_secret, at
 from support.leases import MemoryLeases
 
 pytestmark = pytest.mark.looptime
@@ -57,8 +56,7 @@ class Rig:
         self.cloud, self.kube = cloud, FakeKube()
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 2, "brake_vms": 1}
         settings = Settings(**given | {"credentials": Credentials(api_key=OWN), "orphan_scan_seconds": 60.0} | chosen)
-        self.engine = Engine(settings, lambda: None, LoopClock())
-        self.engine.kube, self.engine.events = self.kube, EventRecorder(self.kube, LoopClock())
+        self.engine = Engine(settings, lambda: None, LoopClock(), at(self.kube))
         self.kube.known = {plural: set() for plural in PLURALS.values()}
 
     def show(self, kind="GpuVM", name="train", **more):
@@ -98,7 +96,7 @@ async def rig(cloud):
 async def kill_poll(it):
     it.show()
     await asyncio.sleep(5)
-    it.session.vms.expected = Failing(it.session.vms.expected)
+    it.session.vms._expected = Failing(it.session.vms._expected)
     await asyncio.sleep(5)
     it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
     await asyncio.sleep(70)
@@ -189,11 +187,11 @@ async def kill_evidence(it):
 
 async def kill_catalogue(it):
     it.cloud.refuse("GetConfigurations", RuntimeError("a defect"))
-    it.session.catalogue.price_per_hour("x")
+    it.session.catalogue.refresh()
     await asyncio.sleep(5)
     it.cloud.heal()
     await asyncio.sleep(60)
-    it.session.catalogue.price_per_hour("x")
+    it.session.catalogue.refresh()
     await asyncio.sleep(5)
     assert len(it.cloud.asked("GetConfigurations")) >= 2
 
@@ -241,7 +239,7 @@ async def test_an_election_that_dies_ends_the_process_at_once(rig, logs):
     await it.engine.start()
     await asyncio.sleep(5)
     assert it.engine.leading
-    it.engine.election.on_loss = Failing(it.engine.election.on_loss)
+    it.engine.election._on_loss = Failing(it.engine.election._on_loss)
     leases.refuses, leases.take = RuntimeError("a defect"), None
     await asyncio.wait_for(it.engine.ending.wait(), 20)
     assert (it.engine.restart_required, it.engine.leading, it.deaths("election")) == (True, False, 1)
@@ -259,9 +257,9 @@ async def test_while_its_poller_is_down_nothing_is_called_ready(rig):
     it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
     await asyncio.sleep(5)
     assert it.ready() == ("True", "Running")
-    expected, it.session.vms.expected = it.session.vms.expected, Failing(None, times=10**9)
+    expected, it.session.vms._expected = it.session.vms._expected, Failing(None, times=10**9)
     await asyncio.sleep(200)
     assert it.ready() == ("Unknown", "ApiUnavailable")
-    it.session.vms.expected = expected
+    it.session.vms._expected = expected
     await asyncio.sleep(61)
     assert it.ready() == ("True", "Running")

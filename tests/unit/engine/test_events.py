@@ -9,7 +9,7 @@ from gpucloud.engine.kube import events
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from support.builders import UID, a_status, an_object
-from support.fakes import DOWN, GONE, FakeKube, HandClock
+from support.fakes import DOWN, GONE, EveryEntry, FakeKube, HandClock
 from support.fedmetrics import a_condition
 
 UNAUTHORIZED = KubeError(401, "Unauthorized", "")
@@ -30,7 +30,7 @@ def clock():
 
 @pytest.fixture
 def recorder(kube, clock):
-    return EventRecorder(kube, clock)
+    return EventRecorder(kube, clock, EveryEntry())
 
 
 async def posted(recorder, kube):
@@ -132,7 +132,7 @@ async def test_a_call_that_fails_again_and_changes_nothing_is_counted(recorder, 
 async def test_what_is_held_back_is_told_before_the_end_and_forgotten_with_its_object(recorder, kube):
     recorder.record_unless_repeated("GpuVM", an_object(), FAILED)
     recorder.record_unless_repeated("GpuVM", an_object(uid="gone"), FAILED)
-    recorder.forget("gone")
+    recorder._entries.drop("gone")
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID]
 
 
@@ -163,8 +163,8 @@ async def test_what_differs_is_told(recorder, kube, other):
 
 async def test_the_successor_of_a_gone_object_is_told_anew(recorder, kube):
     recorder.record("GpuVM", an_object(), NOTE)
-    recorder.forget(an_object().uid)
-    assert not recorder._latest
+    recorder._entries.drop(an_object().uid)
+    assert len(recorder._entries) == 0
     recorder.record("GpuVM", an_object(), NOTE)
     assert len(await posted(recorder, kube)) == 2
 
@@ -216,7 +216,7 @@ async def test_an_apiserver_that_stays_in_trouble_costs_one_event_two_minutes(re
 
 async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch):
     monkeypatch.setattr(events, "BACKLOG", 5)
-    recorder = EventRecorder(kube, clock)
+    recorder = EventRecorder(kube, clock, EveryEntry())
     for number in range(9):
         recorder.record("GpuVM", an_object(uid=str(number)), NOTE)
     assert len(await posted(recorder, kube)) == 5

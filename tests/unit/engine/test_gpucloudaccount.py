@@ -30,7 +30,7 @@ class Rig:
     def __init__(self, reconcilers, around):
         self.reconcilers, self.kube, self.told, self.version, self.synced = reconcilers, reconcilers.kube, [], 0, True
         self.known_orders = {}  # by UID, as the room of the kind knows them ahead of the status
-        self.sessions = AccountSessions(around, reconcilers.attached)
+        self.sessions = AccountSessions(around)
         self.reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(
                 accounts=reconcilers.accounts,

@@ -44,7 +44,11 @@ class Rig:
         return await self.reconcilers.facts("GpuVM", uid=uid)
 
     async def act(self, verb, uid="u1", targets=()):
-        return await self.reconciler.act(await self.facts(uid), Plan(action=verb, targets=targets))
+        facts = await (self.intend(uid) if verb is Verb.CREATE else self.facts(uid))
+        return await self.reconciler.act(facts, Plan(action=verb, targets=targets))
+
+    async def intend(self, uid="u1"):
+        return await self.reconcilers.intend("GpuVM", uid=uid)
 
 
 def ours(name="train", uid="u1"):
@@ -252,7 +256,7 @@ async def test_calls_name_the_cluster_as_the_record_spells_it(rig, verb, call):
 
 async def test_an_answer_is_remembered_with_the_time_it_came(rig):
     rig.put()
-    facts = await rig.facts()
+    facts = await rig.intend()
     rig.clock.now += 5
     await rig.reconciler.act(facts, Plan(action=Verb.CREATE))
     attempt = (await rig.facts()).attempt(Verb.CREATE)
@@ -263,16 +267,16 @@ async def test_failures_in_a_row_are_counted_and_a_success_ends_the_row(rig):
     rig.put()
     lost = CloudError(ErrorKind.OUTCOME_UNKNOWN, "the cloud's own words", ambiguous=True)
     rig.client.fails = [lost, CloudError(ErrorKind.THROTTLED, "slower", retry_after=9.0), None]
-    event = await rig.act(Verb.CREATE)
-    assert (event.reason, event.warning) == ("OrderFailed", True)
+    event = await rig.act(Verb.START)
+    assert (event.reason, event.warning) == ("StartFailed", True)
     assert "the cloud's own words" in event.note
-    first = (await rig.facts()).attempt(Verb.CREATE)
+    first = (await rig.facts()).attempt(Verb.START)
     assert (first.failures, first.refusal.ambiguous, first.refusal.kind) == (1, True, ErrorKind.OUTCOME_UNKNOWN)
-    await rig.act(Verb.CREATE)
-    second = (await rig.facts()).attempt(Verb.CREATE)
+    await rig.act(Verb.START)
+    second = (await rig.facts()).attempt(Verb.START)
     assert (second.failures, second.refusal.ambiguous, second.refusal.retry_after) == (2, False, 9.0)
-    await rig.act(Verb.CREATE)
-    assert (await rig.facts()).attempt(Verb.CREATE).failures == 0
+    await rig.act(Verb.START)
+    assert (await rig.facts()).attempt(Verb.START).failures == 0
 
 
 async def test_after_an_accepted_destruction_only_the_end_of_the_record_wakes_the_object(rig):
@@ -295,14 +299,10 @@ async def test_after_an_accepted_destruction_only_the_end_of_the_record_wakes_th
     ],
 )
 async def test_when_the_effect_of_an_accepted_call_is_waited_for(rig, verb, answer, takes):
-    before = rig.put()
-    await rig.facts()
-    order = an_order(ours().name, OrderState.INTENDED)
-    rig.reconciler.recording("u1", before.status.model_copy(update={"order": order}))
-    stored = rig.put(status=bought(ours().name, state=OrderState.INTENDED))
+    rig.put(status=None if verb is Verb.CREATE else bought(ours().name))
     rig.client.answers["create_server"] = answer
     await rig.act(verb, targets=("x",))
-    assert rig.reconciler.takes_time(stored, verb) is takes
+    assert rig.reconciler.takes_time(rig.reconciler.store.get("u1"), verb) is takes
 
 
 async def test_the_listing_that_a_creation_needs_is_asked_for_before_the_finalizer_shows(rig):
@@ -490,7 +490,7 @@ async def test_a_snapshot_that_vanishes_while_its_vm_is_being_bought_is_named_al
     name = external_name("golden", "u-golden", TAG)
     rig.reconcilers.put("GpuSnapshot", "golden", status=bought(name) | {"snapshotId": name})
     rig.put(spec=FROM_SNAPSHOT)
-    facts = await rig.facts()
+    facts = await rig.intend()
     rig.reconcilers.drop("GpuSnapshot", "golden")
     await rig.reconciler.act(facts, Plan(action=Verb.CREATE))
     ((_, body),) = rig.client.calls

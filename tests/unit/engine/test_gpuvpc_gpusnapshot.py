@@ -104,7 +104,7 @@ async def test_a_vpc_that_is_not_seen_is_not_destroyed_by_what_status_says(recon
 )
 async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(reconcilers, spec, body):
     reconcilers.put("GpuVpc", "net", spec=spec)
-    await reconcilers.vpcs.act(await reconcilers.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
+    await reconcilers.vpcs.act(await reconcilers.intend("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
     assert reconcilers.session.client.calls == [("create_vpc", {"name": "acme-train", "cluster": "Msc1"} | body)]
 
 
@@ -112,11 +112,8 @@ async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(reconcilers, s
 async def test_ours_is_the_one_whose_id_the_cloud_answered(reconcilers, seen, ours):
     """One that a stranger makes of that name, before a listing has shown ours, has another."""
     reconcilers.put("GpuVpc", "net")
-    order = an_order("acme-train", OrderState.INTENDED, vpc="acme-train")
-    facts = await reconcilers.facts("GpuVpc", "net")
-    reconcilers.vpcs.recording("u-net", facts.status.model_copy(update={"order": order}))
     reconcilers.session.client.answers["create_vpc"] = VpcRecord(id="7")
-    await reconcilers.vpcs.act(await reconcilers.facts("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
+    await reconcilers.vpcs.act(await reconcilers.intend("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
     reconcilers.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
     assert (await reconcilers.facts("GpuVpc", "net")).ours is ours
 
@@ -152,7 +149,7 @@ NAME = external_name("copy", "u-copy", TAG)
 async def test_a_snapshot_is_ordered_where_its_vm_is_and_of_it(reconcilers):
     reconcilers.put("GpuVM", "train")
     reconcilers.put("GpuSnapshot", "copy")
-    await reconcilers.snapshots.act(await reconcilers.facts("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
+    await reconcilers.snapshots.act(await reconcilers.intend("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
     source = external_name("train", "u-train", TAG)
     assert reconcilers.session.client.calls == [
         ("create_snapshot", {"name": NAME, "namespace": "acme", "cluster": "Msc1", "source_vm_name": source})
@@ -161,7 +158,7 @@ async def test_a_snapshot_is_ordered_where_its_vm_is_and_of_it(reconcilers):
 
 async def test_a_snapshot_of_a_vm_by_name(reconcilers):
     reconcilers.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": {"cluster": "Hou1", "vpc": "v", "name": "by-hand"}})
-    await reconcilers.snapshots.act(await reconcilers.facts("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
+    await reconcilers.snapshots.act(await reconcilers.intend("GpuSnapshot", "copy"), Plan(action=Verb.CREATE_SNAPSHOT))
     (call,) = reconcilers.session.client.calls
     assert call[1] == {"name": NAME, "namespace": "v", "cluster": "Hou1", "source_vm_name": "by-hand"}
 

@@ -40,11 +40,9 @@ class Rig:
     def __init__(self, *answers, takes=0.01):
         self.fetch = Fetch(*answers, takes=takes)
         self.meter = NoMeter()
-        self.inventory = Inventory(
-            self.fetch, vm_identity, clock=LoopClock(), intervals=Intervals(FAST, SLOW), meter=self.meter
-        )
         self.woken = []
-        self.inventory.wake = self.woken.append
+        given = {"clock": LoopClock(), "intervals": Intervals(FAST, SLOW), "meter": self.meter, "wake": self.woken.append}
+        self.inventory = Inventory(self.fetch, vm_identity, **given)
 
     def sees(self, name="x", **more):
         return self.inventory.observe(here(name), **more)
@@ -275,7 +273,7 @@ async def test_since_when_it_is_shown_is_counted_anew_when_it_was_away_or_nobody
 async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
     fleet = [record(f"vm{number}") for number in range(4)]
     it = rig(fleet, [], [], fleet)
-    it.inventory.expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
+    it.inventory._expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
     for number in range(4):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + 1.5 * FAST)  # while listings are not believed, they come at the pending interval
@@ -407,7 +405,7 @@ async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
     everything = [record(f"vm{number}") for number in range(known)]
     it = rig(everything, everything[vanish:])
     identities = {here(f"vm{number}") for number in range(known)}
-    it.inventory.expected = lambda _cluster: identities
+    it.inventory._expected = lambda _cluster: identities
     for number in range(known):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + 1)
@@ -426,7 +424,7 @@ async def test_what_we_destroy_does_not_count(rig):
     everything = [record(f"vm{number}") for number in range(4)]
     it = rig(everything, [])
     expected = {here(f"vm{number}") for number in range(4)}
-    it.inventory.expected = lambda _cluster: expected
+    it.inventory._expected = lambda _cluster: expected
     for number in range(4):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(1)
@@ -438,7 +436,7 @@ async def test_what_we_destroy_does_not_count(rig):
 async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
     everything = [record(f"vm{number}") for number in range(5)]
     it = rig(everything, [], [], everything)
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
     for number in range(5):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + FAST + 1)
@@ -453,7 +451,7 @@ async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(rig):
     """One of three was destroyed outside, and the first listing since then showed none."""
     everything = [record(f"vm{number}") for number in range(3)]
     it = rig(everything, [], everything[1:])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
     for number in range(3):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + 1)
@@ -470,7 +468,7 @@ async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_
     everything = [record(f"vm{number}") for number in range(9)]
     filling = [everything[lacking:] for lacking in (2, 1) for _ in range(int(SLOW / FAST) - 1)]
     it = rig(everything, [], *filling, everything[1:])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
     for number in range(9):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(3 * SLOW - 5)
@@ -482,7 +480,7 @@ async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_
 async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(rig):
     everything = [record(f"vm{number}") for number in range(9)]
     it = rig(everything, everything[3:])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
     it.inventory.watch("uid0", here("vm0"))
     await asyncio.sleep(100 * SLOW)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
@@ -492,7 +490,7 @@ async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
     """The word covers what was missing when it was given, not what the same doubtful listings lack later."""
     everything = [record(f"vm{number}") for number in range(9)]
     it = rig(everything, everything[4:], everything[5:])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
     for number in range(9):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(SLOW + 1)
@@ -506,7 +504,7 @@ async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
 async def test_losses_one_by_one_are_each_believed(rig):
     everything = [record(f"vm{number}") for number in range(5)]
     it = rig(*[everything[gone:] for gone in range(6)])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
     for number in range(5):
         it.inventory.watch(f"uid{number}", here(f"vm{number}"))
     await asyncio.sleep(5 * SLOW + 5)
@@ -516,7 +514,7 @@ async def test_losses_one_by_one_are_each_believed(rig):
 async def test_an_empty_first_listing_after_a_restart_is_doubted(rig):
     """The expectation comes from status, so a new process is as careful as the old one."""
     it = rig([])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
     it.inventory.watch("a", here("vm0"))
     await asyncio.sleep(1)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
@@ -624,7 +622,7 @@ async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
 async def test_nothing_is_told_of_what_nobody_needs_any_more(rig):
     everything = [record(f"vm{number}") for number in range(3)]
     it = rig(everything, [])
-    it.inventory.expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
     it.inventory.watch("a", here("vm0"))
     await asyncio.sleep(SLOW + 5)
     assert it.inventory.listing_statuses()["Msc1"].doubted
@@ -665,7 +663,7 @@ async def test_a_failed_listing_makes_no_vpc_empty(rig, answer, cause):
 
 async def test_an_implausible_listing_makes_no_vpc_empty(rig):
     it = rig([record(name) for name in "xyz"], [])
-    it.inventory.expected = lambda _cluster: {here(name) for name in "xyz"}
+    it.inventory._expected = lambda _cluster: {here(name) for name in "xyz"}
     it.inventory.watch("a", INSIDE)
     await asyncio.sleep(SLOW + 1)
     assert it.inventory.within("Msc1", "acme").cause is UnknownReason.IMPLAUSIBLE

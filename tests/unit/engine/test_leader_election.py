@@ -31,10 +31,10 @@ class Side:
 
     def __init__(self, leases, name):
         self.clock, self.leases = SleepyClock(), leases
-        self.leader_elector = LeaderElector(leases, self.clock, LeaseIdentity("team", "it", name), LASTS, SystemEntropy())
         self.led, self.lost = [], []
-        self.leader_elector.on_lead = lambda: self.led.append(self.clock.mono())
-        self.leader_elector.on_loss = lambda: self.lost.append(self.clock.mono())
+        told = {"on_lead": lambda: self.led.append(self.clock.mono()), "on_loss": lambda: self.lost.append(self.clock.mono())}
+        where = LeaseIdentity("team", "it", name)
+        self.leader_elector = LeaderElector(leases, self.clock, where, LASTS, SystemEntropy(), **told)
         self.leader_elector.start()
 
     @property

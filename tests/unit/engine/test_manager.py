@@ -7,13 +7,13 @@ import pytest
 from gpucloud.engine.cloud.account_session import EVIDENCE_SECONDS
 from gpucloud.engine.cloud.configuration import credential
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings, SettingsError
 from support.builders import TAG, an_order
-from support.fakes import GOING, SECRET_WORDS, FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import GOING, SECRET_WORDS, FakeKube, LoopClock, a_resource, a_secret, at
+from support.graph import mentions
 
 pytestmark = pytest.mark.looptime
 OWN, KEY = "own-made-up-key", "made-up-key"
@@ -30,9 +30,7 @@ class Rig:
     def __init__(self, cloud, **settings):
         self.cloud, self.kube, self.clock = cloud, FakeKube(), LoopClock()
         given = {"endpoint": URLS, "install_tag": TAG, "workers": 4, "credentials": Credentials(api_key=OWN)} | settings
-        self.engine = Engine(Settings(**given), lambda: None, self.clock)
-        self.engine.kube = self.kube
-        self.engine.events = EventRecorder(self.kube, self.clock)
+        self.engine = Engine(Settings(**given), lambda: None, self.clock, at(self.kube))
         self.uids = {plural: set() for plural in PLURALS.values()}
         self.kube.known = self.uids
         self.kube.release = self.release
@@ -417,3 +415,22 @@ async def test_no_secret_is_told_by_the_whole_engine(rig, logs, caplog):
     told = repr(logs) + caplog.text + repr(it.kube.statuses) + repr(it.kube.events) + repr(it.kube.bodies)
     assert it.kube.events
     assert SECRET_WORDS not in told
+
+
+async def test_nothing_is_kept_of_objects_that_are_gone_but_their_tombstones(rig):
+    """A cancelled wake-up stays in the heap until its time comes."""
+    it = await rig(brake_vms=5)
+    it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
+    shown = {"prod": "GpuCloudAccount", "net": "GpuVpc", "train": "GpuVM", "copy": "GpuSnapshot"}
+    for name, kind in shown.items():
+        it.show(kind, name)
+    await asyncio.sleep(30)
+    it.show("GpuVM", meta=GOING)
+    await asyncio.sleep(30)
+    assert len(mentions(it.engine, "u-train")) > 10
+    for name, kind in shown.items():
+        it.engine.observe(kind, "DELETED", it.kube.bodies[f"u-{name}"])
+    await asyncio.sleep(120)
+    kept = {path for name in shown for path in mentions(it.engine, f"u-{name}")}
+    assert [path for path in kept if "_tombstones" not in path and "queue._heap" not in path] == []
+    assert len(it.engine.entries) == 0

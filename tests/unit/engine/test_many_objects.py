@@ -5,11 +5,10 @@ from collections import Counter
 
 import pytest
 
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, LoopClock, a_resource
+from support.fakes import FakeKube, LoopClock, a_resource, at
 
 pytestmark = pytest.mark.looptime
 KEY, MANY, WRITES_EACH = "own-made-up-key", 5000, 3
@@ -34,8 +33,7 @@ async def test_every_one_of_five_thousand_is_ordered_once_with_few_writes(cloud)
     kube, own = SlowKube(), Credentials(api_key=KEY)
     given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 16, "orphan_scan_seconds": 0}
     settings = Settings(**given, cloud_qps=1e6, cloud_burst=10**6, credentials=own)
-    engine = Engine(settings, lambda: None, LoopClock())
-    engine.kube, engine.events = kube, EventRecorder(kube, LoopClock())
+    engine = Engine(settings, lambda: None, LoopClock(), at(kube))
     await engine.start()
     for meta in ({"finalizers": []}, {}):  # the watch shows each as applied, and a moment later with its finalizer
         for number in range(MANY):

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from gpucloud.cloud import client as client_module
+from gpucloud.cloud import connection as connection_module
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
 from support.fakes import GOING
@@ -23,7 +23,7 @@ PAUSED = {"gpucloud.dev/paused": "true"}
 @pytest.fixture
 async def it(monkeypatch):
     cloud = MakingCloud()
-    monkeypatch.setattr(client_module, "real_transport", lambda _options: cloud)
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
     made = await History(cloud).start()
     yield made
     await made.engine.stop(1.0)

@@ -4,25 +4,19 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine.cache.store import Store
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.accounts import AccountSessions
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.cloud.port import Door
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN, CollectorDeps, OrphanCollector
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.orphans import Rules
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG, an_order
-from support.fakes import DOWN, GOING, FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import DOWN, GOING, FakeKube, LoopClock, a_resource, a_secret, at
 
 pytestmark = pytest.mark.looptime
 KEY, OTHER_KEY, URL = "made-up-key", "other-made-up-key", "https://cloud.example"
@@ -41,14 +35,8 @@ class Rig:
 
     def __init__(self, cloud, around, **rules):
         self.cloud, self.kube, self.told = cloud, FakeKube(), []
-        self.sessions = AccountSessions(around, lambda _session: None)
-        self.objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=TAG,
-        )
+        self.sessions = AccountSessions(around)
+        self.objects = new_listers(TAG)
         self.orphans = OrphanCollector(
             CollectorDeps(
                 sessions=self.sessions,
@@ -274,9 +262,7 @@ class Whole:
         self.cloud, self.kube, self.names = cloud, kube, names
         chosen = {"orphan_scan_seconds": 100.0, "orphan_age_seconds": 1000.0, "collect_orphans": True} | settings
         given = {"endpoint": (f"prod={URL}",), "install_tag": TAG, "workers": 4, "credentials": Credentials(api_key=KEY)}
-        self.engine = Engine(Settings(**given | chosen), lambda: None, LoopClock())
-        self.engine.kube = kube
-        self.engine.events._kube = kube
+        self.engine = Engine(Settings(**given | chosen), lambda: None, LoopClock(), at(kube))
         kube.known = {"gpuvms": {f"u-{name}" for name in names}}
         cloud.world(KEY, GetServers=[vm(self.thing(name)) for name in names], GetConfigurations=PRICES)
 
@@ -383,12 +369,12 @@ async def test_one_is_destroyed_at_a_time(whole):
 async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_name_comes(whole, monkeypatch, applied):
     it, still = await whole("train"), []
 
-    async def waits(_client, **_place):
+    async def waits(_door, change):
         if applied:
             it.engine.observe("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
-        still.append(precondition.is_met())
+        still.append(change.unmet() is None)
 
-    monkeypatch.setattr(CloudClient, "destroy_server", waits)
+    monkeypatch.setattr(Door, "send", waits)
     it.strip("train")
     await asyncio.sleep(1150)
     assert still[0] is not applied
@@ -502,8 +488,7 @@ async def test_a_refusal_is_told_and_tried_again_later(whole):
 async def test_some_namespaces_without_an_own_tag_are_not_looked_at(cloud, logs):
     cloud.world(KEY, GetServers=[vm()])
     settings = Settings(endpoint=(f"prod={URL}",), namespace=("team",), credentials=Credentials(api_key=KEY), workers=1)
-    engine = Engine(settings, lambda: None, LoopClock())
-    engine.kube = FakeKube()
+    engine = Engine(settings, lambda: None, LoopClock(), at(FakeKube()))
     await engine.start()
     await asyncio.sleep(2000)
     assert not cloud.asked("GetServers")

@@ -6,13 +6,12 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.controller.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.telemetry.metrics import ReconcileResult
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import FakeKube, HandClock, LoopClock, a_resource
+from support.fakes import EveryEntry, FakeKube, HandClock, LoopClock, a_resource, at
 
 KEY, FIVE, HOUR, LONG, LONGEST = "own-made-up-key", 5, 3600, 600, 60.0
 VPC = {"id": "7", "name": "acme", "cluster": "Msc1", "tenancyName": "acme"}
@@ -39,7 +38,7 @@ def clock():
 
 @pytest.fixture
 def pace(clock):
-    return ReconcilePacer(clock, LONGEST)
+    return ReconcilePacer(clock, LONGEST, EveryEntry())
 
 
 def gaps(found):
@@ -100,7 +99,7 @@ def test_a_listing_that_was_waited_for_is_looked_at_at_once_but_no_second_one(pa
 def test_one_object_never_holds_up_another_nor_its_successor(pace, clock):
     starts(pace, clock, HOUR, changed=False)
     assert pace.begin("other") is None
-    pace.forget("u")
+    pace._entries.drop("u")
     assert pace.begin("u") is None
 
 
@@ -108,8 +107,7 @@ class Rig:
     def __init__(self, cloud, kube):
         self.kube, self.cloud = kube, cloud
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 2, "orphan_scan_seconds": 0}
-        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock())
-        self.engine.kube, self.engine.events = kube, EventRecorder(kube, LoopClock())
+        self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock(), at(kube))
 
     def show(self, kind, name, **more):
         self.kube.version += 1

@@ -18,9 +18,7 @@ HERE = Identity("Msc1", "acme", "x")
 async def sessions(cloud, around):
     for key in ("a", "b"):
         cloud.world(key)
-    attached = []
-    made = AccountSessions(around, attached.append)
-    made.attached = attached
+    made = AccountSessions(around)
     yield made
     await made.aclose()
 
@@ -39,7 +37,7 @@ async def test_accounts_share_a_session_when_credential_and_endpoint_are_the_sam
     first = sessions.open(ONE, ApiKey("a"), "team/x")
     second = sessions.open(url, credential, "others/y")
     assert (first is second) is shared
-    assert len(sessions.attached) == (1 if shared else 2)
+    assert len(sessions._sessions) == (1 if shared else 2)
     assert sessions.users(second) == ({"team/x", "others/y"} if shared else {"others/y"})
 
 
@@ -129,7 +127,7 @@ async def test_the_end_leaves_no_task_and_no_listing(cloud, around, pause):
     """One that has just been left, too: a task that is cancelled before its first step never comes to its end."""
     cloud.world("a")
     cloud.world("b")
-    sessions = AccountSessions(around, lambda _session: None)
+    sessions = AccountSessions(around)
     stays, left = sessions.open(ONE, ApiKey("a"), "team/x"), sessions.open(ONE, ApiKey("b"), "team/y")
     for session in (stays, left):
         session.vms.watch("u", HERE)

@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.events import EventRecorder
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
-from support.fakes import GOING, FakeKube, LoopClock, a_resource, a_secret
+from support.fakes import GOING, FakeKube, LoopClock, a_resource, a_secret, at
 from support.leases import MemoryLeases
 
 pytestmark = pytest.mark.looptime
@@ -23,9 +22,7 @@ class Replica:
         self.cloud, self.kube, self.leases = cloud, FakeKube(), MemoryLeases()
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 4, "leader_elect": True}
         settings = Settings(**given | {"credentials": Credentials(api_key=OWN), "lease_namespace": "team"} | chosen)
-        self.engine = Engine(settings, lambda: None, LoopClock())
-        self.engine.kube = self.kube
-        self.engine.events = EventRecorder(self.kube, LoopClock())
+        self.engine = Engine(settings, lambda: None, LoopClock(), at(self.kube))
         if settings.leader_elect:
             self.engine.election._leases = self.leases
         self.kube.known = {plural: set() for plural in PLURALS.values()}

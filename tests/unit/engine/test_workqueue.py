@@ -146,13 +146,6 @@ async def test_none_cancels_a_wake_up(queue):
     assert len(queue) == 0
 
 
-async def test_a_forgotten_key_is_not_woken(queue):
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 2)
-    queue.forget(key("x"))
-    await asyncio.sleep(10)
-    assert len(queue) == 0
-
-
 async def test_a_time_that_has_passed_is_now(queue):
     queue.wake_at(key("x"), asyncio.get_running_loop().time() - 100)
     await asyncio.sleep(0.01)

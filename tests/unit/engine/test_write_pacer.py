@@ -10,7 +10,7 @@ from gpucloud.kinds.meta import Condition
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.builders import START, a_status
-from support.fakes import UID, a_body
+from support.fakes import UID, EveryEntry, a_body
 
 pytestmark = pytest.mark.looptime
 CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
@@ -122,7 +122,7 @@ async def test_a_status_that_never_comes_to_rest_is_written_at_a_bounded_rate(ri
 
 
 def test_a_write_that_stands_ends_the_backoff():
-    pacer = WritePacer(lambda: 0.5)
+    pacer = WritePacer(lambda: 0.5, EveryEntry())
     for _ in range(12):
         pacer.spend(UID, 1, 0.0)
         pacer.judge(UID, {"vmId": "a"}, False, 0.0)
@@ -133,7 +133,7 @@ def test_a_write_that_stands_ends_the_backoff():
 
 
 def test_an_edit_renews_the_budget():
-    pacer = WritePacer(lambda: 0.5)
+    pacer = WritePacer(lambda: 0.5, EveryEntry())
     for number in range(BURST):
         assert pacer.not_before(UID, 1) <= 0, number
         pacer.spend(UID, 1, 0.0)
@@ -142,7 +142,7 @@ def test_an_edit_renews_the_budget():
 
 
 def test_what_was_undone_long_ago_is_forgotten():
-    pacer = WritePacer(lambda: 0.5)
+    pacer = WritePacer(lambda: 0.5, EveryEntry())
     for at in (0.0, 1.0, 5000.0):
         pacer.spend(UID, 1, at)
         undone = pacer.judge(UID, {"vmId": "a"}, True, at)

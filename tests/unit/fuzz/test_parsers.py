@@ -24,7 +24,7 @@ from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.reconcile import naming
 from support.builders import TAG, an_object
-from support.fakes import FakeKube, HandClock
+from support.fakes import EveryEntry, FakeKube, HandClock
 from support.generated_amount import SEED, amount, drawn_for, tried
 from support.generated_specs import CLOUD_NAME, LOWER, text
 
@@ -155,7 +155,7 @@ def test_any_object_s_name_makes_a_name_that_the_cloud_takes():
 
 
 def posted(r):
-    recorder = EventRecorder(FakeKube(), HandClock())
+    recorder = EventRecorder(FakeKube(), HandClock(), EveryEntry())
     note = text(r, r.choice((1, 50, 1024, 3000)))
     recorder.record("GpuVM", an_object(name=object_name(r)), Event("Created", note, "CreateServer"))
     return recorder._backlog.get_nowait()

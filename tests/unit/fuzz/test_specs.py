@@ -267,7 +267,7 @@ def test_an_old_vpc_is_shown_with_its_date():
 async def test_an_absurd_price_is_no_price():
     async with Rig(lambda _: plain({"items": [{"name": "A100_40GB_PCIe_1x", "price": 1e300}]})).client as client:
         catalogue = Catalogue(client, LoopClock())
-        catalogue.price_per_hour("A100_40GB_PCIe_1x")
+        catalogue.refresh()
         await catalogue._task
         price = catalogue.price_per_hour("A100_40GB_PCIe_1x")
         await catalogue.aclose()

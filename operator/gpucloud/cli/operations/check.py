@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.reader import open_reader
 from gpucloud.engine.cloud.configuration import client_options, credential
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.kinds.definitions import DEFINITIONS
@@ -52,7 +52,7 @@ async def _cloud(settings: Settings) -> Finding:
     if own is None:
         return Finding("cloud", well=True, words="not asked: the operator has no account of its own")
     try:
-        async with CloudClient(settings.own_endpoint, own, options=client_options(settings)) as client:
+        async with open_reader(settings.own_endpoint, own, options=client_options(settings)) as client:
             clusters = await client.get_all_clusters()
     except CloudError as error:
         return Finding("cloud", well=False, words=f"{settings.own_endpoint} does not serve the operator's own account: {error}")

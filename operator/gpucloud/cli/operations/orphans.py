@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.cloud.configuration import client_options, credential, intervals
 from gpucloud.engine.cloud.credentials import CredentialError, parse
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.collector import price_of
@@ -26,6 +25,7 @@ from gpucloud.reconcile.orphans import orphans
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.orphans.scan import ScanResult
@@ -58,7 +58,7 @@ class _Inspector:
         self._clock = SystemClock()
         self.kube = KubeClient(login)
         session_deps = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
-        self.sessions = AccountSessions(session_deps, lambda _session: None)
+        self.sessions = AccountSessions(session_deps)
         self._failures: list[tuple[str, str]] = []
 
     async def report(self) -> Report:
@@ -127,13 +127,7 @@ class _Inspector:
         return ""
 
     async def _owners(self, tag: str) -> Owners:
-        objects = Listers(
-            vms=Store(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
-            vpcs=Store(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
-            snapshots=Store(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
-            accounts=Store(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
-            tag=tag,
-        )
+        objects = new_listers(tag)
         stores: dict[str, Store[Any, Any]] = {
             gpuvpc.PLURAL: objects.vpcs,
             gpuvm.PLURAL: objects.vms,

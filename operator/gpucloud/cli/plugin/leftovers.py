@@ -11,10 +11,8 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, clean
-from gpucloud.engine.cache.store import Store
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.orphans import scan
-from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile import naming
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
 
 NOT_YET = {
@@ -158,13 +157,7 @@ def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
 
 
 def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
-    objects = Listers(
-        vms=Store(gpuvm.GpuVMSpec, gpuvm.GpuVMStatus),
-        vpcs=Store(gpuvpc.GpuVpcSpec, gpuvpc.GpuVpcStatus),
-        snapshots=Store(gpusnapshot.GpuSnapshotSpec, gpusnapshot.GpuSnapshotStatus),
-        accounts=Store(gpucloudaccount.GpuCloudAccountSpec, gpucloudaccount.GpuCloudAccountStatus),
-        tag=tag,
-    )
+    objects = new_listers(tag)
     stores: dict[str, Store[Any, Any]] = {VM: objects.vms, VPC: objects.vpcs, SNAPSHOT: objects.snapshots}
     for kind, store in stores.items():
         for body in bodies.get(kind, ()):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.reader import CloudReader, open_reader
 from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
 from gpucloud.engine.manager import reads
@@ -70,9 +70,9 @@ class Direct:
         """All that the account sees."""
         return self._ask(reads.records)
 
-    def _ask(self, question: Callable[[CloudClient], Awaitable[T]]) -> T:
+    def _ask(self, question: Callable[[CloudReader], Awaitable[T]]) -> T:
         async def asked() -> T:
-            async with CloudClient(self.url, self.credential, options=client_options(self.chosen)) as client:
+            async with open_reader(self.url, self.credential, options=client_options(self.chosen)) as client:
                 return await question(client)
 
         try:

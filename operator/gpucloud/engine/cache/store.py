@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
 from gpucloud.reconcile.facts import ObjectFacts
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from gpucloud.kinds.common import Order
 
@@ -54,8 +55,22 @@ class CachedObject(Generic[P, S]):
 class Store(Generic[P, S]):
     """All objects of one kind, by UID."""
 
-    def __init__(self, spec_type: type[P], status_type: type[S], frozen: tuple[str, ...] = ()) -> None:
-        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing."""
+    def __init__(
+        self,
+        spec_type: type[P],
+        status_type: type[S],
+        frozen: tuple[str, ...] = (),
+        entries: Entries | None = None,
+        indexer: Callable[[CachedObject[P, S]], Iterable[Hashable]] = lambda _stored: (),
+    ) -> None:
+        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing.
+
+        ``indexer`` yields the keys under which ``indexed`` finds an object, from its view alone.
+        """
+        self._indexer = indexer
+        self._index: dict[Hashable, set[str]] = {}
+        self._keys: dict[str, frozenset[Hashable]] = {}  # the index the other way round
+        self.entries = Entries() if entries is None else entries
         self._spec_type = spec_type
         self._status_type = status_type
         self._frozen = frozen
@@ -75,6 +90,16 @@ class Store(Generic[P, S]):
     def named(self, namespace: str, name: str) -> CachedObject[P, S] | None:
         """The object of this name as last seen; None when there is none."""
         return self._objects.get(self._names.get((namespace, name), ""))
+
+    def indexed(self, *keys: Hashable) -> list[CachedObject[P, S]]:
+        """Return the objects with any of these keys, in the order in which they were first seen."""
+        uids = {uid for key in keys for uid in self._index.get(key, ())}
+        return [self._objects[uid] for uid in sorted(uids, key=self.entries.number)]
+
+    def is_current(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the newest view still shows what this view shows, in everything that a decision depends on."""
+        latest = self._objects.get(stored.meta.uid)
+        return latest is not None and latest.same_facts_as(stored)
 
     def has_all(self, uids: set[str]) -> bool:
         """Whether every one of these is known."""
@@ -112,6 +137,8 @@ class Store(Generic[P, S]):
     def _take(self, fresh: CachedObject[P, S], known: CachedObject[P, S] | None) -> bool:
         fresh = fresh if known is None else self._amend(fresh, known.status)
         self._objects[fresh.meta.uid] = fresh
+        self.entries.open(fresh.meta.uid)
+        self._reindex(fresh.meta.uid, frozenset(self._indexer(fresh)))
         bearer = self.named(fresh.meta.namespace, fresh.meta.name)
         if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
             self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
@@ -120,10 +147,26 @@ class Store(Generic[P, S]):
         return not fresh.same_facts_as(known)
 
     def drop(self, uid: str) -> None:
-        """The object is gone."""
+        """The object is gone, and with it everything that its entry holds."""
+        self._reindex(uid, frozenset())
+        self.entries.drop(uid)
         gone = self._objects.pop(uid, None)
         if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
             del self._names[gone.meta.namespace, gone.meta.name]
+
+    def _reindex(self, uid: str, keys: frozenset[Hashable]) -> None:
+        """Replace the keys of an object."""
+        known = self._keys.get(uid, frozenset())
+        for key in known - keys:
+            self._index[key].discard(uid)
+            if not self._index[key]:
+                del self._index[key]
+        for key in keys - known:
+            self._index.setdefault(key, set()).add(uid)
+        if keys:
+            self._keys[uid] = keys
+        else:
+            self._keys.pop(uid, None)
 
     def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
         standing = {name: getattr(before, name) for name in self._frozen}

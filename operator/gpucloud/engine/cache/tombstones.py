@@ -34,8 +34,8 @@ class Tombstones:
 
     def all(self) -> frozenset[str]:
         """All UIDs whose tombstones are kept."""
-        self._forget_old()
-        return frozenset(self._since)
+        until = self._clock.mono() - REMEMBERED_SECONDS
+        return frozenset(uid for uid, since in self._since.items() if since >= until)
 
     def _forget_old(self) -> None:
         until = self._clock.mono() - REMEMBERED_SECONDS

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud import listings, precondition
+from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.catalogue import Catalogue
+from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.port import Closed, connect
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Iterable
     from datetime import datetime
 
     import httpx
 
     from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
+    from gpucloud.cloud.reader import CloudReader
+    from gpucloud.engine.cloud.gates import GateDeps
+    from gpucloud.engine.cloud.port import CloudWrites
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.metrics import Metrics
     from gpucloud.reconcile.naming import Identity
@@ -62,6 +67,45 @@ class Tenanted(Protocol):
 R = TypeVar("R", bound=Tenanted)
 
 
+class SessionListener(Protocol):
+    """Is told what a session's listings and answers show."""
+
+    def wake(self, uid: str) -> None:
+        """The record of an object changed."""
+
+    def served(self, uid: str) -> None:
+        """A listing came that an object waited for."""
+
+    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
+        """Return the identities that a listing should contain."""
+
+    def learned(self, session: AccountSession) -> None:
+        """The status of the accounts that use this session may change."""
+
+    def proven(self, session: AccountSession) -> None:
+        """An attempt to learn the tenant has ended."""
+
+
+class NoListener:
+    """Is told everything, and does nothing: for commands that look once."""
+
+    def wake(self, uid: str) -> None:
+        """Do nothing."""
+
+    def served(self, uid: str) -> None:
+        """Do nothing."""
+
+    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:  # noqa: ARG002
+        """Return nothing: no record is known before the first listing."""
+        return ()
+
+    def learned(self, session: AccountSession) -> None:
+        """Do nothing."""
+
+    def proven(self, session: AccountSession) -> None:
+        """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionDeps:
     """Dependencies of a session."""
@@ -70,8 +114,9 @@ class SessionDeps:
     intervals: Intervals
     metrics: Metrics
     clock: Clock
-    may_change: Callable[[], bool] = lambda: True  # asked right before a call that changes the cloud is sent
+    gates: GateDeps | None = None  # None: the session only reads
     tasks: Supervisor = field(default_factory=Supervisor)
+    listener: SessionListener = field(default_factory=NoListener)
     transport: Callable[[], httpx.AsyncBaseTransport] | None = None  # makes each client's transport; None: the network
 
 
@@ -93,30 +138,22 @@ class Learned:
 
 
 class AccountSession:
-    """The client and the inventories of one credential, and what its answers say of it."""
+    """The reading client, the port for changes and the inventories of one credential, and what its answers say of it."""
 
     def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
-        self.url = url
+        self.url, self._deps = url, deps
         self.began = deps.clock.mono()
         self.learned = Learned()
-        self.client = CloudClient(
-            url,
-            credential,
-            options=deps.options,
-            transport=None if deps.transport is None else deps.transport(),
-            on_call=self._called,
-            may_change=self._may_change,
-        )
+        transport = None if deps.transport is None else deps.transport()
+        self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
+        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates)
         self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, deps)
         self.snapshots: Inventory[SnapshotRecord] = self._inventory(
             "snapshots", listings.snapshots, listings.snapshot_identity, label, deps
         )
         self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, deps)
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
-        self.on_change: Callable[[], None] = lambda: None  # called when the account's status may change
-        self.on_tenant: Callable[[], None] = lambda: None  # called after each attempt to learn the tenant
         self.proving = False  # whether such an attempt is running
-        self._deps = deps
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
     @property
@@ -160,7 +197,7 @@ class AccountSession:
     def _inventory(
         self,
         kind: str,
-        fetch: Callable[[CloudClient, str], Awaitable[Listing[R]]],
+        fetch: Callable[[CloudReader, str], Awaitable[Listing[R]]],
         identify: Callable[[R, str], Identity | None],
         label: str,
         deps: SessionDeps,
@@ -171,7 +208,17 @@ class AccountSession:
             return listing
 
         meter = deps.metrics.listings(label, kind)
-        return Inventory(listed, identify, clock=deps.clock, intervals=deps.intervals, meter=meter, tasks=deps.tasks)
+        return Inventory(
+            listed,
+            identify,
+            clock=deps.clock,
+            intervals=deps.intervals,
+            meter=meter,
+            tasks=deps.tasks,
+            wake=deps.listener.wake,
+            served=deps.listener.served,
+            expected=partial(deps.listener.expected, self, kind),
+        )
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
         """Run ``work`` as a background task; return False if it is already running."""
@@ -188,7 +235,7 @@ class AccountSession:
             log.info("the account's check failed", error=str(error))
         else:
             self.learned.clusters = tuple(sorted(clusters))
-        self.on_change()
+        self._deps.listener.learned(self)
 
     async def _seek_evidence(self) -> None:
         """List VPCs, VMs and snapshots of all clusters, cheapest first, until a record names the tenant."""
@@ -202,7 +249,7 @@ class AccountSession:
                 if self.learned.tenants:
                     break
             self.proving = False
-            self.on_tenant()
+            self._deps.listener.proven(self)
             await asyncio.sleep(0 if self.learned.tenants else EVIDENCE_SECONDS)
 
     def _learn_tenants(self, records: Iterable[Tenanted]) -> None:
@@ -210,12 +257,8 @@ class AccountSession:
         seen = {tenant for record in records if (tenant := tenant_of(record)) is not None}
         if not seen <= self.learned.tenants:
             self.learned.tenants |= seen
-            self.on_change()
-            self.on_tenant()
-
-    def _may_change(self) -> bool:
-        """Whether this process may change the cloud, and the precondition of the call is met."""
-        return self._deps.may_change() and precondition.is_met()
+            self._deps.listener.learned(self)
+            self._deps.listener.proven(self)
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""
@@ -230,7 +273,7 @@ class AccountSession:
         elif report.kind is ErrorKind.NOT_SENT:
             self._record_trouble(UnknownReason.UNREACHABLE, report.message)
         if self._fingerprint() != before:
-            self.on_change()
+            self._deps.listener.learned(self)
 
     def _answered(self, report: CallReport) -> None:
         learned = self.learned

@@ -59,9 +59,8 @@ class ResolvedAccount:
 class AccountSessions:
     """One session per credential and endpoint, open as long as an account uses it."""
 
-    def __init__(self, deps: SessionDeps, attach: Callable[[AccountSession], None]) -> None:
+    def __init__(self, deps: SessionDeps) -> None:
         self._deps = deps
-        self._attach = attach
         self._sessions: dict[tuple[str, ApiKey | Login], AccountSession] = {}
         self._users: dict[AccountSession, set[str]] = {}
         self._closing: dict[AccountSession, asyncio.Task[None]] = {}
@@ -80,7 +79,6 @@ class AccountSessions:
         if session is None:
             session = self._sessions[url, credential] = AccountSession(url, credential, user, self._deps)
             self._users[session] = set()
-            self._attach(session)
         closing = self._closing.pop(session, None)
         if closing is not None:
             closing.cancel()

@@ -14,8 +14,8 @@ from gpucloud.reconcile.price import ABSURD_PRICE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpucloud.cloud.client import CloudClient
     from gpucloud.cloud.models import ConfigurationRecord
+    from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.runtime.clock import Clock
 
 log = structlog.get_logger("gpucloud.catalogue")
@@ -27,7 +27,7 @@ RETRY_SECONDS = 60.0  # after a failure: a price limit may wait for the price
 class Catalogue:
     """Prices by configuration name. An unknown price is None."""
 
-    def __init__(self, client: CloudClient, clock: Clock, tasks: Supervisor | None = None) -> None:
+    def __init__(self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None) -> None:
         self._client = client
         self._tasks = tasks or Supervisor()
         self._clock = clock
@@ -36,16 +36,19 @@ class Catalogue:
         self._task: asyncio.Task[None] | None = None
 
     def price_per_hour(self, configuration: str) -> str | None:
-        """Return dollars per hour for the whole VM, as text; start a refresh if the last one is an hour old."""
+        """Return dollars per hour for the whole VM, as text."""
+        return self._prices.get(configuration)
+
+    def refresh(self) -> None:
+        """Start a refresh in the background if the last one is an hour old."""
         now = self._clock.mono()
         if self._ask_at is None or now >= self._ask_at:
             self._ask_at = now + REFRESH_SECONDS
             self._task = self._tasks.spawn("catalogue", self._refresh, may_end=True, restart=False)
-        return self._prices.get(configuration)
 
     async def learned(self) -> None:
         """Wait until a refresh has succeeded or failed."""
-        self.price_per_hour("")
+        self.refresh()
         if self._task is not None:
             await asyncio.wait([self._task])
 

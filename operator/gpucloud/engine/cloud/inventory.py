@@ -65,7 +65,7 @@ class Listed(Generic[R]):
 class Inventory(Generic[R]):
     """All records of one kind that one credential can see, by cluster."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - wiring
         self,
         fetch: Callable[[str], Awaitable[Listing[R]]],
         identify: Callable[[R, str], Identity | None],
@@ -74,7 +74,11 @@ class Inventory(Generic[R]):
         intervals: Intervals,
         meter: ListingMeter,
         tasks: Supervisor | None = None,
+        wake: Callable[[str], None] = lambda _uid: None,
+        served: Callable[[str], None] | None = None,
+        expected: Callable[[str], Collection[Identity]] = lambda _cluster: (),
     ) -> None:
+        """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came."""
         self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
@@ -85,10 +89,8 @@ class Inventory(Generic[R]):
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._pending: set[str] = set()
+        self._wake, self._served, self._expected = wake, served or wake, expected
         self._going: set[str] = set()  # until their next reconcile, only the end of their records matters
-        self.wake: Callable[[str], None] = lambda _uid: None  # called when the object's own record changed
-        self.served: Callable[[str], None] | None = None  # called when the listing of ``refresh_after`` came; None: ``wake``
-        self.expected: Callable[[str], Collection[Identity]] = lambda _cluster: ()
 
     def watch(self, uid: str, identity: Identity) -> None:
         """List the object's cluster from now on, and wake the object when its own record changes."""
@@ -99,7 +101,7 @@ class Inventory(Generic[R]):
         if known is not None and known.cluster != identity.cluster:
             self._retire(known.cluster)
         elif known is not None and find(self._cached[identity.cluster].records, identity):
-            self.wake(uid)  # the identity changed, and the last listing already shows a record of the new one
+            self._wake(uid)  # the identity changed, and the last listing already shows a record of the new one
         if identity.cluster not in self._pollers:
             cached: ClusterRecords[R] = ClusterRecords(self._clock.mono())
             poll = partial(self._poll, identity.cluster, cached)
@@ -205,7 +207,7 @@ class Inventory(Generic[R]):
         if identity is None:
             return
         if self.has_listed_since(uid, not_before):
-            (self.served or self.wake)(uid)
+            self._served(uid)
             return
         cached = self._cached[identity.cluster]
         cached.waiting[uid] = not_before
@@ -281,8 +283,8 @@ class Inventory(Generic[R]):
         Raises:
             Exception: the last error of a callback, after all callbacks were called.
         """
-        failure, changed, served = None, dict.fromkeys(changed), self.served or self.wake
-        calls = [(self.wake, uid) for uid in changed] + [(served, uid) for uid in cached.served if uid not in changed]
+        failure, changed = None, dict.fromkeys(changed)
+        calls = [(self._wake, uid) for uid in changed] + [(self._served, uid) for uid in cached.served if uid not in changed]
         cached.served = []
         for callback, uid in calls:
             try:
@@ -389,7 +391,7 @@ class Inventory(Generic[R]):
         self, cached: ClusterRecords[R], cluster: str, records: dict[Identity, tuple[R, ...]]
     ) -> tuple[set[Identity], set[Identity]]:
         """Return the expected identities that these records lack, and all expected identities."""
-        expected = set(self.expected(cluster)) - cached.believed_gone
+        expected = set(self._expected(cluster)) - cached.believed_gone
         return {identity for identity in expected if not find(records, identity)}, expected
 
     def _uids(self, cluster: str) -> list[str]:

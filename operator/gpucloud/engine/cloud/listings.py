@@ -15,24 +15,24 @@ from gpucloud.reconcile.naming import Identity, same_cluster
 from gpucloud.reconcile.text import abridged
 
 if TYPE_CHECKING:
-    from gpucloud.cloud.client import CloudClient
     from gpucloud.cloud.models import SnapshotRecord
+    from gpucloud.cloud.reader import CloudReader
     from gpucloud.reconcile.facts import Observation
 
 R = TypeVar("R", VmRecord, VpcRecord)
 
 
-async def vms(client: CloudClient, cluster: str) -> Listing[VmRecord]:
+async def vms(client: CloudReader, cluster: str) -> Listing[VmRecord]:
     """List all VMs in a cluster."""
     return of_cluster(await client.get_servers(cluster=cluster), cluster)
 
 
-async def snapshots(client: CloudClient, cluster: str) -> Listing[SnapshotRecord]:
+async def snapshots(client: CloudReader, cluster: str) -> Listing[SnapshotRecord]:
     """List all snapshots in a cluster. Snapshot records name no cluster, so each cluster is listed by itself."""
     return await client.get_snapshots(cluster=cluster)
 
 
-async def vpcs(client: CloudClient, cluster: str) -> Listing[VpcRecord]:
+async def vpcs(client: CloudReader, cluster: str) -> Listing[VpcRecord]:
     """List all VPCs in a cluster. A VPC is identified by its name, so a record without a name makes the listing incomplete."""
     listing = of_cluster(await client.get_vpcs(cluster=cluster), cluster)
     if all(item.name for item in listing.items):

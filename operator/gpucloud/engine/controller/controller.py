@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import structlog
 
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
+from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
@@ -23,7 +23,7 @@ from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.runtime.clock import Clock
@@ -128,7 +128,8 @@ class Controller(Generic[P, S, F]):
     """Reconciles the objects of one kind."""
 
     def __init__(self, reconciler: Reconciler[P, S, F], deps: ControllerDeps) -> None:
-        self.pace = ReconcilePacer(deps.clock, deps.longest_spacing)
+        self._entries = reconciler.store.entries
+        self.pace = ReconcilePacer(deps.clock, deps.longest_spacing, self._entries)
         self._reconciler, self._entropy = reconciler, deps.entropy
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
@@ -136,15 +137,8 @@ class Controller(Generic[P, S, F]):
         self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
         self._pass_seconds = metrics.reconcile_seconds.labels(kind)
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
-        self._differs_since: dict[str, float] = {}
-        self._pacer = WritePacer(deps.entropy.jitter)
+        self._pacer = WritePacer(deps.entropy.jitter, self._entries)
         self._outdated = deps.outdated
-        self._failures: dict[Key, int] = {}
-        self._refused: dict[str, tuple[int, int]] = {}  # by UID: the cached version, and how often it was refused as outdated
-        self._confirmed: dict[str, float] = {}  # by UID: when the last request began whose answer showed the object
-        self._released: dict[str, str] = {}  # by UID: the version that our finalizer was taken from
-        self.withheld: dict[str, str] = {}  # by UID, what --observe-only keeps back now
-        self._withheld_logged: dict[str, str] = {}
 
     async def reconcile(self, key: Key) -> None:
         """Reconcile one object. Never raises: an error is counted, logged and retried."""
@@ -156,7 +150,7 @@ class Controller(Generic[P, S, F]):
             outcome = await self._reconcile(key)
             result = ReconcileResult.UNCHANGED if outcome is Outcome.NOTHING else ReconcileResult.SUCCESS
             self.pace.ended(key.uid, changed=outcome is not Outcome.NOTHING, announced=outcome is Outcome.ANNOUNCE)
-            self._failures.pop(key, None)
+            self._known(key.uid).failures = 0
         except KubeError as error:
             result = ReconcileResult.REQUEUE if error.conflict or error.gone else ReconcileResult.ERROR
             self._after_kube_error(key, error)
@@ -182,24 +176,14 @@ class Controller(Generic[P, S, F]):
         return self._reconciler.store
 
     def on_delete(self, key: Key) -> None:
-        """Drop a deleted object from the store, the queue and all trackers."""
+        """Drop a deleted object from the indexes and the store, with its entry; cancel its wake-up."""
         self._reconciler.on_delete(key)
         self._reconciler.store.drop(key.uid)
-        self._queue.forget(key)
-        self.pace.forget(key.uid)
-        self._events.forget(key.uid)
-        self._differs_since.pop(key.uid, None)
-        self._pacer.forget(key.uid)
-        self._failures.pop(key, None)
-        self._refused.pop(key.uid, None)
-        self._confirmed.pop(key.uid, None)
-        self._released.pop(key.uid, None)
-        self.withheld.pop(key.uid, None)
-        self._withheld_logged.pop(key.uid, None)
+        self._queue.wake_at(key, None)
 
     async def _reconcile(self, key: Key) -> Outcome:
         stored = self._reconciler.store.get(key.uid)
-        if stored is None or self._released.get(key.uid) == stored.raw_meta["resourceVersion"]:
+        if stored is None or self._known(key.uid).released == stored.raw_meta["resourceVersion"]:
             return Outcome.NOTHING  # gone, or about to be: the watch tells
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
@@ -222,7 +206,7 @@ class Controller(Generic[P, S, F]):
 
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
-        self._released[key.uid] = stored.raw_meta["resourceVersion"]
+        self._known(key.uid).released = stored.raw_meta["resourceVersion"]
         event = Event(release.reason, release.note, "Release", release.warning)
         elsewhere = replace(event, note=f"{key.kind} {key.namespace}/{key.name}: {release.note}")
         # A namespace that is being deleted takes no Events, and nothing else tells people that something may be billed.
@@ -235,23 +219,24 @@ class Controller(Generic[P, S, F]):
 
     def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
+        known = self._known(key.uid)
         if plan.withheld is None:
             if plan.status is not None:  # else it says nothing new: it only waits for a younger look
-                self.withheld.pop(key.uid, None)
+                known.withheld = None
             return
-        self.withheld[key.uid] = plan.withheld
-        if self._withheld_logged.get(key.uid) != plan.withheld:
-            self._withheld_logged[key.uid] = plan.withheld
+        known.withheld = plan.withheld
+        if known.withheld_logged != plan.withheld:
+            known.withheld_logged = plan.withheld
             log.info("withheld", would=plan.withheld, **_names(key))
 
     def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
         """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
-        uid = stored.meta.uid
+        uid, known = stored.meta.uid, self._known(stored.meta.uid)
         if plan.status is None or (plan.status == stored.status and not stored.amended):
-            self._differs_since.pop(uid, None)
+            known.differs_since = None
             self._events.flush(uid)  # no change of Ready tells of a call that failed
             return None
-        since = self._differs_since.setdefault(uid, self._clock.mono())
+        since = known.differs_since = self._clock.mono() if known.differs_since is None else known.differs_since
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         lasting = PENDING_LASTING_SECONDS if plan.pending else LASTING_SECONDS
@@ -268,11 +253,11 @@ class Controller(Generic[P, S, F]):
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
             self._writes[failed].inc()
-            self._confirmed.pop(key.uid, None)  # it may have been written all the same, or somebody else has written
+            self._known(key.uid).confirmed = -math.inf  # it may have been written all the same, or somebody else has written
             raise
         self._writes[StatusWriteResult.WRITTEN].inc()
-        self._confirmed[key.uid] = before
-        self._differs_since.pop(key.uid, None)
+        known = self._known(key.uid)
+        known.confirmed, known.differs_since = before, None
         if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
             # The watch will tell us nothing new; those who wait for this are woken now.
             shown = self._reconciler.store.put_written(stored, answer, document, status)
@@ -319,10 +304,10 @@ class Controller(Generic[P, S, F]):
             KubeError: the apiserver did not answer, or the object is gone.
         """
         before = self._clock.mono()
-        if before - self._confirmed.get(key.uid, -math.inf) < STALE_FACTS_SECONDS:
+        if before - self._known(key.uid).confirmed < STALE_FACTS_SECONDS:
             return True
         fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
-        self._confirmed[key.uid] = before
+        self._known(key.uid).confirmed = before
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
         self._reconciler.store.put(fresh)
@@ -334,13 +319,8 @@ class Controller(Generic[P, S, F]):
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
-    def _is_current(self, stored: CachedObject[P, S]) -> bool:
-        """Whether the object, as last seen, still says what was decided upon: the watch goes on while a pass waits."""
-        latest = self._reconciler.store.get(stored.meta.uid)
-        return latest is not None and latest.same_facts_as(stored)
-
     async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Outcome:
-        confirmed = await self._is_confirmed(key, stored) and self._is_current(stored)
+        confirmed = await self._is_confirmed(key, stored) and self._reconciler.store.is_current(stored)
         if not confirmed:
             self.pace.caused(key.uid)
             self._queue.add(key, Lane.ANNOUNCED)
@@ -350,18 +330,12 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING
         if not self._is_leader():  # the Lease is lost, and this process about to end
             return Outcome.NOTHING
-        reason = find((plan.status or stored.status).conditions, ConditionType.READY)
-        asked = {"verb": plan.action, "generation": stored.meta.generation, **_names(key)}
-        # Before it is sent: after a crash this line is all that tells what was on its way, and why.
-        log.info("calling", targets=plan.targets, reason=reason.reason if reason is not None else "", **asked)
-        with precondition.require(lambda: self._is_current(stored)):
-            event = await self._reconciler.act(facts, plan)
+        event = await self._reconciler.act(facts, plan)
         if event is None:
             self._queue.add(key, Lane.PEOPLE)
             return Outcome.NOTHING
-        event = with_cause(event, reason)
+        event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
-        (log.warning if event.warning else log.info)("call", outcome=event.reason, note=event.note, **asked)
         if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
             self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
         else:
@@ -378,20 +352,28 @@ class Controller(Generic[P, S, F]):
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
         self.retry_later(key)
 
+    def withheld(self) -> Iterator[str]:
+        """Iterate over what --observe-only keeps back now, of every object."""
+        found = (self._entries.find(stored.meta.uid, Reconciled) for stored in self.store)
+        return (known.withheld for known in found if known is not None and known.withheld is not None)
+
+    def _known(self, uid: str) -> Reconciled:
+        return self._entries.part(uid, Reconciled)
+
     def _note_refusal(self, uid: str) -> None:
         """Report a cached version that is refused again and again: the event that would replace it is late, or never comes."""
-        stored = self._reconciler.store.get(uid)
+        stored, known = self._reconciler.store.get(uid), self._known(uid)
         if stored is None:
             return
-        version, times = self._refused.get(uid, (stored.version, 0))
-        times = times + 1 if version == stored.version else 1
-        self._refused[uid] = (stored.version, times)
-        if times >= PATIENCE:
+        version, times = known.refused or (stored.version, 0)
+        known.refused = (stored.version, times + 1 if version == stored.version else 1)
+        if known.refused[1] >= PATIENCE:
             self._outdated()
 
     def retry_later(self, key: Key) -> None:
         """Requeue a failed key with exponential backoff, at most one minute."""
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        known = self._known(key.uid)
+        failures = known.failures = known.failures + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
         self._metrics.retries.inc()

@@ -21,6 +21,7 @@ from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.runtime.clock import Clock
 
 FIRST_SECONDS = 0.2  # spacing after the first reconcile that changed nothing
@@ -41,6 +42,12 @@ class _Streak:
     changes: int = 0
     owed: bool = False  # the next one goes at once, as a call stands announced, or a listing has come
     paid: bool = False  # the last one went at once for that reason
+    caused: bool = False  # something outside has changed for the object since the last reconcile began
+
+    def restart(self) -> None:
+        """Begin the count anew: there is a cause outside."""
+        self.ended, self.idle, self.changes = -math.inf, 0, 0
+        self.owed = self.paid = self.caused = False
 
     def due(self, longest: float) -> float:
         """When the next one may begin."""
@@ -53,28 +60,26 @@ class _Streak:
 class ReconcilePacer:
     """The spacing of reconciles by UID, in one event loop. ``longest`` is the longest spacing in seconds."""
 
-    def __init__(self, clock: Clock, longest: float) -> None:
+    def __init__(self, clock: Clock, longest: float, entries: Entries) -> None:
         self._clock = clock
         self._longest = longest
-        self._streaks: dict[str, _Streak] = {}
-        self._caused: set[str] = set()
+        self._entries = entries
 
     def caused(self, uid: str) -> None:
         """Something outside has changed for this object."""
-        self._caused.add(uid)
+        self._streak(uid).caused = True
 
     def served(self, uid: str) -> None:
         """The listing that the last reconcile waited for has come: once a cause outside, the next one goes at once."""
-        streak = self._streaks.get(uid)
-        if streak is not None and streak.idle == 1:
+        streak = self._streak(uid)
+        if streak.idle == 1:
             streak.owed = True
 
     def begin(self, uid: str) -> float | None:
         """Begin a reconcile, and answer None; or answer the mono time at which it may begin."""
-        if uid in self._caused or uid not in self._streaks:
-            self._caused.discard(uid)
-            self._streaks[uid] = _Streak()
-        streak = self._streaks[uid]
+        streak = self._streak(uid)
+        if streak.caused:
+            streak.restart()
         due = streak.due(self._longest)
         if due > self._clock.mono() + EARLY_SECONDS:
             return due
@@ -86,51 +91,52 @@ class ReconcilePacer:
 
         ``announced``: the next one sends what this one has announced, and would find its announcement too old if it waited.
         """
-        streak = self._streaks.setdefault(uid, _Streak())
+        streak = self._streak(uid)
         streak.ended = self._clock.mono()
         streak.idle = 0 if changed else streak.idle + 1
         streak.changes += changed
         streak.owed = announced and changed and not streak.paid
 
-    def forget(self, uid: str) -> None:
-        """The object is gone."""
-        self._streaks.pop(uid, None)
-        self._caused.discard(uid)
+    def _streak(self, uid: str) -> _Streak:
+        return self._entries.part(uid, _Streak)
 
 
 @dataclass(slots=True)
 class _Writes:
     """Of one object."""
 
-    generation: int
+    generation: int = 0
     last: Any = None  # what was written, without the times
     undone: int = 0  # writes in a row that did not bring, or did not keep, what was written
     not_before: float = -math.inf
     budget_from: float = -math.inf  # when the budget lets the next write through
     last_at: float = -math.inf
 
+    def restart(self, generation: int) -> None:
+        """Forget what was undone before: nothing has been written for a while."""
+        self.generation, self.last, self.undone = generation, None, 0
+        self.not_before = self.budget_from = self.last_at = -math.inf
+
 
 class WritePacer:
     """The pace of status writes by UID. Times are mono seconds."""
 
-    def __init__(self, jitter: Callable[[], float]) -> None:
+    def __init__(self, jitter: Callable[[], float], entries: Entries) -> None:
         """``jitter`` answers a number in [0, 1)."""
         self._jitter = jitter
-        self._paces: dict[str, _Writes] = {}
+        self._entries = entries
 
     def not_before(self, uid: str, generation: int) -> float:
         """The earliest time for the next write of this object."""
-        pace = self._paces.get(uid)
-        if pace is None:
-            return -math.inf
+        pace = self._entries.part(uid, _Writes)
         spent = pace.generation == generation
         return max(pace.not_before, pace.budget_from if spent else -math.inf)
 
     def spend(self, uid: str, generation: int, now: float) -> None:
         """A write is sent, whatever becomes of it."""
-        pace = self._paces.get(uid)
-        if pace is None or now - pace.last_at > CALM_SECONDS:
-            pace = self._paces[uid] = _Writes(generation)
+        pace = self._entries.part(uid, _Writes)
+        if now - pace.last_at > CALM_SECONDS:
+            pace.restart(generation)
         if pace.generation != generation:
             pace.generation, pace.budget_from = generation, -math.inf
         pace.budget_from = max(pace.budget_from, now - (BURST - 1) * SECONDS_PER_WRITE) + SECONDS_PER_WRITE
@@ -141,7 +147,7 @@ class WritePacer:
 
         The same document twice running means that somebody undid the first.
         """
-        pace, written = self._paces[uid], _without_times(document)
+        pace, written = self._entries.part(uid, _Writes), _without_times(document)
         repeated, pace.last = pace.last == written, written
         if brought and not repeated:
             pace.undone, pace.not_before = 0, -math.inf
@@ -151,10 +157,6 @@ class WritePacer:
         delay = min(first * 2.0 ** min(pace.undone - 1, 16), longest)
         pace.not_before = now + delay * (1 - self._jitter() / 4)
         return pace.undone
-
-    def forget(self, uid: str) -> None:
-        """The object is gone."""
-        self._paces.pop(uid, None)
 
 
 def _without_times(document: Mapping[str, Any]) -> dict[str, Any]:

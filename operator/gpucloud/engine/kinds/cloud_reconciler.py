@@ -10,17 +10,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cache.claims import Claim, Claims
+from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.cloud import observation, precondition
+from gpucloud.engine.cloud import observation
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import dependencies
-from gpucloud.engine.kinds.order_tracking import DESTROYS, OrderTracker
+from gpucloud.engine.kinds import dependencies, request
+from gpucloud.engine.kinds.indexes import Deleting
+from gpucloud.engine.kinds.order_tracking import OrderTracker
+from gpucloud.engine.kinds.ownership import Ownership
+from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState, Origin
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
@@ -36,15 +40,15 @@ from gpucloud.reconcile.tenancy import tenant_of
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.cloud.inventory import Inventory
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Observation
+    from gpucloud.reconcile.facts import Attempt, Observation
     from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.plan import Plan
 
@@ -69,10 +73,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
         self._deps = deps
-        self._tracker = OrderTracker(deps.clock)
-        self._claims = Claims(self._rank, self._tenants)
+        self._tracker = OrderTracker(deps.clock, store.entries)
+        self._ownership = Ownership(store, deps.accounts)
+        self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
-        self._observed_through: dict[str, AccountSession | None] = {}  # by UID: the session that its facts are from
 
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
@@ -97,7 +101,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
-        adoptable = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._owner(stored.meta.uid) is None
+        adoptable = (
+            getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None
+        )
         grace = self._deps.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
         other = isinstance(found, Present) and self.is_other(stored.status, found.record)
@@ -121,12 +127,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Return the identity that the spec asks for; None while it is unknown."""
 
     @abstractmethod
-    async def send(self, session: AccountSession, facts: F, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
-        """Send one call. For a creation return the identity that the answer names.
+    def requests(self, facts: F, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
+        """Yield the calls of a plan's action, nearly always one.
 
         Raises:
-            CloudError: the call failed, or its outcome is unknown.
+            CloudError: a call breaks a rule of the cloud's API, so it cannot be sent.
         """
+
+    def placed(self, facts: F, answer: Any) -> Placed:  # noqa: ARG002 - a kind may need them
+        """Return what the answer to a creating call says of where the resource is."""
+        return Placed()
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
         """Update the object's references, claim and watches; wake the objects that depend on it."""
@@ -139,7 +149,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if self.awaits_finalizer(stored):
             for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
                 inventory.expect_change(key.uid, pending=True)
-                inventory.list_after(key.uid, self._tracker.of(key.uid).first_seen)
+                inventory.list_after(key.uid, self._tracker.begin(key.uid).first_seen)
         self._wake_dependents(key)
 
     def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
@@ -151,11 +161,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         uid, session = stored.meta.uid, self._account(stored, spec).session
         here = self.identity(stored, spec)
         if session is None or here is None:
-            if here is not None and self._claims.of(uid) is None and orders.may_exist(stored.order):
-                self._claims.put(uid, Claim("", here))
+            if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
+                self._ownership.put(uid, Claim("", here))
             self._watches.put(uid, {})
             return
-        for other in sorted(self._claims.put(uid, Claim(session.url, here))):
+        for other in sorted(self._ownership.put(uid, Claim(session.url, here))):
             self._deps.wake(other)  # its Conflict may be over
         wanted = {(session, self.inventory_name): here}
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
@@ -172,7 +182,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self._account(stored, spec)
-            self._observed_through[stored.meta.uid] = account.session
+            gathered = self.store.entries.part(stored.meta.uid, request.Gathered)
+            gathered.stored, gathered.session = stored, account.session
             facts = self.facts(stored, spec, account, self._common(stored, spec, account))
             if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
                 return facts
@@ -193,34 +204,46 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
         session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
-        if session is None or session is not self._observed_through.get(facts.meta.uid):
+        gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
+        if session is None or gathered.stored is None or session is not gathered.session:
             return None
         if verb in CREATES:
             self._tracker.orders_with(facts.meta.uid, session.learned)
         refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
-            with precondition.require(lambda: verb not in CREATES or self._may_create(facts)):
-                placed = await self.send(session, facts, verb, plan.targets) or placed
+            placed = await self._send(session, gathered.stored, facts, plan, verb)
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
-            if not (verb in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
-                refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+            refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         named = placement.named(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placed()  # the record existed before this call, so the call did not create it
-        self._remember(facts, verb, refusal, placed)
+        attempt = self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            words = failed.words(self._tracker.of(facts.meta.uid).attempts[verb])
+            words = failed.words(attempt)
             return Event(self.failed[verb], words, verb, warning=True)
         reason, note = self.done[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Event(reason, note.format(name=name), verb, always=True)
 
-    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> None:
-        """Record the outcome of a call, and its effect on the order."""
+    async def _send(self, session: AccountSession, stored: CachedObject[P, S], facts: F, plan: Plan[S], verb: Verb) -> Placed:
+        """Send the calls of the plan's action; for a creating one return what the answer names.
+
+        Raises:
+            CloudError: as ``request.send``.
+        """
+        ready = find((plan.status or stored.status).conditions, ConditionType.READY)
+        reason, generation = "" if ready is None else ready.reason, stored.meta.generation
+        purpose = Purpose(self._key(stored), self.done[verb][0], self.failed[verb], reason, generation)
+        requests, common = self.requests(facts, verb, plan.targets), tuple(self._preconditions.of(stored, facts, verb))
+        answer = await request.send(session.writes, requests, purpose, common)
+        return self.placed(facts, answer) if verb in CREATES else Placed()
+
+    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> Attempt:
+        """Record the outcome of a call, and its effect on the order; return the attempt."""
         uid = facts.meta.uid
-        self._tracker.called(uid, verb, facts.asked, refusal)
+        attempt = self._tracker.called(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
             self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
@@ -228,6 +251,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             self._tracker.destroying(uid, answered=refusal is None)
             for inventory in self._watches.inventories(uid) if refusal is None and verb in self.slow else ():
                 inventory.expect_end(uid)
+        return attempt
 
     def recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
@@ -278,25 +302,17 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; wake the objects that waited for it."""
-        self._tracker.forget(key.uid)
-        self._observed_through.pop(key.uid, None)
-        for other in sorted(self._claims.drop(key.uid)):
+        for other in sorted(self._ownership.drop(key.uid)):
             self._deps.wake(other)  # its Conflict may be over
         self._watches.put(key.uid, {})
         self._wake_dependents(key)
         self._deps.references.drop(key)
-        for vpc in self._deps.objects.vpcs:
-            if vpc.meta.deleting:
-                self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
+        for vpc in self._deps.objects.vpcs.indexed(Deleting()):
+            self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
 
     def users_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
         return self._watches.users_of(session)
-
-    def attach(self, session: AccountSession) -> None:
-        """Set the expected records of a new session's inventory."""
-        inventory: Inventory[Any] = session.inventories[self.inventory_name]
-        inventory.expected = lambda cluster: self._expected(session, cluster)
 
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
@@ -304,7 +320,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         standing = self._tracker.standing(meta.uid, stored.order)
         nonce = self._deps.entropy.token_hex(8)
         found = self._observe(stored, spec, account, here, standing)
-        memory = self._tracker.of(meta.uid)
+        memory = self._tracker.begin(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             standing = orders.observed(standing, found, proofs, now, memory.first_seen)
@@ -322,7 +338,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "standing": standing,
             "limits": self._deps.limits,
             "account": account.facts,
-            "owner": self._owner(meta.uid),
+            "owner": self._ownership.owner(meta.uid),
             "synced": self._deps.synced(),
             "listing_duration": 0.0 if account.session is None else account.session.listing_duration((here or NOWHERE).cluster),
             "nonce": nonce,
@@ -348,11 +364,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)
 
-    def _may_create(self, facts: F) -> bool:
-        """Whether the account may still create: neither the account nor its Secret is being deleted."""
-        account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
-        return not account.leaving and account.bar is None
-
     def _key(self, stored: CachedObject[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)
 
@@ -366,38 +377,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             if needed is not None and needed.meta.deleting:
                 self._deps.wake(needed.meta.uid)
 
-    def _tenants(self, uid: str) -> frozenset[str]:
-        """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
-
-        A Secret may hold another tenant's key for a while. The resource stays where it was ordered, and is not given up.
-        """
-        stored = self.store.get(uid)
-        if stored is None or stored.spec is None:
-            return frozenset()
-        if stored.status.tenancy is not None:
-            return frozenset({stored.status.tenancy})
-        return self._account(stored, stored.spec).facts.tenants
-
-    def _owner(self, uid: str) -> str | None:
-        """Return the other object that owns the claimed resource, or None. See ``_rank`` for the order of claimants."""
-        first = self._claims.first(uid)
-        stored = None if first is None or first == uid else self.store.get(first)
-        mine = self.store.get(uid)
-        if stored is None or mine is None:
-            return None
-        if stored.meta.namespace != mine.meta.namespace:
-            return "in another namespace"
-        return repr(stored.meta.name)
-
-    def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
-        """Return the sort key of a claimant: objects that ordered the resource, then that adopted it, then the oldest."""
-        stored = self.store.get(uid)
-        order = None if stored is None else stored.order
-        stands = order is not None and orders.may_exist(order) and order.name == here.name
-        claim = 2 if order is None or not stands else 1 if order.origin is Origin.ADOPTED else 0
-        return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)
-
-    def _expected(self, session: AccountSession, cluster: str) -> set[Identity]:
+    def expected(self, session: AccountSession, cluster: str) -> set[Identity]:
         """Return the identities that a listing of this cluster should contain: resources in state Seen."""
         known = (
             self._watches.of(stored.meta.uid).get((session, self.inventory_name))

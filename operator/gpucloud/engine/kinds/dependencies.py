@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.kinds import sharing
+from gpucloud.engine.kinds.indexes import InVpc, MadeFrom, Named, RefersTo
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, DeletionPolicy, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
@@ -147,20 +148,22 @@ class Listers:
 
     def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
         """Yield the objects that block this VPC's destruction: they refer to it, or have or may have a resource in it."""
-        for vm in self.vms:
+        here, refers_here = InVpc(spec.cluster.casefold(), spec.name), RefersTo(gpuvpc.KIND, vpc.meta.namespace, vpc.meta.name)
+        for vm in self.vms.indexed(here, refers_here):
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
             if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):
                 yield _display_name(gpuvm.KIND, vm, vpc)
-        for snapshot in self.snapshots:
+        for snapshot in self.snapshots.indexed(here):
             if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._may_share_tenant(snapshot, vpc):
                 yield _display_name(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
         """Yield the GpuSnapshots of this VM, by vmRef or by name, that are being taken now."""
         here = None if vm.spec is None else self.vm_identity(vm, vm.spec)
-        for snapshot in self.snapshots:
+        refers_here = RefersTo(gpuvm.KIND, vm.meta.namespace, vm.meta.name)
+        for snapshot in self.snapshots.indexed(refers_here, *(() if here is None else (MadeFrom(here.name),))):
             spec = snapshot.spec
             if spec is None or not _is_being_taken(snapshot):
                 continue
@@ -171,7 +174,9 @@ class Listers:
 
     def dependents_of_snapshot(self, snapshot: Snapshot) -> Iterator[str]:
         """Yield the GpuVMs that are being made from this snapshot now."""
-        for vm in self.vms:
+        here = None if snapshot.spec is None else self.snapshot_identity(snapshot, snapshot.spec)
+        refers_here = RefersTo(gpusnapshot.KIND, snapshot.meta.namespace, snapshot.meta.name)
+        for vm in self.vms.indexed(refers_here, *(() if here is None else (MadeFrom(here.name),))):
             image = vm.spec.image if vm.spec is not None else None
             if image is None or not _is_being_made(vm):
                 continue
@@ -187,7 +192,9 @@ class Listers:
 
     def deletable_snapshots(self, vm: Vm, here: Identity) -> Iterator[str]:
         """Yield the names of the VM's snapshots that may be deleted with it: the GpuSnapshot of each must allow it."""
-        for snapshot in self.snapshots:
+        of_name = [vm, *self.vms.indexed(Named(here.name))]
+        refer_here = {RefersTo(gpuvm.KIND, one.meta.namespace, one.meta.name) for one in of_name}
+        for snapshot in self.snapshots.indexed(MadeFrom(here.name), *refer_here):
             spec = snapshot.spec
             if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
                 continue
@@ -206,7 +213,7 @@ class Listers:
 
         A GpuVpc of another namespace that adopted its VPC does not block: its deletion waits for an empty VPC.
         """
-        for vpc in self.vpcs:
+        for vpc in self.vpcs.indexed(Named(spec.vpc)) if spec.vpc is not None else ():
             wanted = vpc.spec
             if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer or vpc.status.vpc_id is None:
                 continue

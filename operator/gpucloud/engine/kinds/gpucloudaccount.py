@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import structlog
+
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.kinds.indexes import UsesSecret
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
     GpuCloudAccount = CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]
 
+log = structlog.get_logger("gpucloud.audit")
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
 _EVENTS = {
     Verb.HOLD_SECRET: (
@@ -91,7 +95,7 @@ class GpuCloudAccountReconciler:
     def __init__(self, deps: AccountReconcilerDeps) -> None:
         self.store = deps.objects.accounts
         self._deps = deps
-        self._tracker = OrderTracker(deps.clock)
+        self._tracker = OrderTracker(deps.clock, self.store.entries)
 
     def on_update(self, stored: GpuCloudAccount) -> None:
         """Store a new account before its Secret is read.
@@ -136,14 +140,18 @@ class GpuCloudAccountReconciler:
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is done for a spec that cannot be read")
         refusal, (name,) = None, plan.targets
+        said = {"verb": verb, "kind": KIND, "namespace": facts.meta.namespace, "name": facts.meta.name, "uid": facts.meta.uid}
+        log.info("calling", target=name, **said)
         try:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
         self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
+            log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = _EVENTS[verb]
+        log.info("call", outcome=reason, **said)
         return Event(reason, note.format(name=repr(name)), verb)
 
     def awaits_finalizer(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
@@ -162,7 +170,6 @@ class GpuCloudAccountReconciler:
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted account and leave its session."""
-        self._tracker.forget(key.uid)
         known = self.store.named(key.namespace, key.name)
         if known is not None and known.meta.uid != key.uid:
             return  # another object of the name has replaced it
@@ -289,7 +296,7 @@ class GpuCloudAccountReconciler:
             meta=stored.meta,
             spec=spec,
             status=stored.status,
-            memory=self._tracker.of(stored.meta.uid),
+            memory=self._tracker.begin(stored.meta.uid),
             endpoint=self._endpoint(spec),
             endpoints=tuple(deps.endpoints),
             secret=secret,
@@ -339,7 +346,7 @@ class GpuCloudAccountReconciler:
                 not (other.meta.deleting or goes)
                 or bool(self._users(other.meta.namespace, other.meta.name, self._may_have_resources))
             )
-            for other in self.store
+            for other in (self.store.indexed(UsesSecret(stored.meta.namespace, name)) if name is not None else ())
         )
 
     def _wake_users(self, namespace: str, name: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gpucloud.cloud import calls
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
@@ -18,11 +20,10 @@ from gpucloud.reconcile.gpusnapshot.identity import name_of
 from gpucloud.reconcile.placement import placed_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placed
@@ -96,26 +97,21 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         """Return the GpuSnapshot's plan."""
         return decide(facts)
 
-    async def send(
-        self,
-        session: AccountSession,
-        facts: SnapshotFacts,
-        verb: Verb,
-        targets: tuple[str, ...],  # noqa: ARG002 - the base's form
-    ) -> Placed | None:
-        """Send one call for this snapshot."""
-        client, here = session.client, facts.identity
+    def requests(self, facts: SnapshotFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:  # noqa: ARG002
+        """Yield the call for this snapshot."""
+        here = facts.identity
         match verb:
             case Verb.CREATE_SNAPSHOT:
                 source = facts.source.name if facts.source is not None else None
-                made = await client.create_snapshot(
-                    name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source
-                )
-                return placed_by(here, made.id, None, made.namespace)
+                call = calls.create_snapshot(name=here.name, namespace=here.vpc, cluster=here.cluster, source_vm_name=source)
+                yield Request(call, here.name)
             case Verb.DELETE_SNAPSHOT:
                 there = as_recorded(facts.found, here)
-                await client.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster)
-        return None
+                yield Request(calls.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster), there.name)
+
+    def placed(self, facts: SnapshotFacts, answer: SnapshotRecord) -> Placed:
+        """Return what the answer says of where the snapshot is."""
+        return placed_by(facts.identity, answer.id, None, answer.namespace)
 
     def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, account: ResolvedAccount) -> Source | None:
         there = self.watches(stored, spec).get("vms")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud import calls
 from gpucloud.cloud.models import CreateServer
 from gpucloud.engine.cache.claims import Claim
-from gpucloud.engine.cloud import precondition
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
+from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-from gpucloud.engine.kinds.order_tracking import DESTROYS
 from gpucloud.engine.kinds.quota_usage import QuotaItem
+from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
@@ -29,12 +28,10 @@ from gpucloud.reconcile.placement import placed_by
 from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from gpucloud.cloud.client import CloudClient
     from gpucloud.cloud.models import SnapshotRecord, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
-    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deletion_guard import DeletionGuard
     from gpucloud.engine.kinds.deps import ReconcilerDeps
@@ -117,6 +114,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         objects = self._deps.objects
         price = None
         if not stored.meta.deleting and account.session is not None:
+            account.session.catalogue.refresh()
             price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
@@ -185,61 +183,52 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call. The deletion guard checks and counts a destroying call without an await in between."""
-        uid, first = facts.meta.uid, False
-        if plan.action in DESTROYS:
-            if self._deletion_guard.check(uid) is not None:
-                return None
-            first = self._deletion_guard.admit(uid)
+        """Send the plan's call, and count the VM again by its outcome."""
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and snapshots and not event.warning:
             words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, snapshots)))}."
             event = replace(event, note=words)
-        if event is None and first:
-            self._deletion_guard.roll_back(uid)
-        stored = self.store.get(uid)
+        stored = self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_usage(stored)
         return event
 
-    async def send(self, session: AccountSession, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:
-        """Send one call for this VM."""
-        client, here = session.client, as_recorded(facts.found, facts.identity)
+    def requests(self, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
+        """Yield the calls for this VM."""
+        here = as_recorded(facts.found, facts.identity)
         where = {"namespace": here.vpc, "cluster": here.cluster}
         match verb:
             case Verb.CREATE:
-                made = await client.create_server(self._order(facts))
-                return placed_by(facts.identity, made.id, made.cluster, made.namespace)
+                yield Request(calls.create_server(self._order(facts)), facts.identity.name)
             case Verb.START:
-                await client.start_server(id=here.name, **where)
+                yield Request(calls.start_server(id=here.name, **where), here.name)
             case Verb.STOP:
-                await client.stop_server(id=here.name, **where)
+                yield Request(calls.stop_server(id=here.name, **where), here.name)
             case Verb.DESTROY:
-                snapshots = _snapshots_to_delete(facts)
-                with precondition.require(partial(self._may_delete, facts, snapshots)):
-                    await client.destroy_server(id=here.name, **where, delete_snapshots=bool(snapshots) or None)
+                gone = _snapshots_to_delete(facts)
+                call = calls.destroy_server(id=here.name, **where, delete_snapshots=bool(gone) or None)
+                yield Request(call, here.name, (self._deletable(facts, gone),))
             case Verb.DELETE_SNAPSHOT:
-                await self._delete_snapshots(client, facts, targets)
-        return None
+                for name in targets:
+                    yield Request(
+                        calls.delete_snapshot(id=name, **where), name, (self._deletable(facts, (name,)),), one_of_several=True
+                    )
 
-    def _may_delete(self, facts: VmFacts, snapshots: tuple[str, ...]) -> bool:
-        """Whether these snapshots may still be deleted: their GpuSnapshots may be retained or paused by now."""
-        vm = self.store.get(facts.meta.uid)
-        return vm is not None and set(snapshots) <= set(self._deps.objects.deletable_snapshots(vm, facts.identity))
+    def placed(self, facts: VmFacts, answer: VmRecord) -> Placed:
+        """Return what the answer says of where the VM is."""
+        return placed_by(facts.identity, answer.id, answer.cluster, answer.namespace)
 
-    async def _delete_snapshots(self, client: CloudClient, facts: VmFacts, names: tuple[str, ...]) -> None:
-        """Delete snapshots one by one; the error of a failed call names those deleted before."""
-        here, gone = as_recorded(facts.found, facts.identity), list[str]()
-        for name in names:
-            try:
-                with precondition.require(partial(self._may_delete, facts, (name,))):
-                    await client.delete_snapshot(id=name, namespace=here.vpc, cluster=here.cluster)
-            except CloudError as error:
-                if error.kind is not ErrorKind.NOT_FOUND:  # a snapshot that is gone already is no failure
-                    error.message += f" (of {name!r}; told to go before it: {delete.listed(tuple(map(repr, gone))) or 'none'})"
-                    raise
-            gone.append(name)
+    def _deletable(self, facts: VmFacts, snapshots: tuple[str, ...]) -> Precondition:
+        """Return the precondition that these snapshots may be deleted: their GpuSnapshots may be retained or paused by now."""
+
+        def holds() -> bool:
+            vm = self.store.get(facts.meta.uid) if snapshots else None
+            return not snapshots or (
+                vm is not None and set(snapshots) <= set(self._deps.objects.deletable_snapshots(vm, facts.identity))
+            )
+
+        return Precondition("the snapshots may be deleted", holds)
 
     def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""
@@ -248,12 +237,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return
         ordered = present or orders.may_exist(self.order_of(stored))
         goes = spec is not None and meta.has_finalizer and spec.deletion.policy is not DeletionPolicy.RETAIN
-        if spec is None or not goes or not ordered or self._owner(meta.uid) is not None:
+        if spec is None or not goes or not ordered or self._ownership.owner(meta.uid) is not None:
             self._deletion_guard.drop(meta.uid)
             return
         price = dollars(status.price_per_hour)
         session = self._account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
+            session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 
@@ -290,7 +280,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             for name in account.session.vms.names(here.cluster, here.vpc)
             if name.startswith(base)
             and len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and Claim(account.session.url, replace(here, name=name)) not in self._claims
+            and not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
         )
 
     def _snapshots(

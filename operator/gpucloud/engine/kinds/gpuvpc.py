@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.kinds import sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
@@ -19,11 +21,10 @@ from gpucloud.reconcile.gpuvpc.facts import SUBJECT
 from gpucloud.reconcile.placement import placed_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gpucloud.cloud.models import VpcRecord
     from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
@@ -98,24 +99,27 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Return the GpuVpc's plan; a refused adoption goes first."""
         return adoption.refused(facts) or decide(facts)
 
-    async def send(self, session: AccountSession, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Placed | None:  # noqa: ARG002
-        """Send one call for this VPC. The destroying call needs the id of the VPC's record, not its name."""
-        client, here, spec = session.client, facts.identity, facts.spec
+    def requests(self, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:  # noqa: ARG002 - the base's form
+        """Yield the call for this VPC. The destroying call needs the id of the VPC's record, not its name."""
+        here, spec = facts.identity, facts.spec
         match verb:
             case Verb.CREATE_VPC:
-                made = await client.create_vpc(
+                call = calls.create_vpc(
                     name=here.name,
                     cluster=here.cluster,
                     block_intra_vpc_comms=spec.block_intra_vpc_comms,
                     is_default=spec.is_default,
                 )
-                return placed_by(here, made.id, None, None)
+                yield Request(call, here.name)
             case Verb.DESTROY_VPC:
                 record = facts.found.record if isinstance(facts.found, Present) else None
                 if record is None or record.id is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
-                await client.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster)
-        return None
+                yield Request(calls.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster), here.name)
+
+    def placed(self, facts: VpcFacts, answer: VpcRecord) -> Placed:
+        """Return what the answer says of where the VPC is."""
+        return placed_by(facts.identity, answer.id, None, None)
 
     def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount) -> Occupants | Unknown | None:
         if not self.watches(stored, spec) or account.session is None:

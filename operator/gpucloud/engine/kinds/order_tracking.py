@@ -9,13 +9,13 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
 
 if TYPE_CHECKING:
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.order import Standing
     from gpucloud.reconcile.placement import Placed
 
-DESTROYS = frozenset({Verb.DESTROY, Verb.DELETE_SNAPSHOT, Verb.DESTROY_VPC})
 POWER = frozenset({Verb.START, Verb.STOP})
 
 
@@ -23,7 +23,7 @@ POWER = frozenset({Verb.START, Verb.STOP})
 class _Known:
     """Order and call history of one object."""
 
-    history: CallHistory
+    history: CallHistory | None = None  # None: it begins with the next question
     standing: Standing | None = None
     record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
@@ -31,15 +31,15 @@ class _Known:
 
 
 class OrderTracker:
-    """Orders and call histories by UID, from the object's first reconcile until its deletion."""
+    """Orders and call histories by UID, in the entries of the objects."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, entries: Entries) -> None:
         self._clock = clock
-        self._known: dict[str, _Known] = {}
+        self._entries = entries
 
-    def of(self, uid: str) -> CallHistory:
-        """Return the object's call history; a new history begins now."""
-        return self._entry(uid).history
+    def begin(self, uid: str) -> CallHistory:
+        """Begin the object's call history unless it has begun, and return it."""
+        return self._history(self._entry(uid))
 
     def standing(self, uid: str, recorded: Order | None) -> Standing:
         """Return the order as this process knows it, merged with the order that the status records."""
@@ -51,7 +51,7 @@ class OrderTracker:
 
     def latest(self, uid: str) -> Standing | None:
         """Return the order as it was last known; None if its record was never read."""
-        known = self._known.get(uid)
+        known = self._entries.find(uid, _Known)
         return None if known is None else known.standing
 
     def learned(self, uid: str, standing: Standing) -> None:
@@ -61,14 +61,10 @@ class OrderTracker:
         if standing.order is not None:
             known.record_ids |= {standing.order.id}
 
-    def forget(self, uid: str) -> None:
-        """Remove a deleted object."""
-        self._known.pop(uid, None)
-
     def saw_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
         known = self._entry(uid)
-        known.history = replace(known.history, seen_new=True)
+        known.history = replace(self._history(known), seen_new=True)
 
     def records(self, uid: str, order: Order) -> None:
         """Note the record of a new order before it is written to status: only a process that wrote it may act on it."""
@@ -79,13 +75,15 @@ class OrderTracker:
             known.standing = orders.record(known.standing, order, self._clock.mono())
             known.record_ids |= {order.id}
 
-    def called(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> None:
-        """Record the outcome of a call."""
+    def called(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
+        """Record the outcome of a call, and return the attempt."""
         known = self._entry(uid)
-        before = known.history.attempts.get(verb)
+        history = self._history(known)
+        before = history.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
         attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures)
-        known.history = replace(known.history, attempts={**known.history.attempts, verb: attempt})
+        known.history = replace(history, attempts={**history.attempts, verb: attempt})
+        return attempt
 
     def ordered(
         self, uid: str, refusal: Refusal | None, placed: Placed, *, chosen_name: bool, final_for: int | None = None
@@ -123,17 +121,22 @@ class OrderTracker:
     def frees(self, uid: str) -> None:
         """Note that this process is about to release the finalizer."""
         known = self._entry(uid)
-        known.history = replace(known.history, freed=True)
+        known.history = replace(self._history(known), freed=True)
 
     def settled(self, uid: str) -> None:
         """Forget the power calls: the wanted power state is reached, so their failures do not delay the next call."""
         known = self._entry(uid)
-        if POWER & known.history.attempts.keys():
-            kept = {verb: known.history.attempts[verb] for verb in known.history.attempts if verb not in POWER}
-            known.history = replace(known.history, attempts=kept)
+        history = self._history(known)
+        if POWER & history.attempts.keys():
+            kept = {verb: attempt for verb, attempt in history.attempts.items() if verb not in POWER}
+            known.history = replace(history, attempts=kept)
 
     def _entry(self, uid: str) -> _Known:
-        known = self._known.get(uid)
-        if known is None:
-            known = self._known[uid] = _Known(CallHistory(first_seen=self._clock.mono()))
+        known = self._entries.part(uid, _Known)
+        self._history(known)
         return known
+
+    def _history(self, known: _Known) -> CallHistory:
+        if known.history is None:
+            known.history = CallHistory(first_seen=self._clock.mono())
+        return known.history

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
@@ -54,7 +55,9 @@ def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, acco
     if not is_isolated(objects, account):
         return
     source = (there.cluster, there.vpc, there.name)
-    holders = [vm for vm in objects.vms if vm.status.vm_id is not None and _vm_at(objects, vm) == source]
+    holders = [
+        vm for vm in objects.vms.indexed(Named(there.name)) if vm.status.vm_id is not None and _vm_at(objects, vm) == source
+    ]
     if not _only_ours(holders, snapshot):
         yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
 
@@ -65,7 +68,7 @@ def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: Resolve
     if name is None or not is_isolated(objects, account):
         return
     identity = objects.vm_identity(vm, spec)
-    named = [it for it in objects.snapshots if it.status.snapshot_id is not None and _named(objects, it, spec.cluster, name)]
+    named = [it for it in objects.snapshots.indexed(Named(name)) if _is_named(objects, it, spec.cluster, name)]
     here = [it for it in named if it.meta.namespace != vm.meta.namespace or (identity and _vpc_of(objects, it) == identity.vpc)]
     if not _only_ours(here, vm):
         words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
@@ -100,7 +103,9 @@ def _vm_at(objects: Objects, vm: Vm) -> tuple[str, str, str] | None:
     return None if here is None else (here.cluster, here.vpc, here.name)
 
 
-def _named(objects: Objects, snapshot: Snapshot, cluster: str, name: str) -> bool:
+def _is_named(objects: Objects, snapshot: Snapshot, cluster: str, name: str) -> bool:
+    if snapshot.status.snapshot_id is None:
+        return False
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
     return here is not None and (here.cluster, here.name) == (cluster, name)
 

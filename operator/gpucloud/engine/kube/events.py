@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.meta import Condition
     from gpucloud.reconcile.facts import ObjectFacts
 
+T = TypeVar("T")
 log = structlog.get_logger("gpucloud.events")
 
 REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
@@ -67,6 +68,27 @@ class _Latest:
     def is_repeated_by(self, event: Event, now: float) -> bool:
         """Whether this is the same once more, and so no Event of its own."""
         return self.event == event and not event.always and now - self.at < REPEAT_AFTER_SECONDS
+
+
+@dataclass(slots=True)
+class _Told:
+    """Of one object."""
+
+    latest: _Latest | None = None
+    deferred: tuple[str, ObjectFacts, Event] | None = None  # what the next Event may say, too
+
+
+class Parts(Protocol):
+    """State by UID of object; ``cache/entries.py``."""
+
+    def part(self, uid: str, kind: type[T]) -> T:
+        """Return the object's part of this type."""
+
+    def find(self, uid: str, kind: type[T]) -> T | None:
+        """Return the object's part of this type, if it has one."""
+
+    def all(self, kind: type[T]) -> Iterator[tuple[str, T]]:
+        """Iterate over UIDs and parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +149,11 @@ def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
 class EventRecorder:
     """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
 
-    def __init__(self, kube: KubeClient, clock: Clock, instance: str = "") -> None:
-        """``instance`` names this process."""
+    def __init__(self, kube: KubeClient, clock: Clock, entries: Parts, instance: str = "") -> None:
+        """``entries`` hold the latest Event of each object; ``instance`` names this process."""
         self._kube = kube
         self._clock = clock
-        self._latest: dict[str, _Latest] = {}  # by UID
-        self._deferred: dict[str, tuple[str, ObjectFacts, Event]] = {}  # by UID: what the next Event may say, too
+        self._entries = entries
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[_Post] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
@@ -143,7 +164,8 @@ class EventRecorder:
         What it says all of and was told to ``record_unless_repeated`` is no Event of its own. ``lost`` is called if it could
         not be posted.
         """
-        held = self._deferred.pop(meta.uid, None)
+        told = self._entries.part(meta.uid, _Told)
+        held, told.deferred = told.deferred, None
         if held is not None and not event.note.startswith(held[2].note):
             self._enqueue(*held)
         self._enqueue(kind, meta, event, lost)
@@ -151,16 +173,18 @@ class EventRecorder:
     def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
         self.flush(meta.uid)
-        self._deferred[meta.uid] = (kind, meta, event)
+        self._entries.part(meta.uid, _Told).deferred = (kind, meta, event)
 
     def flush(self, uid: str) -> None:
         """Record the deferred Event of this object now."""
-        held = self._deferred.pop(uid, None)
-        if held is not None:
+        told = self._entries.find(uid, _Told)
+        if told is not None and told.deferred is not None:
+            held, told.deferred = told.deferred, None
             self._enqueue(*held)
 
     def _enqueue(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
-        now, latest = self._clock.mono(), self._latest.get(meta.uid)
+        now, told = self._clock.mono(), self._entries.part(meta.uid, _Told)
+        latest = told.latest
         if latest is not None and latest.is_repeated_by(event, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
             latest_now = _Latest(event, {**latest.document, "series": series}, now, latest.count + 1)
@@ -173,18 +197,13 @@ class EventRecorder:
                 "uid": meta.uid,
             }
             latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
-        self._latest[meta.uid] = latest_now
+        told.latest = latest_now
         self._post(_Post(latest_now.document, lost))
 
     def record_for_kind(self, plural: str, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
         self._post(_Post(self._document(NO_NAMESPACE, regarding, event), lost))
-
-    def forget(self, uid: str) -> None:
-        """The object is gone."""
-        self._latest.pop(uid, None)
-        self._deferred.pop(uid, None)
 
     async def run(self) -> None:
         """Post until cancelled."""
@@ -216,7 +235,7 @@ class EventRecorder:
 
     async def drain(self) -> None:
         """Wait until everything told is posted."""
-        for uid in tuple(self._deferred):
+        for uid, _ in self._entries.all(_Told):
             self.flush(uid)
         await self._backlog.join()
 

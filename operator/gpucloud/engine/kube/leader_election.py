@@ -60,13 +60,13 @@ class Leases(Protocol):
 class NoElection:
     """No election: one that always leads."""
 
-    def __init__(self) -> None:
-        self.on_lead: Callable[[], None] = lambda: None
-        self.on_loss: Callable[[], None] = lambda: None
+    def __init__(self, on_lead: Callable[[], None]) -> None:
+        """``on_lead`` is called once, when this process becomes the leader."""
+        self._on_lead = on_lead
 
     def start(self) -> None:
         """Lead at once."""
-        self.on_lead()
+        self._on_lead()
 
     def is_leader(self) -> bool:
         """Whether we may act at this very moment."""
@@ -79,7 +79,7 @@ class NoElection:
 class LeaderElector(NoElection):
     """One candidate. ``start`` it, ask ``is_leader`` right before each act, ``stop`` it when all is done."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - wiring
         self,
         leases: Leases,
         clock: Clock,
@@ -87,8 +87,13 @@ class LeaderElector(NoElection):
         lasts: Durations,
         entropy: Entropy,
         tasks: Supervisor | None = None,
+        *,
+        on_lead: Callable[[], None],
+        on_loss: Callable[[], None],
     ) -> None:
-        super().__init__()
+        """``on_loss`` is called when the Lease is lost, for good."""
+        super().__init__(on_lead)
+        self._on_loss = on_loss
         self._tasks = tasks or Supervisor()
         self._entropy = entropy
         self._leases = leases
@@ -130,7 +135,7 @@ class LeaderElector(NoElection):
         except Exception:  # without an election nobody may act
             log.exception("leader election failed: this process ends", **self._names())
         self._state = ElectionState(self._where.me, self._lasts)
-        self.on_loss()
+        self._on_loss()
 
     async def _release(self) -> None:
         """Let the Lease go, if it is ours still. From here on we do not lead, whatever the answer is."""
@@ -194,7 +199,7 @@ class LeaderElector(NoElection):
         self._last_logged = ()
         if not led and self.is_leader():
             log.info("leading", **self._names())
-            self.on_lead()
+            self._on_lead()
 
     def _overtaken(self, error: Exception) -> bool:
         """Whether somebody has changed, deleted or created it meanwhile."""
@@ -255,13 +260,21 @@ def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
 
 
-def leader_elector(settings: Settings, leases: Leases, clock: Clock, entropy: Entropy, tasks: Supervisor) -> NoElection:
+def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
+    settings: Settings,
+    leases: Leases,
+    clock: Clock,
+    entropy: Entropy,
+    tasks: Supervisor,
+    on_lead: Callable[[], None],
+    on_loss: Callable[[], None],
+) -> NoElection:
     """As the settings say."""
     if not settings.leader_elect:
-        return NoElection()
+        return NoElection(on_lead)
     where = LeaseIdentity(settings.lease_namespace, settings.lease_name, entropy.instance)
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
-    return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks)
+    return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
 
 
 def record_of(body: Mapping[str, Any]) -> Record:

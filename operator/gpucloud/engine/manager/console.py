@@ -26,7 +26,7 @@ from gpucloud.reconcile.facts import ObjectFacts
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from gpucloud.cloud.client import CloudClient
+    from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.accounts import Accounts
     from gpucloud.engine.kinds.dependencies import Listers
 
@@ -204,7 +204,7 @@ class Console:
         return status.get("allowed") is True and status.get("denied") is not True
 
 
-def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudClient:
+def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudReader:
     """The client of the credential that an object works with, by the operator's own rule."""
     account = deps.accounts.resolve(meta, spec, status)
     if account.session is None:
@@ -212,7 +212,7 @@ def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: Cloud
     return account.session.client
 
 
-def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudClient:
+def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudReader:
     account = deps.accounts.get(namespace, name)
     if account is None or account.session is None:
         trouble = "there is none." if account is None else account.trouble or "its Secret has not been read yet."

@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cache.staleness import WatchStaleness
-from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cache.tombstones import Tombstones
 from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
+from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
-from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
@@ -37,6 +38,7 @@ from gpucloud.engine.manager.console import ConsoleDeps
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.manager.queries import Queries
 from gpucloud.engine.manager.resync import Resync
+from gpucloud.engine.manager.wakeups import Wakeups
 from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
 from gpucloud.engine.orphans.scan import PLURALS
 from gpucloud.engine.runtime.supervisor import Supervisor
@@ -45,28 +47,23 @@ from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile.naming import installation_tag
 from gpucloud.reconcile.orphans import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+    from gpucloud.engine.kinds.dependencies import Listers
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.engine")
-
-FROZEN = ("account", "tenancy")  # whose credential, in which tenant: written once
 
 
 class Engine:
@@ -78,19 +75,26 @@ class Engine:
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
-        self.election = leader_elector(settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks)
-        self.kube = KubeClient(login, self.is_leader, ports.kube())
-        self.events = EventRecorder(self.kube, clock, ports.entropy.instance)
+        self.election = leader_elector(
+            settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks, self._lead, self._lose
+        )
+        self.kube = ports.client(login, self.is_leader, ports.kube())
+        self._controllers: dict[str, Controller[Any, Any, Any]] = {}
+        self._reconcilers: dict[str, Any] = {}
+        self._wakeups = Wakeups(self.queue, self._controllers, self._reconcilers, lambda: self.leading, self._users)
+        self.entries = Entries()
+        self.events = EventRecorder(self.kube, clock, self.entries, ports.entropy.instance)
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
-        session_deps = SessionDeps(options, intervals(settings), self.metrics, clock, self.is_leader, self.tasks, ports.cloud)
-        self.sessions = AccountSessions(session_deps, self._attach)
+        self._namespaces = Namespaces(self.kube, clock)
+        self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wakeups.wake)
+        gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes)
+        around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
+        self.sessions = AccountSessions(around)
         self.references = References()
         self._cloud_reconcilers: list[CloudReconciler[Any, Any, Any]] = []
         self._account_reconciler: GpuCloudAccountReconciler | None = None
         self._orphans: OrphanCollector | None = None
-        self._controllers: dict[str, Controller[Any, Any, Any]] = {}
-        self._reconcilers: dict[str, Any] = {}
         self._resync: Resync | None = None
         self.staleness = WatchStaleness((item.kind for item in DEFINITIONS), clock.mono)
         self._tombstones = Tombstones(clock)
@@ -98,6 +102,7 @@ class Engine:
         self._workers: list[asyncio.Task[None]] = []
         self._objects: Listers | None = None
         self.synced = False
+        self._sync_task: asyncio.Task[None] | None = None
         self.leading = False  # what the watch shows is worked on; else it is only remembered
         self.turn = asyncio.Event()  # standing by is over: to lead, or to end
         self.ending = asyncio.Event()  # the process is to end
@@ -107,27 +112,26 @@ class Engine:
     async def start(self) -> None:
         """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
-        deletion_guard = self._wire(tag)
+        self._wire(tag)
         for reconciler in self._reconcilers.values():
             await wait_for_apiserver(partial(self.kube.uids, reconciler.plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
-        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wake_all)
+        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wakeups.wake_all)
         own.use(self._settings.credentials)
         Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
-        self.metrics.export_held(deletion_guard.counts)
+        self.metrics.export_held(self._deletion_guard.counts)
         self.metrics.export_watch_age(self.staleness.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
-        sync = self.tasks.spawn("sync", self._sync, may_end=True)
-        self._tasks = [sync, self.tasks.spawn("own-account", own.follow)]
+        self._sync_task = self.tasks.spawn("sync", self._sync, may_end=True)
+        self._tasks = [self._sync_task, self.tasks.spawn("own-account", own.follow)]
         if self._resync is not None:
-            self._tasks.append(self.tasks.spawn("roll-call", partial(self._resync.run, sync)))
-        self.election.on_lead, self.election.on_loss = partial(self._lead, deletion_guard, sync), self._lose
+            self._tasks.append(self.tasks.spawn("roll-call", partial(self._resync.run, self._sync_task)))
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
         self.election.start()
 
-    def _lead(self, deletion_guard: DeletionGuard, sync: asyncio.Task[None]) -> None:
+    def _lead(self) -> None:
         """Start the workers, and give them what the watch has shown so far."""
         if self.ending.is_set():
             return
@@ -137,10 +141,10 @@ class Engine:
             for number in range(self._settings.workers)
         ]
         self._tasks.append(self.tasks.spawn("events", self.events.run))
-        if deletion_guard.on:
-            self._tasks.append(self.tasks.spawn("brake", deletion_guard.watch))
-        if self._orphans is not None:
-            self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, sync)))
+        if self._deletion_guard.on:
+            self._tasks.append(self.tasks.spawn("brake", self._deletion_guard.watch))
+        if self._orphans is not None and self._sync_task is not None:
+            self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, self._sync_task)))
         elif self._settings.orphan_scan_seconds > 0:
             log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
         for kind, reconciler in reversed(self._reconcilers.items()):  # accounts first: the others are seen through them
@@ -150,7 +154,7 @@ class Engine:
         self.turn.set()
 
     def _lose(self) -> None:
-        """Another may lead from now on: whatever is under way is cut off, and only a new process can go on."""
+        """Another may lead from now on: cut off what is under way; only a new process can go on."""
         self._lost, self.leading = True, False
         for task in (*self._workers, *self._tasks):
             task.cancel()
@@ -169,35 +173,30 @@ class Engine:
         self.ending.set()
         self.turn.set()
 
-    def _wire(self, tag: str) -> DeletionGuard:
-        """Make one reconciler per kind over shared caches; return the deletion guard, which spans all accounts."""
-        objects = Listers(
-            vms=Store(GpuVMSpec, GpuVMStatus, FROZEN),
-            vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN),
-            snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN),
-            accounts=Store(GpuCloudAccountSpec, GpuCloudAccountStatus),
-            tag=tag,
-            endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
+    def _wire(self, tag: str) -> None:
+        """Make one reconciler per kind over shared caches."""
+        objects = new_listers(
+            tag,
+            self.entries,
+            lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
-        bounds, namespaces = limits(self._settings), Namespaces(self.kube, self._clock)
-        deletion_guard = DeletionGuard(rule_of(self._settings), namespaces, self._clock, self._wake)
         reconciler_deps = ReconcilerDeps(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
             kube=self.kube,
-            namespaces=namespaces,
+            namespaces=self._namespaces,
             clock=self._clock,
-            limits=bounds,
+            limits=limits(self._settings),
             synced=lambda: self.synced,
-            wake=self._wake,
-            queue=self._queue,
+            wake=self._wakeups.wake,
+            queue=self._wakeups.queue,
             entropy=self._entropy,
         )
         self._cloud_reconcilers = [
-            GpuVMReconciler(reconciler_deps, objects.vms, deletion_guard, QuotaUsage(quotas_of(self._settings))),
+            GpuVMReconciler(reconciler_deps, objects.vms, self._deletion_guard, QuotaUsage(quotas_of(self._settings))),
             GpuVpcReconciler(reconciler_deps, objects.vpcs),
             GpuSnapshotReconciler(reconciler_deps, objects.snapshots),
         ]
@@ -209,25 +208,23 @@ class Engine:
                 references=self.references,
                 kube=self.kube,
                 clock=self._clock,
-                limits=bounds,
+                limits=limits(self._settings),
                 endpoints=self._settings.endpoints,
                 budget=budget(self._settings),
                 secret_finalizer=not self._settings.no_secret_finalizer,
                 synced=lambda: self.synced,
-                order_of=self._order_of,
-                queue=self._queue,
+                order_of=lambda kind, stored: self._reconcilers[kind].order_of(stored),
+                queue=self._wakeups.queue,
                 record=self._record,
             )
         )
         self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
-        self._reconcilers = {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers} | {
-            self._account_reconciler.kind: self._account_reconciler
-        }
+        self._reconcilers |= {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers}
+        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
         deps = self._controller_deps()
-        self._controllers = {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
-        namespace = self._settings.namespace
-        self._resync = Resync(self.kube, self._controllers, namespace, self.staleness, self._require_restart, self._tombstones)
-        return deletion_guard
+        self._controllers |= {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
+        chosen = self._settings.namespace
+        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
 
     def _controller_deps(self) -> ControllerDeps:
         return ControllerDeps(
@@ -311,6 +308,9 @@ class Engine:
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
+    def _users(self, session: AccountSession) -> set[str]:
+        return self.sessions.users(session)
+
     def console_deps(self) -> ConsoleDeps | None:
         """What there is to look things up in, for the console; None while not every object is known, or another leads."""
         if self._objects is None or not (self.leading and self.synced):
@@ -329,31 +329,6 @@ class Engine:
         """It is time to see whether an account still works. Cheap: the call is made in the background."""
         if self._account_reconciler is not None:
             self._account_reconciler.check(namespace, name)
-
-    def _queue(self, key: Key) -> None:
-        if self.leading:
-            self._controllers[key.kind].pace.caused(key.uid)
-            self.queue.add(key, Lane.PEOPLE)
-
-    def _wake(self, uid: str) -> None:
-        """Something outside this object has changed for it."""
-        self._requeue(uid, caused=True)
-
-    def _requeue(self, uid: str, *, caused: bool = False) -> None:
-        """Put it in the queue: something outside has changed, or the listing that it waited for has come."""
-        if not self.leading:
-            return
-        for kind, reconciler in self._reconcilers.items():
-            if (stored := reconciler.store.get(uid)) is not None:
-                pace = self._controllers[kind].pace
-                (pace.caused if caused else pace.served)(uid)
-                self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
-                return
-
-    def _order_of(self, kind: str, stored: CachedObject[Any, Any]) -> Order | None:
-        """The order record of an object, as its reconciler knows it."""
-        order: Order | None = self._reconcilers[kind].order_of(stored)
-        return order
 
     def _record(self, meta: ObjectFacts, event: Event) -> None:
         self.events.record(gpucloudaccount.KIND, meta, event)
@@ -377,34 +352,6 @@ class Engine:
                 return
         self.events.record_for_kind(PLURALS[kind], event, lost)
 
-    def _attach(self, session: AccountSession) -> None:
-        """A new session: what it sees wakes objects, what it learns wakes the accounts that use it."""
-        for inventory in session.inventories.values():
-            inventory.wake, inventory.served = self._wake, self._requeue
-        for reconciler in self._cloud_reconcilers:
-            reconciler.attach(session)
-        session.on_change = lambda: self._learned(session)
-        session.on_tenant = lambda: self._proven(session)
-
-    def _learned(self, session: AccountSession) -> None:
-        if self._account_reconciler is None:
-            return
-        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
-            stored = self._account_reconciler.store.named(*label.split("/", 1))
-            if stored is not None:
-                self._wake(stored.meta.uid)
-
-    def _proven(self, session: AccountSession) -> None:
-        """Whose the credential is has become known, or stays unknown: objects may have waited for that."""
-        for reconciler in self._cloud_reconcilers:
-            for uid in reconciler.users_of(session):
-                self._wake(uid)
-
-    def _wake_all(self) -> None:
-        for reconciler in self._cloud_reconcilers:
-            for stored in reconciler.store:
-                self._wake(stored.meta.uid)
-
     async def _sync(self) -> None:
         """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
         await wait_for_first_list(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
@@ -412,4 +359,4 @@ class Engine:
         log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in self._reconcilers.items()})
         for reconciler in self._reconcilers.values():
             for stored in reconciler.store:
-                self._wake(stored.meta.uid)
+                self._wakeups.wake(stored.meta.uid)

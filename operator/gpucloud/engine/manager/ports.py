@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.transport import HttpKubeTransport, KubeTransport
 from gpucloud.engine.runtime.entropy import Entropy, SystemEntropy
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import httpx
+
+    from gpucloud.engine.kube.transport import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,4 @@ class Ports:
     kube: Callable[[], KubeTransport] = HttpKubeTransport
     cloud: Callable[[], httpx.AsyncBaseTransport] | None = None  # None: the network, with the settings' trust and proxy
     entropy: Entropy = field(default_factory=SystemEntropy)
+    client: Callable[[Callable[[], Connection], Callable[[], bool], KubeTransport], KubeClient] = KubeClient

@@ -70,7 +70,7 @@ class Queries:
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         controllers = self._controllers.items()
-        counts = Counter((kind, action) for kind, one in controllers for action in one.withheld.values())
+        counts = Counter((kind, action) for kind, one in controllers for action in one.withheld())
         return {labels: float(count) for labels, count in counts.items()}
 
 

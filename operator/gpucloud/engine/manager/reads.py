@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.reader import CloudReader
 from gpucloud.engine.cloud.catalogue import prices
 from gpucloud.reconcile.naming import same_cluster
 
@@ -44,7 +44,7 @@ class Records(_Answer):
     failures: tuple[str, ...] = ()
 
 
-async def offers(client: CloudClient, cluster: str = "") -> Offers:
+async def offers(client: CloudReader, cluster: str = "") -> Offers:
     """Configurations, and availability in one cluster or in all that the credential knows.
 
     Raises:
@@ -63,7 +63,7 @@ async def offers(client: CloudClient, cluster: str = "") -> Offers:
     return Offers(configurations=configurations, availability=tuple(found), failures=tuple(failures))
 
 
-async def records(client: CloudClient) -> Records:
+async def records(client: CloudReader) -> Records:
     """VMs, snapshots and VPCs in every cluster that the credential knows.
 
     Raises:
@@ -82,7 +82,7 @@ async def records(client: CloudClient) -> Records:
     return Records(clusters=tuple(clusters), prices=await _prices(client), failures=tuple(failures))
 
 
-async def _prices(client: CloudClient) -> dict[str, str]:
+async def _prices(client: CloudReader) -> dict[str, str]:
     """What configurations cost; that nobody says it spoils nothing."""
     try:
         return prices((await client.get_configurations()).items)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
+from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind, one_line
-from gpucloud.engine.cloud import precondition
+from gpucloud.engine.cloud.port import Change, Precondition, Purpose
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.scan import Place, ScanResult, place_of
+from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import orphans as rules
@@ -28,6 +30,7 @@ from gpucloud.reconcile.orphans import Abandonment, Hold, MarkedRecord, OrphanCo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from gpucloud.cloud.calls import Call
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import AccountSessions
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
@@ -244,13 +247,10 @@ class OrphanCollector:
         """Send the destroying call, unless an object that may want the record appears while the call waits."""
         verb = Verb.DESTROY if marked.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
         self._sent[_key(at.session, marked)] = self._deps.clock.mono()
-        here, client, failure = marked.where, at.session.client, ""
+        here, failure = marked.where, ""
         try:
-            with precondition.require(lambda: not scan.wanted_by_now(self._deps.objects, abandonment)):
-                if verb is Verb.DESTROY:
-                    await client.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
-                else:
-                    await client.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+            call = _destroying_call(verb, here)
+            await at.session.writes.send(Change(call, _purpose(abandonment), here.name, (self._unwanted(abandonment),)))
         except CloudError as error:
             failure = "" if error.kind is ErrorKind.NOT_FOUND else error.message
         owner = f"{abandonment.kind} {abandonment.name!r} of namespace {abandonment.namespace!r}"
@@ -260,8 +260,10 @@ class OrphanCollector:
             note = f"{verb} failed for {name}: {failure}"
         reason = Reason.ORPHAN_COLLECTION_FAILED if failure else Reason.ORPHAN_COLLECTED
         self._deps.record(at.session, marked.kind, Event(reason, note, verb, warning=bool(failure), always=True), None)
-        what = {"namespace": abandonment.namespace, "name": abandonment.name, "uid": abandonment.uid}
-        log.warning("call", verb=verb, outcome=reason, note=note, account=at.label, kind=abandonment.kind, **what)
+        log.warning("orphan destroyed" if not failure else "orphan not destroyed", note=note, account=at.label)
+
+    def _unwanted(self, abandonment: Abandonment) -> Precondition:
+        return Precondition("no object wants the orphan", lambda: not scan.wanted_by_now(self._deps.objects, abandonment))
 
     def _report_refusal(self, at: _AccountScan, counts: OrphanCounts, *, refused: bool) -> None:
         if not refused:
@@ -305,6 +307,17 @@ def describe(marked: MarkedRecord, price: str | None) -> str:
         f"{marked.kind} named {marked.made_for!r}, and no object stands for it. It is left alone, and may be billed. "
         "If nobody needs it, destroy it in the cloud; `gpucloud orphans` lists all of them."
     )
+
+
+def _destroying_call(verb: Verb, here: Identity) -> Call[Any]:
+    if verb is Verb.DESTROY:
+        return calls.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+    return calls.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+
+
+def _purpose(abandonment: Abandonment) -> Purpose:
+    owner = Key(abandonment.kind, abandonment.namespace, abandonment.name, abandonment.uid)
+    return Purpose(owner, Reason.ORPHAN_COLLECTED, Reason.ORPHAN_COLLECTION_FAILED, Reason.ORPHAN)
 
 
 def price_of(session: AccountSession, marked: MarkedRecord) -> str | None:

@@ -108,10 +108,6 @@ class WorkQueue:
         heapq.heappush(self._heap, (when, next(self._order), key))
         self._schedule()
 
-    def forget(self, key: Key) -> None:
-        """Cancel the wake-up of a deleted object."""
-        self._wakes.pop(key, None)
-
     async def take(self) -> Key | None:
         """Wait for the next key; the caller must call ``done`` with it.
 

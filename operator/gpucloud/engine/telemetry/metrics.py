@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.engine.telemetry import collectors
+from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
 from gpucloud.kinds.definitions import DEFINITIONS
 
@@ -79,6 +80,7 @@ class Metrics:
         self._call_seconds = Histogram(
             "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
         )
+        self.changes = ChangeMetrics(registry)
         self._listed = Counter(
             "gpucloud_cloud_listings",
             "Listings by account, kind of record, cluster and outcome.",

@@ -192,10 +192,12 @@ def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
 
     Its youth matters where another process may have taken over: that one waits at least a whole grace before it sends.
     """
-    written, standing = f.standing, f.status.order
-    if written.state is not OrderState.INTENDED or written.recorded is None or standing is None or written.order is None:
-        return False
-    return standing.id == written.order.id and f.now.mono - written.recorded <= young(f.limits.grace)
+    recorded = f.standing.recorded
+    return (
+        orders.may_be_sent(f.standing, f.status.order)
+        and recorded is not None
+        and f.now.mono - recorded <= young(f.limits.grace)
+    )
 
 
 def young(grace: float) -> float:

@@ -1,0 +1,88 @@
+"""One credential's connection to the cloud: request budget, transport and login. It carries every call."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import httpx
+
+from gpucloud.cloud import calls, models
+from gpucloud.cloud.auth import ApiKeyAuth, LoginAuth
+from gpucloud.cloud.calls import Call
+from gpucloud.cloud.limits import TokenBucket
+from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
+from gpucloud.cloud.sender import Sender, wall_clock
+from gpucloud.cloud.transport import GuardedTransport, always, real_transport
+
+T = TypeVar("T")
+
+
+class Connection:
+    """Sends the calls of one credential, under one request budget; shared by any number of tasks of one event loop."""
+
+    def __init__(
+        self,
+        base_url: str,
+        credential: ApiKey | Login,
+        *,
+        options: ClientOptions = ClientOptions(),  # noqa: B008 - frozen
+        transport: httpx.AsyncBaseTransport | None = None,
+        on_call: OnCall | None = None,
+    ) -> None:
+        """Make a connection; nothing is sent yet. Arguments and errors: ``CloudClient``."""
+        self._bucket = TokenBucket(options.qps, options.burst)
+        _check(base_url)
+        self._transport = GuardedTransport(transport or real_transport(options), self._bucket, options, wall_clock)
+        self._sender = Sender(base_url, self._transport, options, secrets=self._secrets, on_call=on_call)
+        self._auth = self._flow_for(credential)
+        self._proxy_password = httpx.URL(options.proxy).password if options.proxy else ""
+
+    async def run(self, call: Call[T], permit: Callable[[], bool] = always) -> T:
+        """Send a call. ``permit`` is asked right before each of its requests leaves; False takes the call back (WITHDRAWN).
+
+        Raises:
+            CloudError: every failure, and nothing else.
+        """
+        return await self._sender.run(call, self._auth if call.authenticated else None, permit)
+
+    async def aclose(self) -> None:
+        """Stop a login under way and close all connections. Calls made later fail with NOT_SENT."""
+        await self._auth.aclose()
+        await self._transport.aclose()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``aclose`` was called."""
+        return self._transport.is_closed
+
+    @property
+    def budget_left(self) -> float:
+        """Return how many requests could be sent at once now, out of ``burst``."""
+        return self._bucket.left
+
+    def token_expires_in(self) -> float | None:
+        """Return the seconds for which the login token in use is still valid; None with an API key, or before a login."""
+        return self._auth.expires_in()
+
+    def _flow_for(self, credential: ApiKey | Login) -> ApiKeyAuth | LoginAuth:
+        if isinstance(credential, ApiKey):
+            return ApiKeyAuth(credential)
+
+        async def authenticate() -> models.LoginResult:
+            return await self.run(calls.authenticate(username=credential.username, password=credential.password))
+
+        return LoginAuth(credential.password, authenticate)
+
+    def _secrets(self) -> tuple[str, ...]:
+        return (*self._auth.secrets(), self._proxy_password)
+
+
+def _check(base_url: str) -> None:
+    """Check a base URL without repeating it, for it might hold a password."""
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        raise ValueError("the base URL cannot be understood; expected https://host[:port][/prefix]") from None
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ValueError("the base URL must look like https://host[:port][/prefix]")
+    if url.userinfo or url.query or url.fragment:
+        raise ValueError("the base URL must hold no user name, password, query or fragment")

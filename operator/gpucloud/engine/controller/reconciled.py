@@ -1,0 +1,19 @@
+"""What the reconciles of one object leave for the next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Reconciled:
+    """The controller's part of an object's entry. Times are mono seconds."""
+
+    differs_since: float | None = None  # when the status in the apiserver began to differ from the plan's
+    failures: int = 0  # exceptions in a row
+    confirmed: float = -math.inf  # when the last request began whose answer showed the object
+    released: str | None = None  # the version that our finalizer was taken from
+    withheld: str | None = None  # what --observe-only keeps back now
+    withheld_logged: str | None = None
+    refused: tuple[int, int] | None = None  # the cached version, and how often it was refused as outdated

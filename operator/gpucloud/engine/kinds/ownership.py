@@ -1,0 +1,69 @@
+"""Which object of a kind owns the cloud resource that several objects claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.cache.claims import Claims
+from gpucloud.kinds.common import Origin
+from gpucloud.reconcile import order as orders
+
+if TYPE_CHECKING:
+    from gpucloud.engine.cache.claims import Claim
+    from gpucloud.engine.cache.store import Store
+    from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.reconcile.naming import Identity
+
+
+class Ownership:
+    """Claims of the objects of one store. First is who ordered the resource, then who adopted it, then the oldest."""
+
+    def __init__(self, store: Store[Any, Any], accounts: Accounts) -> None:
+        self._store, self._accounts = store, accounts
+        self._claims = Claims(self._rank, self._tenants)
+
+    def put(self, uid: str, claim: Claim) -> set[str]:
+        """Replace the object's claim; return the objects that claim what it claimed before."""
+        return self._claims.put(uid, claim)
+
+    def drop(self, uid: str) -> set[str]:
+        """Drop the object's claim; return the objects that claim the same."""
+        return self._claims.drop(uid)
+
+    def of(self, uid: str) -> Claim | None:
+        """Return the object's claim."""
+        return self._claims.of(uid)
+
+    def is_claimed(self, claim: Claim) -> bool:
+        """Whether any object claims this."""
+        return claim in self._claims
+
+    def owner(self, uid: str) -> str | None:
+        """Return, in words, the other object that owns the resource that this object claims; None if there is none."""
+        first = self._claims.first(uid)
+        stored = None if first is None or first == uid else self._store.get(first)
+        mine = self._store.get(uid)
+        if stored is None or mine is None:
+            return None
+        if stored.meta.namespace != mine.meta.namespace:
+            return "in another namespace"
+        return repr(stored.meta.name)
+
+    def _tenants(self, uid: str) -> frozenset[str]:
+        """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
+
+        A Secret may hold another tenant's key for a while. The resource stays where it was ordered, and is not given up.
+        """
+        stored = self._store.get(uid)
+        if stored is None or stored.spec is None:
+            return frozenset()
+        if stored.status.tenancy is not None:
+            return frozenset({stored.status.tenancy})
+        return self._accounts.resolve(stored.meta, stored.spec, stored.status).facts.tenants
+
+    def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
+        stored = self._store.get(uid)
+        order = None if stored is None else stored.order
+        stands = order is not None and orders.may_exist(order) and order.name == here.name
+        claim = 2 if order is None or not stands else 1 if order.origin is Origin.ADOPTED else 0
+        return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)

@@ -1,0 +1,48 @@
+"""The preconditions that every call for an object has, whatever its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.cloud.port import Precondition
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.facts import CREATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.engine.kinds.order_tracking import OrderTracker
+    from gpucloud.engine.kinds.ownership import Ownership
+    from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """Where the newest views of objects, accounts and orders are."""
+
+    store: Store[Any, Any]
+    ownership: Ownership
+    accounts: Accounts
+    tracker: OrderTracker
+
+    def of(self, stored: CachedObject[Any, Any], facts: CloudFacts[Any, Any, Any], verb: Verb) -> Iterator[Precondition]:
+        """Yield what must be true of the object, its account and its order in the instant of sending."""
+        uid = stored.meta.uid
+        yield Precondition("the object still says what was decided upon", lambda: self.store.is_current(stored))
+        yield Precondition("no other object owns the resource", lambda: self.ownership.owner(uid) is None)
+        if verb in CREATES:
+            yield Precondition("its account may create", lambda: self._may_create(facts))
+            yield Precondition("its order is recorded in status", lambda: self._may_order(uid))
+
+    def _may_create(self, facts: CloudFacts[Any, Any, Any]) -> bool:
+        """Whether the account may still create: neither the account nor its Secret is being deleted."""
+        account = self.accounts.resolve(facts.meta, facts.spec, facts.status)
+        return not account.leaving and account.bar is None
+
+    def _may_order(self, uid: str) -> bool:
+        latest = self.store.get(uid)
+        return latest is not None and orders.may_be_sent(self.tracker.latest(uid), latest.order)

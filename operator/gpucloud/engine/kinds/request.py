@@ -1,0 +1,59 @@
+"""The calls that a plan needs, as data: each kind describes them, and ``CloudReconciler`` sends them through the port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.cloud.port import Change
+from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.facts import DESTROYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpucloud.cloud.calls import Call
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.port import CloudWrites, Precondition, Purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call for the resource named ``target``, and preconditions beyond those that every call has."""
+
+    call: Call[Any]
+    target: str
+    preconditions: tuple[Precondition, ...] = ()
+    one_of_several: bool = False
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The view and the session that the last facts of an object are from; a part of its entry."""
+
+    stored: CachedObject[Any, Any] | None = None
+    session: AccountSession | None = None
+
+
+async def send(
+    writes: CloudWrites, requests: Iterable[Request], purpose: Purpose, common: tuple[Precondition, ...]
+) -> Any | None:
+    """Send the requests in turn; return the last answer. What is gone already need not be destroyed.
+
+    Raises:
+        CloudError: a call was withdrawn or failed, or its outcome is unknown. Its words name what was destroyed before.
+    """
+    answer, gone = None, list[str]()
+    for request in requests:
+        try:
+            answer = await writes.send(Change(request.call, purpose, request.target, (*common, *request.preconditions)))
+        except CloudError as error:
+            if not (request.call.operation in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
+                if request.one_of_several:
+                    before = delete.listed(tuple(map(repr, gone))) or "none"
+                    error.message += f" (of {request.target!r}; told to go before it: {before})"
+                raise
+        gone.append(request.target)
+    return answer

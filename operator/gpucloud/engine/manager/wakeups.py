@@ -1,0 +1,89 @@
+"""Wakes objects: queues their keys when something changed outside them, or when a listing came that they wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.runtime.workqueue import Key, Lane
+from gpucloud.kinds import gpucloudaccount
+from gpucloud.kinds.common import OWN_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.controller.controller import Controller
+    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+    from gpucloud.engine.runtime.workqueue import WorkQueue
+    from gpucloud.reconcile.naming import Identity
+
+
+class Wakeups:
+    """Wakes objects while this process leads; implements ``SessionListener``."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        controllers: Mapping[str, Controller[Any, Any, Any]],
+        reconcilers: Mapping[str, Any],
+        leading: Callable[[], bool],
+        users: Callable[[AccountSession], set[str]],
+    ) -> None:
+        """``users`` returns the labels of the accounts that use a session."""
+        self._queue, self._controllers, self._reconcilers = queue, controllers, reconcilers
+        self._leading, self._users = leading, users
+
+    def queue(self, key: Key) -> None:
+        """Something that this object refers to has changed."""
+        if self._leading():
+            self._controllers[key.kind].pace.caused(key.uid)
+            self._queue.add(key, Lane.PEOPLE)
+
+    def wake(self, uid: str) -> None:
+        """Something outside this object has changed for it."""
+        self._requeue(uid, caused=True)
+
+    def served(self, uid: str) -> None:
+        """A listing came that this object waited for: queue it."""
+        self._requeue(uid, caused=False)
+
+    def wake_all(self) -> None:
+        """Something has changed for every object with a resource in the cloud."""
+        for reconciler in self._cloud_reconcilers():
+            for stored in reconciler.store:
+                self.wake(stored.meta.uid)
+
+    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
+        """Return the identities that a listing of this inventory should contain."""
+        found = (one for one in self._cloud_reconcilers() if one.inventory_name == inventory)
+        return {here for reconciler in found for here in reconciler.expected(session, cluster)}
+
+    def learned(self, session: AccountSession) -> None:
+        """The answers of the cloud say something new of this session's credential: wake the accounts that use it."""
+        accounts = self._reconcilers.get(gpucloudaccount.KIND)
+        if accounts is None:
+            return
+        for label in sorted(self._users(session) - {OWN_ACCOUNT}):
+            stored = accounts.store.named(*label.split("/", 1))
+            if stored is not None:
+                self.wake(stored.meta.uid)
+
+    def proven(self, session: AccountSession) -> None:
+        """The tenant of the credential has become known, or stays unknown: wake the objects that may have waited for that."""
+        for reconciler in self._cloud_reconcilers():
+            for uid in reconciler.users_of(session):
+                self.wake(uid)
+
+    def _cloud_reconcilers(self) -> Iterator[CloudReconciler[Any, Any, Any]]:
+        return (one for kind, one in self._reconcilers.items() if kind != gpucloudaccount.KIND)
+
+    def _requeue(self, uid: str, *, caused: bool) -> None:
+        if not self._leading():
+            return
+        for kind, reconciler in self._reconcilers.items():
+            stored = reconciler.store.get(uid)
+            if stored is not None:
+                pace = self._controllers[kind].pace
+                (pace.caused if caused else pace.served)(uid)
+                self._queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
+                return
