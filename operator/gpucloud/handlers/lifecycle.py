@@ -30,7 +30,7 @@ LONGEST_REQUEST_SECONDS = 120.0  # its turn included: 10,000 objects may be give
 class NoDiffBase(kopf.DiffBaseStorage):
     """kopf keeps no copy of the last handled spec: we have no change handlers, and it would cost a write an object.
 
-    Nor is the copy made that it would be compared with: kopf makes one an event, a fifth of what an event costs.
+    Nor is the copy made that it would be compared with: kopf makes one an event, a third of what an event costs.
     """
 
     def build(self, *, body: kopf.Body, extra_fields: Iterable[Any] | None = None) -> kopf.BodyEssence:  # noqa: ARG002
