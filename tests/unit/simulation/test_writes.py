@@ -153,3 +153,12 @@ def test_whoever_asks_again_gets_more_orders(court):
     court.passes(1)
     court.world.actors.owner.annotate(item, reconcile_requested_at="2026-03-03T00:00:00Z")
     assert ghosts(court, item, 4) == []
+
+
+def test_a_secret_that_came_back_with_etcd_is_not_going(court):
+    court.hands.merge("/api/v1/namespaces/team/secrets/key", {"metadata": {"finalizers": ["gpucloud.dev/secret"]}})
+    court.world.actors.back_up_etcd()
+    court.world.actors.delete_secret()
+    assert court.judge.secret_going_since("team") is not None
+    court.world.actors.restore_etcd()
+    assert court.judge.secret_going_since("team") is None
