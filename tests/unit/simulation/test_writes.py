@@ -59,6 +59,15 @@ def test_a_write_rests_on_no_older_view_than_was_shown_long_before(court, versio
     assert put(court, item, version) == found
 
 
+def test_over_what_is_gone_nothing_can_be_written(court):
+    item = court.applied(has_finalizer=False)
+    shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "9"}}
+    court.judge.written.answered(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(shown))
+    court.world.actors.owner.delete(item)
+    court.passes(60)
+    assert put(court, item, 7) == []
+
+
 def test_after_a_restore_versions_begin_anew(court):
     item = court.applied()
     shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "900"}}
