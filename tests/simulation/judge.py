@@ -142,11 +142,10 @@ class Judge(Verdicts):
         self.sometimes["etcd restored"] += 1
         self.disturbed()
         self.written.restored()
-        store, there = self._world.api.store, {}
-        for resource in self._world.api.resources:
-            if resource.plural in KINDS:
-                for _, stored in store.listed(resource, "", store.version):
-                    there[stored.seen["metadata"]["uid"]] = stored.seen
+        secrets = [item["metadata"] for item in self._world.api.objects("secrets")]
+        dying = {meta["namespace"] for meta in secrets if meta["name"] == "key" and "deletionTimestamp" in meta}
+        self._secrets = {namespace: self._secrets.get(namespace, self._world.loop.time()) for namespace in dying}
+        there = {item["metadata"]["uid"]: item for plural in KINDS for item in self._world.api.objects(plural)}
         for life in self.books.lives.values():
             was = life.now
             life.now = there.get(life.uid)

@@ -59,6 +59,15 @@ def test_a_write_rests_on_no_older_view_than_was_shown_long_before(court, versio
     assert put(court, item, version) == found
 
 
+def test_over_what_is_gone_nothing_can_be_written(court):
+    item = court.applied(has_finalizer=False)
+    shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "9"}}
+    court.judge.written.answered(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(shown))
+    court.world.actors.owner.delete(item)
+    court.passes(60)
+    assert put(court, item, 7) == []
+
+
 def test_after_a_restore_versions_begin_anew(court):
     item = court.applied()
     shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "900"}}
@@ -153,3 +162,12 @@ def test_whoever_asks_again_gets_more_orders(court):
     court.passes(1)
     court.world.actors.owner.annotate(item, reconcile_requested_at="2026-03-03T00:00:00Z")
     assert ghosts(court, item, 4) == []
+
+
+def test_a_secret_that_came_back_with_etcd_is_not_going(court):
+    court.hands.merge("/api/v1/namespaces/team/secrets/key", {"metadata": {"finalizers": ["gpucloud.dev/secret"]}})
+    court.world.actors.back_up_etcd()
+    court.world.actors.delete_secret()
+    assert court.judge.secret_going_since("team") is not None
+    court.world.actors.restore_etcd()
+    assert court.judge.secret_going_since("team") is None
