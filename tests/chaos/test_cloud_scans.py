@@ -49,7 +49,7 @@ class Cloud:
         await asyncio.sleep(0.01)
         pages = [self.records[start : start + PAGE] for start in range(0, len(self.records), PAGE)]
         fault = self.dice.choice(
-            (self.whole, self.missing, self.repeated, self.controllers, self.moved, self.shuffled, self.nothing)
+            (self.whole, self.missing, self.repeated, self.loops, self.moved, self.shuffled, self.nothing)
         )
         items = fault(pages)
         lacking = frozenset(one.id for one in self.records) - {item.id for item in items}
@@ -69,7 +69,7 @@ class Cloud:
     def repeated(self, pages):
         return flat([*pages, self.dice.choice(pages)])
 
-    def controllers(self, pages):
+    def loops(self, pages):
         return flat(pages[:2]) * self.dice.randint(2, 5)
 
     def moved(self, _pages):
