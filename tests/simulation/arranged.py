@@ -44,7 +44,12 @@ class Arranged:
         self._faults.append(self._spell(operation, kind, begin, end, times))
 
     def death(self, operation: str, where: str) -> None:
-        """Kill the sender of the next call of an operation: ``links.DEATHS`` says where on its way."""
+        """Kill the sender of the next call of an operation: ``links.DEATHS`` says where on its way.
+
+        Not where the cloud names things itself: who dies before the answer came can never learn what it has called them.
+        """
+        if self._world.weather.has("own-id"):
+            return
         self._deaths.append(self._spell(f"cloud {operation}", where, 0.0, FOREVER, 1))
 
     def late_news(self, plural: str, seconds: float, *, begin: float, end: float) -> None:

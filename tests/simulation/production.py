@@ -46,6 +46,10 @@ IN_PRODUCTION: dict[str, Told] = {
                     "                return Outcome.NOTHING\n"
                 ),
             ),
+            (
+                "    return plan if plan.action is None else replace(plan, action=None, records_order=True)\n",
+                "    return plan if plan.action is None else replace(plan, records_order=True)\n",
+            ),
         ),
     ),
     "03-name-without-uid": Told(

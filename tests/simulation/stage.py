@@ -158,7 +158,9 @@ class Stage:
             self.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
 
     def sleeps(self, seconds: float) -> None:
-        """Whoever leads is put to sleep."""
+        """Whoever leads is put to sleep; not where the cloud names things itself, as in ``Weather``."""
+        if self.world.weather.has("own-id"):
+            return
         self.world.weather.plotted.add("pause")
         self.then(seconds + UP_SECONDS, lambda: None)  # the storm lasts until they have gone on
         for replica in self.world.replicas:
@@ -166,6 +168,8 @@ class Stage:
                 self.world.pause(replica.process, seconds)
 
     def killed(self) -> None:
-        """All processes are killed."""
+        """All processes are killed; not where the cloud names things itself, as in ``Weather``."""
+        if self.world.weather.has("own-id"):
+            return
         for replica in self.world.replicas:
             self.world.kill(replica.process, "by a plot")
