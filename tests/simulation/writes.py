@@ -68,7 +68,18 @@ class Writes:
         if status != before.get("status") and judged != generation:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
+        self._note_adopted(life)
         self._note_lost(life, (status.get("order") or {}).get("state") == "Lost")
+
+    def _note_adopted(self, life: Life) -> None:
+        """With the operator's own account no namespace adopts a VPC: it may be anybody's."""
+        adopts = life.kind == "GpuVpc" and life.spec.get("adoption", "Never") != "Never" and life.ready.startswith("True/")
+        if not adopts or not self._world.scenario.own_account:
+            return
+        for table, row, maker in self._world.cloud.live():
+            others = table == "vpcs" and row.name == life.spec.get("name") and maker != life.uid
+            if others and not self._world.judge.ambiguous("GpuVpc", row):
+                self._world.judge.found("another's VPC", f"{life.name} is Ready, and its VPC was made by {maker!r}")
 
     def _note_lost(self, life: Life, said: bool) -> None:
         """Several things that are there are not called lost at once."""

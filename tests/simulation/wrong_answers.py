@@ -60,8 +60,9 @@ def _power_shows_late(on: Stage) -> None:
         on.cloud.lag = lag
         on.edit("GpuVM", "x", powerState="Stopped")
 
-    on.then(UP_SECONDS + on.soon("stopped"), begin)
-    on.then(UP_SECONDS + 30.0 + 2 * lag, on.edit, "GpuVM", "x", powerState="Running")
+    older = UP_SECONDS + 2 * lag  # listings must not go back to before the VM was there
+    on.then(older + on.soon("stopped"), begin)
+    on.then(older + 30.0 + 2 * lag, on.edit, "GpuVM", "x", powerState="Running")
 
 
 PLOTS: dict[str, Callable[[Stage], None]] = {

@@ -171,3 +171,14 @@ def test_a_secret_that_came_back_with_etcd_is_not_going(court):
     assert court.judge.secret_going_since("team") is not None
     court.world.actors.restore_etcd()
     assert court.judge.secret_going_since("team") is None
+
+
+@pytest.mark.parametrize(("own", "found"), [(True, ["another's VPC"]), (False, [])])
+def test_with_the_operators_own_account_nobody_adopts_a_vpc(own, found):
+    court = Court(own=own)
+    spec = {"cluster": "Msc1", "name": "acme", "adoption": "IfExists"}
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", spec)
+    item["kind"] = "GpuVpc"
+    court.says(item, "True", "Ready")
+    court.world._bury()
+    assert court.oracles[:1] == found
