@@ -48,9 +48,7 @@ class Cloud:
     async def listing(self, _cluster):
         await asyncio.sleep(0.01)
         pages = [self.records[start : start + PAGE] for start in range(0, len(self.records), PAGE)]
-        fault = self.dice.choice(
-            (self.whole, self.missing, self.repeated, self.loops, self.moved, self.shuffled, self.nothing)
-        )
+        fault = self.dice.choice((self.whole, self.missing, self.repeated, self.loops, self.moved, self.shuffled, self.nothing))
         items = fault(pages)
         lacking = frozenset(one.id for one in self.records) - {item.id for item in items}
         if lacking & self.lacked:  # not twice in a row
