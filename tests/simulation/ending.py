@@ -106,11 +106,11 @@ async def _delete_everything(world: World, of: Judge) -> None:
 
 
 def _late(world: World, of: Judge, began: float) -> Iterator[str]:
-    """What is gone from the cloud by our own call is let go after two listings."""
+    """What is gone from the cloud by our own call is let go after two listings: a listing that hung is given up before them."""
     prompt = PROMPT_SECONDS + 5 * world.grace
     for uid, gone in of.vanished.items():
-        life = of.books.lives[uid]
-        if gone >= began and life.let_go_at > gone + prompt and not life.touched:
+        life, listed = of.books.lives[uid], max(gone, world.healed_at + CALL_SECONDS)
+        if gone >= began and life.let_go_at > listed + prompt and not life.touched:
             yield f"{life.name} was let go {life.let_go_at - gone:.0f} s after its thing was gone from the cloud"
 
 

@@ -149,6 +149,19 @@ async def test_a_call_that_was_taken_back_has_not_passed(make):
     assert "vm-0" in it.held()
 
 
+async def test_an_object_that_goes_while_its_call_waits_and_is_taken_back_counts_no_more(make):
+    """Simulated world, seed 602002: the guard kept half of it, and two windows later every deletion failed."""
+    it = make()
+    it.leave("vm-0")
+    assert it.brake.admit("u-vm-0")
+    it.brake.drop("u-vm-0")
+    it.brake.roll_back("u-vm-0")
+    it.brake.drop("u-vm-0")
+    it.reconcilers.clock.now += 10_000
+    it.leave("vm-1")
+    assert await it.destroy("vm-1")
+
+
 async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make):
     it = make()
     for number in range(3):

@@ -297,6 +297,15 @@ def test_a_watch_may_miss_objects_after_a_restore_until_its_process_is_ended(res
     assert ending._patience(it.world, it.judge) == patience
 
 
+@pytest.mark.parametrize(("healed", "after", "late"), [(0, 150, False), (0, 170, True), (950, 170, False), (950, 200, True)])
+def test_what_was_destroyed_is_let_go_promptly_but_a_call_that_hung_is_waited_out(court, healed, after, late):
+    """Seed 602249: the faults had ended a moment before, and a listing had hung since then."""
+    item = court.bought()
+    life, gone = court.judge.books.lives[item["metadata"]["uid"]], 970.0
+    court.world.healed_at, court.judge.vanished[life.uid], life.let_go_at = float(healed), gone, gone + after
+    assert bool(list(ending._late(court.world, court.judge, gone - 1.0))) == late
+
+
 @pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])
 def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, found):
     """Seed 70094: the end of ours and the beginning of the stranger's are both listed a lag later."""

@@ -131,10 +131,12 @@ class DeletionGuard:
         return True
 
     def roll_back(self, uid: str) -> None:
-        """Undo ``admit``: the call was not sent."""
+        """Undo ``admit``: the call was not sent. The object may be gone meanwhile: then its deletion counts no more."""
         departure = self._departures.get(uid)
         if departure is not None and departure.passed:
             self._set(replace(departure, passed=False))
+        if self._gone.pop(uid, None) is not None:
+            self.drop(uid)
 
     async def refresh_releases(self, uid: str) -> None:
         """Read the release annotations that may release this deletion, or deletions that are counted with it.
