@@ -24,7 +24,8 @@ QUIET_POLLS = 3
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
-AGAIN = ("tries again every", "goes on trying every", "catalogue has no price")  # in a message: what failed is repeated
+# In a message: what failed is repeated, or goes on without a person.
+AGAIN = ("tries again every", "goes on trying every", "goes on by itself when there is room", "catalogue has no price")
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -58,8 +59,8 @@ async def _quiet(world: World, of: Judge) -> None:
 def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
     """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now.
 
-    Excused: what says that a call which failed is tried again every few minutes, or waits for the catalogue of prices, which
-    is read again every minute; ``rates`` limits how often.
+    Excused: what says that a call which failed is tried again every few minutes, that it goes on when there is room, or that
+    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often.
     """
     resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
     return {life.uid: (life.ready, life.mutations) for life in resting}
