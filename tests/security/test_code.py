@@ -84,6 +84,7 @@ def test_the_packages_that_see_custom_resources_open_no_file():
         "Path(path).read_text",  # settings: the files of the operator's own credentials
         "deps.sessions.open",  # a session of the engine, no file
         "self._sessions.open",  # the same
+        "self.entries.open",  # the engine's entry of an object
     }
 
 

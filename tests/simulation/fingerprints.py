@@ -72,6 +72,7 @@ class Walk:
     def __init__(self, now: float) -> None:
         self._now = now
         self._open: set[int] = set()
+        self._told: dict[int, int] = {}  # parts of the engine, which many others hold: walked once, then named by number
 
     def __call__(self, value: Any) -> Any:
         """Plain data, equal for what is the same."""
@@ -105,6 +106,13 @@ class Walk:
             return kind.__name__
         if not kind.__module__.startswith("gpucloud"):
             return [self(item) for item in value] if kind.__module__ == "collections" else kind.__name__
+        return self._ours(kind, value)
+
+    def _ours(self, kind: type, value: Any) -> Any:
+        if kind.__module__.startswith("gpucloud.engine") and not _is_frozen(kind):
+            if id(value) in self._told:
+                return (kind.__name__, self._told[id(value)])
+            self._told[id(value)] = len(self._told)
         return (kind.__name__, [(name, self(item)) for name, item in _fields(value) if name not in _VERSIONS])
 
     def _relative(self, found: re.Match[str]) -> str:
@@ -112,6 +120,11 @@ class Walk:
 
     def _relative_time(self, moment: datetime) -> str:
         return f"t{(moment - EPOCH).total_seconds() - self._now:+.0f}"
+
+
+def _is_frozen(kind: type) -> bool:
+    """Whether instances of a class are values: equal ones are the same, whoever holds them."""
+    return bool(getattr(getattr(kind, "__dataclass_params__", None), "frozen", False))
 
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:

@@ -64,8 +64,10 @@ class Writes:
         if after is None:
             return
         status, generation = after.get("status") or {}, after["metadata"]["generation"]
-        judged = status.get("observedGeneration")
-        if status != before.get("status") and judged != generation:
+        judged, stood = status.get("observedGeneration"), before.get("status") or {}
+        # What became of an order may be recorded beside verdicts that stand: those say which generation they are of.
+        verdicts = {name: value for name, value in status.items() if name != "order"}
+        if verdicts != {name: value for name, value in stood.items() if name != "order"} and judged != generation:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
         self._note_adopted(life)

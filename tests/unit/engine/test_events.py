@@ -312,3 +312,4 @@ def test_what_only_announces_a_call_is_no_event_but_a_warning_and_a_pause_are():
     assert not status_changes((), announced, announces=True)
     assert [event.reason for event in status_changes((), DRIFTED.conditions, announces=True)] == ["Drifted"]
     assert [event.reason for event in status_changes(PAUSED.conditions, announced, announces=True)] == ["Resumed"]
+    assert [event.reason for event in status_changes(announced, RUNNING.conditions, announces=True)] == ["Running"]

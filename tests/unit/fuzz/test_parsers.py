@@ -158,7 +158,7 @@ def posted(r):
     recorder = EventRecorder(FakeKube(), HandClock(), EveryEntry())
     note = text(r, r.choice((1, 50, 1024, 3000)))
     recorder.record("GpuVM", an_object(name=object_name(r)), Event("Created", note, "CreateServer"))
-    return recorder._backlog.get_nowait()
+    return recorder._backlog.get_nowait().document
 
 
 def test_any_event_has_a_name_and_a_length_that_the_apiserver_takes():

@@ -107,10 +107,12 @@ class _Post:
 def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, announces: bool = False) -> tuple[Event, ...]:
     """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason.
 
-    Where the write only announces a call, that call's own Event tells the same and more, unless a person should look.
+    Where the write announces a call, that call's own Event tells the same and more, unless a person should look or the
+    object has become Ready.
     """
-    pause = tuple(_pause_changes(before, after))
-    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not announces)
+    pause, now = tuple(_pause_changes(before, after)), find(after, ConditionType.READY)
+    told_by_call = announces and (now is None or now.status != "True")
+    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not told_by_call)
     reasons = {one.reason for one in pause}
     return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
 
