@@ -35,6 +35,15 @@ def test_a_status_over_a_spec_that_it_did_not_judge(court):
     assert judged(court, item, 1) == ["overwritten"]
 
 
+def test_what_became_of_an_order_may_be_recorded_beside_older_verdicts(court):
+    """Seed 20: they say which generation they are of, and the record is of no generation."""
+    item = court.applied()
+    assert judged(court, item, 1) == []
+    court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
+    court.writes(item, order={"name": "x", "state": "Seen"})
+    assert court.oracles == []
+
+
 @pytest.mark.parametrize(("paused", "found"), [("true", ["paused"]), (None, [])])
 def test_nothing_is_let_go_while_it_is_paused(court, paused, found):
     item = court.applied()
