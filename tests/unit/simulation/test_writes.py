@@ -37,10 +37,10 @@ def test_a_status_over_a_spec_that_it_did_not_judge(court):
 
 def test_what_became_of_an_order_may_be_recorded_beside_older_verdicts(court):
     """Seed 20: they say which generation they are of, and the record is of no generation."""
-    item = court.applied()
-    assert judged(court, item, 1) == []
+    item = court.bought()
     court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
-    court.writes(item, order={"name": "x", "state": "Seen"})
+    seen = court.judge.books.lives[item["metadata"]["uid"]].status["order"] | {"state": "Seen"}
+    court.writes(item, observedGeneration=1, order=seen)
     assert court.oracles == []
 
 
