@@ -1,6 +1,6 @@
 """The simulated world in the suite: histories of fixed seeds, and what makes a world worth its time.
 
-Drawn seeds are for ``make simulate``: about one history in a hundred still breaks a rule there (docs/reliability.md).
+Drawn seeds are for ``make simulate``: about one history in 900 still breaks a rule there (docs/reliability.md).
 """
 
 from __future__ import annotations
