@@ -52,13 +52,7 @@ class Timer(Handle, events.TimerHandle):
     __slots__ = ()
 
     def __init__(self, when: float, callback: Any, args: Any, loop: VirtualLoop, context: Context) -> None:
-        self._context = context
-        self._loop = loop
-        self._callback = callback
-        self._args = args
-        self._cancelled = False
-        self._repr = None
-        self._source_traceback = None
+        super().__init__(callback, args, loop, context)
         self._when = when
         self._scheduled = False
 

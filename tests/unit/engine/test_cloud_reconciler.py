@@ -202,14 +202,24 @@ async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows
     first = reconcilers.account(session=a_session("https://cloud.example"))
     first.proves = False
     reconcilers.put("GpuVM")
-    facts = await reconcilers.facts("GpuVM")
-    reconcilers.vms.recording(
-        facts.meta.uid, facts.status.model_copy(update={"order": an_order(ours().name, OrderState.INTENDED)})
-    )
-    await reconcilers.vms.act(facts, Plan(action=Verb.CREATE))
+    facts = await reconcilers.intend("GpuVM")
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
     first.learned.tenants = frozenset({"acme"})
     reconcilers.account(session=a_session("https://cloud.example", "other"))
     assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
+async def test_an_order_that_was_taken_back_says_nothing_of_the_tenant(reconcilers, a_session):
+    """Else the object would wait for ever for a tenant in which nothing was ordered."""
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
+    first.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is None
+    first.learned.tenants = frozenset({"acme"})
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).tenancy is None
 
 
 def accepts(text):

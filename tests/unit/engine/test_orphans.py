@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud.accounts import AccountSessions
-from gpucloud.engine.cloud.port import Door
+from gpucloud.engine.cloud.port import Door, withdrawn
 from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN, CollectorDeps, OrphanCollector
@@ -378,6 +378,22 @@ async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_nam
     it.strip("train")
     await asyncio.sleep(1150)
     assert still[0] is not applied
+
+
+async def test_a_call_that_the_port_refuses_is_no_failure_and_is_decided_anew(whole, monkeypatch):
+    it, refusals = await whole("train"), [withdrawn("not met: this process holds the Lease")]
+    send = Door.send
+
+    async def refuses_once(door, change):
+        if refusals:
+            raise refusals.pop()
+        return await send(door, change)
+
+    monkeypatch.setattr(Door, "send", refuses_once)
+    it.strip("train")
+    await asyncio.sleep(1250)
+    assert (refusals, it.destroyed) == ([], [it.thing("train")]), "the next scan sends it"
+    assert "OrphanCollectionFailed" not in {event["reason"] for event in it.kube.events}
 
 
 async def test_many_are_refused_and_it_is_said_once(whole):

@@ -207,8 +207,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
         if session is None or gathered.stored is None or session is not gathered.session:
             return None
-        if verb in CREATES:
-            self._tracker.orders_with(facts.meta.uid, session.learned)
         refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
         try:
             placed = await self._send(session, gathered.stored, facts, plan, verb)
@@ -216,6 +214,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
             refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+        if verb in CREATES:
+            self._tracker.orders_with(facts.meta.uid, session.learned)
         named = placement.named(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placed()  # the record existed before this call, so the call did not create it

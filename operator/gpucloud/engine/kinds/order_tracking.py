@@ -115,7 +115,7 @@ class OrderTracker:
         self._entry(uid).tenancy = tenancy or self._entry(uid).tenancy
 
     def orders_with(self, uid: str, learned: Learned) -> None:
-        """Note the credential with which the order is sent: it may show its tenant later."""
+        """Note the credential with which the order was sent: it may show its tenant later."""
         self._entry(uid).ordered_with = learned
 
     def frees(self, uid: str) -> None:

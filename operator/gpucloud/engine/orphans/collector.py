@@ -252,6 +252,9 @@ class OrphanCollector:
             call = _destroying_call(verb, here)
             await at.session.writes.send(Change(call, _purpose(abandonment), here.name, (self._unwanted(abandonment),)))
         except CloudError as error:
+            if error.kind is ErrorKind.WITHDRAWN:  # refused by the port, so nothing has failed; the next scan decides anew
+                del self._sent[_key(at.session, marked)]
+                return
             failure = "" if error.kind is ErrorKind.NOT_FOUND else error.message
         owner = f"{abandonment.kind} {abandonment.name!r} of namespace {abandonment.namespace!r}"
         name = _described(marked)
