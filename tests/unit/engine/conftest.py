@@ -29,7 +29,7 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.deletion_guard import Rule
-from gpucloud.reconcile.facts import Absent, Limits
+from gpucloud.reconcile.facts import Absent, Limits, Present
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG, an_order
@@ -59,6 +59,9 @@ class FakeInventory:
     def shown_now(self):
         seen = dict(self.seen)
         return lambda identity: identity in seen
+
+    def shows(self, identity):
+        return isinstance(self.seen.get(identity), Present)
 
     def watch(self, uid, identity):
         self.watched[uid] = identity

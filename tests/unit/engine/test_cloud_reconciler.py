@@ -98,6 +98,19 @@ async def test_nothing_is_begun_with_what_goes_since_it_was_looked_at(reconciler
     assert bool(session.client.calls) is sent
 
 
+@pytest.mark.parametrize(("shown", "sent"), [(Present(VmRecord(), NOW), False), (Absent(NOW, NOW), True)])
+async def test_a_name_that_is_taken_while_the_order_waits_is_not_ordered(reconcilers, shown, sent):
+    """Simulated world, seed 800556: an order was repeated after a login, although listings showed a stranger's VM by then.
+
+    The cloud refused it with a 500, which may hide a success, so the stranger's VM passed for what was ordered.
+    """
+    reconcilers.put("GpuVM", spec={"vmName": "main"})
+    facts = await reconcilers.intend("GpuVM")
+    reconcilers.session.vms.seen[facts.identity] = shown
+    assert (await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None) is sent
+    assert bool(reconcilers.session.client.calls) is sent
+
+
 @pytest.mark.parametrize("goes", [LEAVES, BARRED])
 async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_anything_is_decided(reconcilers, goes):
     session = reconcilers.account()

@@ -147,6 +147,11 @@ class Inventory(Generic[R]):
         cached = self._cached.get(cluster)
         return [] if cached is None else [key.name for key in cached.records if key.vpc == vpc]
 
+    def shows(self, identity: Identity) -> bool:
+        """Whether the last complete listing of its cluster shows an identity."""
+        cached = self._cached.get(identity.cluster)
+        return cached is not None and bool(find(cached.records, identity))
+
     def shown_now(self) -> Callable[[Identity], bool]:
         """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
         records = {cluster: cached.records for cluster, cached in self._cached.items()}

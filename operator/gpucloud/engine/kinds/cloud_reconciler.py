@@ -236,8 +236,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         ready = find((plan.status or stored.status).conditions, ConditionType.READY)
         reason, generation = "" if ready is None else ready.reason, stored.meta.generation
         purpose = Purpose(self._key(stored), self.done[verb][0], self.failed[verb], reason, generation)
-        requests, common = self.requests(facts, verb, plan.targets), tuple(self._preconditions.of(stored, facts, verb))
-        answer = await request.send(session.writes, requests, purpose, common)
+        common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self.inventory_name]))
+        answer = await request.send(session.writes, self.requests(facts, verb, plan.targets), purpose, common)
         return self.placed(facts, answer) if verb in CREATES else Placed()
 
     def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> Attempt:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.engine.cloud.inventory import Inventory
     from gpucloud.engine.kinds.order_tracking import OrderTracker
     from gpucloud.engine.kinds.ownership import Ownership
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -29,14 +30,21 @@ class Preconditions:
     accounts: Accounts
     tracker: OrderTracker
 
-    def of(self, stored: CachedObject[Any, Any], facts: CloudFacts[Any, Any, Any], verb: Verb) -> Iterator[Precondition]:
-        """Yield what must be true of the object, its account and its order in the instant of sending."""
+    def of(
+        self, stored: CachedObject[Any, Any], facts: CloudFacts[Any, Any, Any], verb: Verb, inventory: Inventory[Any]
+    ) -> Iterator[Precondition]:
+        """Yield what must be true of the object, its account and its order in the instant of sending.
+
+        A creating call may have waited for the request budget, or be repeated after a login: a listing that came meanwhile
+        may show that somebody else has taken the name. ``inventory`` has the kind's listings.
+        """
         uid = stored.meta.uid
         yield Precondition("the object still says what was decided upon", lambda: self.store.is_current(stored))
         yield Precondition("no other object owns the resource", lambda: self.ownership.owner(uid) is None)
         if verb in CREATES:
             yield Precondition("its account may create", lambda: self._may_create(facts))
             yield Precondition("its order is recorded in status", lambda: self._may_order(uid))
+            yield Precondition("no listing shows its name", lambda: not inventory.shows(facts.identity))
 
     def _may_create(self, facts: CloudFacts[Any, Any, Any]) -> bool:
         """Whether the account may still create: neither the account nor its Secret is being deleted."""
