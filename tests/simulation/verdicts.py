@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
-IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 CALL_SECONDS = 45.0
 OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
@@ -157,12 +156,12 @@ class Verdicts(Witness):
         settings, lag = self._world.scenario.settings, self._world.cloud.lag
         calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
         if self._world.weather.over:
-            return calm + 60.0 + (settings.blind_after_seconds if self._much_vanished() else 0.0)
+            return (
+                calm
+                + 60.0
+                + (settings.blind_after_seconds if self.many_vanished(max(self.vanished.values(), default=0.0)) else 0.0)
+            )
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
-
-    def _much_vanished(self) -> bool:
-        last = max(self.vanished.values(), default=0.0)
-        return sum(last - at < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
 
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):

@@ -5,10 +5,12 @@ What is excused stands beside each question, with the reason.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES, Books, Intent, Life
 from simulation.cloud import CREATES, Order, key_of, name_of
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 
 
@@ -41,6 +44,7 @@ class _Gone(NamedTuple):
 
     at: float
     namespace: str  # of its object
+    addressed_at: float  # when it got its address; infinite if it never had one
 
 
 class Witness:
@@ -81,9 +85,11 @@ class Witness:
         an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
         or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
         showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
-        Excused, too: the owner wiped or restored the status, so that nothing tells any more what happened. And an order was
-        recorded whose process was killed, or ended, and was never sent: a known limit (docs/reliability.md), since the record
-        cannot tell it from one whose process was killed right after sending it.
+        Excused, too: several others went with ours, so that no listing was believed, and none had shown an address of ours, so
+        that nothing tells what came back from it: a known limit (docs/reliability.md). And the owner wiped or restored the
+        status, so that nothing tells any more what happened. And an order was recorded whose process was killed, or ended, and
+        was never sent: a known limit, too, since the record cannot tell it from one whose process was killed right after
+        sending it.
         """
         if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
             return True
@@ -104,7 +110,10 @@ class Witness:
                 if gone is None and between(row, here, until, shown(made)) < 2:
                     return True
         gone = self._gone(kind, name, made)
-        return gone is not None and between(row, gone.namespace, shown(gone.at), shown(made)) < 2
+        if gone is None:
+            return False
+        unaddressed = kind == "GpuVM" and between(row, gone.namespace, shown(gone.addressed_at), gone.at) < 1
+        return (unaddressed and self.many_vanished(gone.at)) or between(row, gone.namespace, shown(gone.at), shown(made)) < 2
 
     def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
         """Whether a thing was made under the chosen name of an order that its process could not send any more."""
@@ -136,14 +145,23 @@ class Witness:
     def _gone(self, kind: str, name: str, before: float) -> _Gone | None:
         """When the last of ours of that name had gone, if one had been there, and the namespace of its object."""
         cloud, lives = self._world.cloud, self.books.lives
+        changes = getattr(cloud.world, TABLES[kind]).table.changes
+        addressed: dict[int, float] = {}
+        for change in changes:
+            if isinstance(change.after, Vm) and change.after.ip:
+                addressed.setdefault(change.after.uid, change.at - cloud.epoch)
         ends = [
-            _Gone(change.at - cloud.epoch, lives[maker].namespace)
-            for change in getattr(cloud.world, TABLES[kind]).table.changes
+            _Gone(change.at - cloud.epoch, lives[maker].namespace, addressed.get(getattr(change.before, "uid", 0), math.inf))
+            for change in changes
             if change.after is None
             and name_of(change.before) == name
             and (maker := cloud.makers.get((TABLES[kind], key_of(change.before)), "")) in lives
         ]
         return max((end for end in ends if end.at <= before), default=None)
+
+    def many_vanished(self, when: float) -> bool:
+        """Whether so much of ours went within a minute of a time that a listing without it is not believed."""
+        return sum(abs(when - at) < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
 
     def _shown(self, at: float) -> float:
         """When listings show what was so at a time: a lag later, while they lag."""
