@@ -353,6 +353,18 @@ def answered(
     return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
 
 
+def asked_again(standing: Standing, request: str | None, handled: str | None, now: float) -> Standing:
+    """The standing when a person asks to order again; ``request`` is the annotation, ``handled`` the one answered last.
+
+    The record says so from then on: whatever else must be waited for, the request is not asked for twice, nor forgotten.
+    """
+    if request in {None, handled} or standing.order is None:
+        return standing
+    moved = _moved(standing, OrderEvent.ASKED_AGAIN, now)
+    anew = {"reorders": 0, "refused_generation": None}
+    return replace(moved, order=(moved.order or standing.order).model_copy(update=anew))
+
+
 def destroying(standing: Standing, now: float) -> Standing:
     """The destroying call is about to be announced."""
     return _moved(standing, OrderEvent.DESTROYED, now)

@@ -207,6 +207,26 @@ async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it)
     await it.until(lambda: len(it.cloud.asked("CreateServer")) == 5)
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_request_to_order_again_outlasts_an_outage(it, restarted):
+    it.cloud.refuse("CreateServer", 400)
+    it.cloud.makes = False
+    await it.apply()
+    await it.until(lambda: it.ready == "False/Rejected")
+    await asyncio.sleep(60)
+    it.cloud.heal()
+    it.cloud.makes = True
+    it.cloud.refuse("GetServers", 503)
+    await asyncio.sleep(400)
+    it.change(annotations={"gpucloud.dev/reconcile-requested-at": "now"})
+    await it.until(lambda: it.status.get("lastHandledReconcileAt") == "now", 400)
+    if restarted:
+        await it.start()
+        await asyncio.sleep(60)
+    it.cloud.heal()
+    await it.until(lambda: it.ready == "True/Running", 400)
+
+
 async def test_what_was_accepted_is_waited_for_by_the_next_process_too(it):
     """The listing lags seven graces; the object is deleted after a kill."""
     it.cloud.lag = 7 * GRACE

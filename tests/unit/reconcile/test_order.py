@@ -62,6 +62,11 @@ def destroy(standing):
     return orders.destroying(standing, SINCE)
 
 
+def ask(request):
+    """``t1`` has been answered before."""
+    return lambda standing: orders.asked_again(standing, request, "t1", SINCE)
+
+
 def restart(standing):
     return orders.take_over(None, standing.order, frozenset(), SINCE)
 
@@ -92,6 +97,7 @@ PROOF = {
     (S.REFUSED, E.SHOWN): (look(shown(), ADOPTS), look(shown(), CHOSEN)),
     (S.OVERDUE, E.RECORDED): (record, None),
     (S.OVERDUE, E.SHOWN): (look(shown(SINCE - 1), CHOSEN), look(shown(SINCE - 2), CHOSEN)),
+    (S.OVERDUE, E.ASKED_AGAIN): (ask("t2"), ask("t1")),
     (S.OVERDUE, E.REPLACED): (look(ELSE, UNIQUE), look(ELSE, CHOSEN)),
     (S.SEEN, E.MISSING): (look(missing(SINCE + GRACE - 1), MARKED), look(missing(SINCE + GRACE - 2), MARKED)),
     (S.SEEN, E.REPLACED): (look(ELSE, UNIQUE), look(ELSE, CHOSEN)),
@@ -423,3 +429,13 @@ def test_a_restart_shortens_no_wait(seed):
     assert with_restart >= without or status.state is S.INTENDED  # which is waited out from the restart on
     assert with_restart >= int(ended) + GRACE
     assert status.state not in {S.INTENDED, S.UNCLEAR, S.ACCEPTED} or with_restart >= ended + 10 * GRACE
+
+
+def test_a_request_to_order_again_is_kept_in_the_record_until_it_is_answered():
+    """It used to stand in the annotation alone, which the first status written after it called answered."""
+    refused = orders.answered(at(S.INTENDED), INVALID, Placed(), SINCE, chosen_name=True, final_for=7)
+    asked = orders.asked_again(refused, "t2", "t1", SINCE)
+    assert (refused.order.refused_generation, asked.order.refused_generation) == (7, None)
+    overdue = replace(at(S.OVERDUE), order=at(S.OVERDUE).order.model_copy(update={"reorders": 3}))
+    assert orders.asked_again(overdue, "t2", "t1", SINCE).order.reorders == 0
+    assert orders.asked_again(overdue, None, "t1", SINCE) is overdue

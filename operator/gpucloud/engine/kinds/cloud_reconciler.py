@@ -25,7 +25,7 @@ from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
@@ -317,7 +317,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         here = self.identity(stored, spec)
+        asked = meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
         standing = self._tracker.standing(meta.uid, stored.order)
+        standing = orders.asked_again(standing, asked, status.last_handled_reconcile_at, now.mono)
+        self._tracker.learned(meta.uid, standing)
         nonce = self._deps.entropy.token_hex(8)
         found = self._observe(stored, spec, account, here, standing)
         memory = self._tracker.begin(meta.uid)

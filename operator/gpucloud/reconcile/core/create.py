@@ -48,9 +48,20 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
     """
     if not isinstance(f.found, Absent) or not orders.may_be_recorded(f.state):
         return False
-    if f.standing.doubtful or f.chosen_name:
+    if _needs_two(f):
         return f.found.confirmed is not None and f.found.confirmed >= free_from(f)
     return f.found.as_of >= free_from(f)
+
+
+def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
+    return f.standing.doubtful or f.chosen_name
+
+
+def _is_fresh(f: CloudFacts[Any, Any, Any], found: Absent) -> bool:
+    """Whether the listings that lack it are young enough to act upon; the first of two may be as much older again."""
+    if found.as_of < f.fresh_from:
+        return False
+    return not _needs_two(f) or (found.confirmed is not None and found.confirmed >= 2 * f.fresh_from - f.now.mono)
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -60,7 +71,7 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """
     refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
-    if not (refused and unchanged) or f.attempt(f.subject.create) is not None or _asked_again(f):
+    if not (refused and unchanged) or f.attempt(f.subject.create) is not None:
         return None
     ready = find(f.status.conditions, ConditionType.READY)
     words = f"The cloud has refused the order for this spec; an earlier Event has its words. {retry.CORRECT_OR_ASK_AGAIN}"
@@ -69,13 +80,9 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, stalled(Reason.REJECTED, words))
 
 
-def _asked_again(f: CloudFacts[Any, Any, Any]) -> bool:
-    return f.asked.reconcile_request not in (None, f.status.last_handled_reconcile_at)
-
-
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The last listing is too old to show that the name is free, or stands alone where two must agree."""
-    if isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from and is_free(f):
+    """The listings are too old to show that the name is free, or one stands alone where two must agree."""
+    if isinstance(f.found, Absent) and _is_fresh(f, f.found) and is_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
     if isinstance(f.found, Absent) and orders.was_seen(f.order):  # adopted once, which the spec forbids by now
@@ -97,7 +104,7 @@ def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud accepted the order again and again, and lists nothing: a person must ask why."""
-    if f.state is not OrderState.OVERDUE or f.order is None or _asked_again(f):
+    if f.state is not OrderState.OVERDUE or f.order is None:
         return None
     if f.order.reorders < MOST_REORDERS and placement.odd_place(f.order) is None:
         return None
@@ -175,7 +182,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
 
 
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
-    here, reorders = f.identity, 0 if f.order is None or _asked_again(f) else f.order.reorders
+    here, reorders = f.identity, 0 if f.order is None else f.order.reorders
     return Order(
         id=record_id(f.nonce, f.meta.uid, here.name),
         state=OrderState.INTENDED,
@@ -183,7 +190,7 @@ def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
         cluster=here.cluster,
         vpc=here.vpc,
         recorded_at=f.now.wall,
-        reorders=reorders + (f.state is OrderState.OVERDUE and not _asked_again(f)),
+        reorders=reorders + (f.state is OrderState.OVERDUE),
     )
 
 
