@@ -88,6 +88,10 @@ class Life:
         """Whether its thing bears a name that says nothing of whose it is."""
         return self.kind == "GpuVpc" or bool(self.spec.get("vmName") or self.spec.get("snapshotName"))
 
+    def chooses(self, name: str) -> bool:
+        """Whether its spec says this name: a mark that the name bears by chance then says nothing either."""
+        return name in {self.spec.get("vmName"), self.spec.get("snapshotName")}
+
     @property
     def deleting(self) -> bool:
         """Whether it is on its way out."""

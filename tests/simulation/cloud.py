@@ -56,6 +56,7 @@ class Order:
     cluster: str = ""
     tenant: str = ""  # of the key
     configuration: str = ""  # of a VM
+    tenancy: str = ""  # the tenant in the object's status when it was sent
 
 
 class Clock:

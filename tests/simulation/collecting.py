@@ -159,8 +159,12 @@ class Collecting:
             for row, maker in self._rows(table) if kind != "GpuVpc" else ():
                 life = self._world.judge.books.lives.get(maker)
                 place = row.order if isinstance(row, Vm) else row
-                unmarked = life is None or life.chosen or name_of(row) in self._world.cloud_names
-                if life is None or unmarked or place.tenant != tenant:
+                if (
+                    life is None
+                    or place.tenant != tenant
+                    or life.chooses(name_of(row))
+                    or name_of(row) in self._world.cloud_names
+                ):
                     continue
                 ours += 1
                 orphans += life.now is None and not row.leaving and now - self._gone.get(life.uid, now) > UNDER_WAY

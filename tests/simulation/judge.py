@@ -184,8 +184,9 @@ class Judge(Verdicts):
         elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
             self.sometimes["create sent while deleting"] += 1
         asked = str(json.loads(request.body).get("configuration") or "")
-        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked))
         life = self.books.lives.get(uid)
+        tenancy = "" if life is None else str(life.status.get("tenancy") or "")
+        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
         if life is not None:
             life.mutations += 1
             self._note_send(life, operation)

@@ -174,9 +174,12 @@ class Witness:
         return hidden
 
     def changed_tenant(self, life: Life) -> bool:
-        """Whether it was ordered with a key of no known tenant, and the Secret has held another key since."""
-        ordered = any(order.uid == life.uid for order in self._world.cloud.orders)
-        return ordered and self._world.actors.changed_keys and not life.status.get("tenancy")
+        """Whether it was ordered with a key whose tenant nobody knew, or learned since, and the Secret has held another."""
+        unknown = any(
+            order.uid == life.uid and not order.tenancy and order.tenant != life.status.get("tenancy")
+            for order in self._world.cloud.orders
+        )
+        return unknown and self._world.actors.changed_keys
 
     def beyond_telling(self, life: Life) -> bool:
         """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
