@@ -207,6 +207,17 @@ async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it)
     await it.until(lambda: len(it.cloud.asked("CreateServer")) == 5)
 
 
+async def test_an_empty_request_to_reconcile_orders_nothing_beyond_that(it):
+    """Simulated world, seed 800110: no status answered it, so each order counted as asked for again."""
+    it.cloud.makes = False
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.change(annotations={"gpucloud.dev/reconcile-requested-at": ""})
+    await it.until(lambda: it.ready == "False/OrderOverdue", 3600)
+    await asyncio.sleep(3600)
+    assert len(it.cloud.asked("CreateServer")) == 4
+
+
 async def test_what_was_accepted_is_waited_for_by_the_next_process_too(it):
     """The listing lags seven graces; the object is deleted after a kill."""
     it.cloud.lag = 7 * GRACE
