@@ -222,6 +222,24 @@ async def test_after_a_call_whose_effect_takes_time_a_listing_is_waited_for(rig,
     assert len(it.reconciler.attended) >= 2, "it is looked at again though no listing has come"
 
 
+async def test_the_answer_to_a_call_is_recorded_as_soon_as_whatever_only_informs(rig):
+    """Simulated world, seed 904817: counted from the next look, it took 15 seconds, and was lost with the process."""
+    answered = CREATING.model_copy(update={"state": "answered"})
+    it = rig(
+        lambda _facts: (
+            Plan(status=answered, pending=True)
+            if it.reconciler.acted
+            else Plan(status=CREATING, action=Verb.CREATE, pending=True)
+        ),
+        slow=True,
+    )
+    it.put(CREATING)
+    await it.live(PENDING_LASTING_SECONDS - 1)
+    assert it.kube.statuses == []
+    await asyncio.sleep(2)
+    assert [status["state"] for status in it.kube.statuses] == ["answered"]
+
+
 async def test_a_call_that_is_announced_is_told_by_its_own_event(rig):
     it = rig(lambda _facts: Plan(status=a_status("Stopping"), action=None if it.reconciler.acted else Verb.STOP))
     it.reconciler.outcome = Event("Stopped", "Requested stop of VM 'x'.", "StopServer", always=True)

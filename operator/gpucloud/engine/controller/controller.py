@@ -337,6 +337,7 @@ class Controller(Generic[P, S, F]):
         event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
         if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
+            self._known(key.uid).differs_since = self._clock.mono()  # the answer is not recorded yet
             self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
         else:
             self._queue.add(key, Lane.PEOPLE)
