@@ -484,6 +484,29 @@ def test_a_chosen_name_that_no_listing_showed_before_another_tenants_key_came_ma
     assert bool(list(ending._leaks(court.world, court.judge))) == leaks
 
 
+@pytest.mark.parametrize(("others", "found"), [(0, []), (1, ["ready"])])
+def test_ready_may_stand_while_nobody_runs(others, found):
+    """Seed 904371: the only process was killed, and another was started 90 s later."""
+    it = Court(replicas=1 + others)
+    item = it.bought()
+    it.world.replicas[0].process = it.operator
+    it.passes(100)
+    it.world.cloud.notice()
+    it.says(item, "True", "Running")
+    it.world.kill(it.operator, "by a test")
+    for replica in it.world.replicas[1:]:
+        replica.process.alive = True
+    it.world.weather.over = True
+    it.world.cloud.end_vm("a-x", "acme", "Msc1")
+    it.passes(60)
+    it.world.cloud.notice()
+    it.passes(10_000)
+    it.world._start_again(it.world.replicas[0])
+    it.judge.weigh(it.judge.books.lives[item["metadata"]["uid"]])
+    assert it.oracles == found
+    it.world._bury()
+
+
 @pytest.mark.parametrize(("after", "found"), [(30, []), (10_000, ["ready"])])
 def test_ready_may_be_untrue_for_a_while_only(court, after, found):
     item = court.bought()
