@@ -151,7 +151,8 @@ class Judge(Verdicts):
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.tampered = life.restored = True  # its status is older than what was done since
+                life.restored = True  # its status is older than what was done since
+                life.forgets()
                 self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
                 life.forced = True

@@ -56,6 +56,23 @@ def test_two_things_at_once(court):
     assert court.oracles == ["twice"]
 
 
+@pytest.mark.parametrize(
+    ("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])]
+)
+def test_a_name_that_the_cloud_gave_nobody_knows_once_a_backup_of_before_was_restored(court, named, restored, found):
+    """Seed 903004: etcd went back to a time before the order."""
+    item = court.applied()
+    court.world.actors.back_up_etcd()
+    court.records(item, "srv-1")
+    assert court.orders("srv-1") == 202
+    court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
+    if restored:
+        court.world.actors.restore_etcd()
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
 def test_one_after_the_other_is_not_two(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
