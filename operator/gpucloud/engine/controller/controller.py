@@ -263,6 +263,9 @@ class Controller(Generic[P, S, F]):
             shown = self._reconciler.store.put_written(stored, answer, document, status)
             self._tell_stored(key.uid)
             self._judge_write(key, status, document, shown.status)
+            if shown.meta != stored.meta:  # another bears the version that this was decided upon: was etcd restored?
+                self._outdated()
+                self._queue.add(key, Lane.PEOPLE)
         announces = plan.action is not None or plan.records_order
         self._report(key, stored, status, announces=announces)
         if announces:
