@@ -56,9 +56,7 @@ def test_two_things_at_once(court):
     assert court.oracles == ["twice"]
 
 
-@pytest.mark.parametrize(
-    ("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])]
-)
+@pytest.mark.parametrize(("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])])
 def test_a_name_that_the_cloud_gave_nobody_knows_once_a_backup_of_before_was_restored(court, named, restored, found):
     """Seed 903004: etcd went back to a time before the order."""
     item = court.applied()

@@ -192,8 +192,8 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
 def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Absent from a listing: believed when two agree that are young enough for all that was sent.
 
-    What was seen, or of which no record tells anything, and that this process has not yet destroyed is destroyed all the same,
-    where its name proves whose it is: the cloud's answer about a missing one costs one call, and a listing may have left it out.
+    What was seen, or what no record tells of, and this process has not yet destroyed is destroyed all the same, where its name
+    proves whose it is: the cloud's answer about a missing one costs one call, and a listing may have left it out.
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
