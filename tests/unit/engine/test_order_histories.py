@@ -248,6 +248,21 @@ async def test_what_no_record_tells_of_is_destroyed_before_it_is_listed(it, orde
     assert (list(it.cloud.vms), took > GRACE) == (["bystander"], True)
 
 
+@pytest.mark.parametrize("state", ["NotOrdered", "Refused"])
+async def test_a_restored_record_of_before_the_order_lets_nothing_go_before_it_can_be_listed(it, state):
+    """As seed 906180, where etcd was restored while no operator ran."""
+    it.cloud.lag = 0.8 * GRACE
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    body = copy.deepcopy(it.kube.bodies["u-train"])
+    body["status"]["order"]["state"] = state
+    it.kube.bodies["u-train"] = body
+    await it.start()
+    it.delete()
+    await it.until(lambda: it.gone, 3 * GRACE)
+    assert it.cloud.vms == {}
+
+
 async def test_what_is_deleted_right_after_its_creation_goes_within_seconds(it):
     await it.apply()
     await it.until(lambda: it.cloud.vms)

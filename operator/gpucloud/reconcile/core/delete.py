@@ -199,7 +199,7 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     if f.state is OrderState.GONE:
         return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
     if not (f.seen or f.unrecorded):
-        return _never_seen(f)
+        return _never_seen(f, found)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
     if attempt is None and marked:
         return prepare() or _send(f, deleting(f))
@@ -225,10 +225,13 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
-def _never_seen(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    """The record shows that it was never there, as far as a listing told."""
+def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+    """The record shows that it was never there. Another process's may be a restored one, from before the order was accepted."""
     if not is_free(f):
         return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
+    witnessed, shown_from = f.standing.own or f.memory.seen_new, f.memory.first_seen + f.limits.grace
+    if not witnessed and found.as_of < shown_from:
+        return plan_status(f, deleting(f), look_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
         return release_finalizer(f, Reason.GONE, f"{words} See that the account is not billed for it.")
