@@ -53,6 +53,7 @@ class Life:
     sends: deque[float] = field(default_factory=deque)
     intents: list[Intent] = field(default_factory=list)
     recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
+    forgotten: set[str] = field(default_factory=set)  # of that, what somebody else took away, and no operator has put back
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
 
@@ -130,6 +131,11 @@ class Life:
         """
         return name in self.records() or (self.tampered and name in self.recorded)
 
+    def forgets(self) -> None:
+        """Somebody else has put another status in the place of the operator's."""
+        self.tampered = True
+        self.forgotten |= self.recorded - self.records()
+
     def records(self) -> set[str]:
         """All texts that the status records."""
         return set(_leaves({name: value for name, value in self.status.items() if name != "conditions"}))
@@ -169,10 +175,13 @@ class Books:
             life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
+            life.forgotten -= life.records()
             self._note_intent(life, now)
         life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
         if user != OPERATOR and before is not None and after is not None:
-            life.tampered |= before.get("status") != after.get("status") or _fixed(before) != _fixed(after)
+            life.tampered |= _fixed(before) != _fixed(after)
+            if before.get("status") != after.get("status"):
+                life.forgets()
         return life
 
     @staticmethod

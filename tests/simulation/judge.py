@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
-RECORDED_SECONDS = 10.0  # until an answer is surely recorded
+RECORDED_SECONDS = 12.0  # until an answer is surely recorded: after ten (docs/adr/0013) its write is sent
 MAY_BE_YOURS = "it is billed until you destroy it"  # what an Event says where something is let go that may be the object's
 
 
@@ -151,7 +151,8 @@ class Judge(Verdicts):
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.tampered = life.restored = True  # its status is older than what was done since
+                life.restored = True  # its status is older than what was done since
+                life.forgets()
                 self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
                 life.forced = True

@@ -97,7 +97,7 @@ class Promises:
         if self._world.cloud.world.rules.knobs.refusals == "success_false_at_200":
             return
         for life in self._world.judge.books.recording(CREATES[operation], name):
-            request = annotated(life.last, RECONCILE)
+            request = annotated(life.last, RECONCILE) or None  # an empty one asks for nothing
             asked = self._asked.get(life.uid)
             if asked is None or asked.request != request:
                 asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())

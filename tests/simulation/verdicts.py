@@ -48,15 +48,18 @@ class Verdicts(Witness):
         """At most one live thing for each object.
 
         Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
-        or its owner another place, so that the cloud had no name to refuse.
+        or its owner another place, so that the cloud had no name to refuse. Or the cloud gave the first a name of its own, and
+        the status that had recorded it was restored from a backup of before, or wiped: nothing else tells that name.
         """
-        if maker not in self.books.lives:
+        life = self.books.lives.get(maker)
+        if life is None:
             return
         rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
-        if len(there) > 1 and not (unlike and self.beyond_telling(self.books.lives[maker])):
-            self.found("twice", f"{self.books.lives[maker].name} has {len(there)} things at once: {', '.join(there)}")
+        forgotten = any(name in self._world.cloud_names and name in life.forgotten for name in there)
+        if len(there) > 1 and not forgotten and not (unlike and self.beyond_telling(life)):
+            self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
     def _is_act(change: Any) -> bool:

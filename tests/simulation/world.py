@@ -223,7 +223,13 @@ class World:
                 others = [one for one in self.replicas if one is not replica and not one.dead_for_good]
                 after = self.choices.choose("restart after", (2.0, 0.1, 20.0, 90.0, -1.0), (5, 2, 1, 1, 1 if others else 0))
                 replica.dead_for_good = after < 0
-                self.later(max(0.0, after), replica.start)
+                self.later(max(0.0, after), self._start_again, replica)
+
+    def _start_again(self, replica: Replica) -> None:
+        """A killed process is followed by another. Where nobody else ran, nobody could write a status until now."""
+        if not any(one.process.alive for one in self.replicas):
+            self.judge.disturbed()
+        replica.start()
 
     def pause(self, process: Process, seconds: float) -> None:
         """Put a process to sleep for a while."""

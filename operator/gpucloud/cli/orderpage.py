@@ -63,7 +63,7 @@ _MARKED = (
     "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
     "in the cloud, and counts towards limits. *Written at once*: a change to this state is written to the apiserver on its "
     "own, and so is Seen after Accepted, Unclear or Overdue under a chosen name. Any other change comes with the next write, "
-    "at the latest after 5 seconds."
+    "at the latest after 10 seconds."
 )
 
 

@@ -36,15 +36,37 @@ def fingerprint(k):
             released=Reason.GONE,
             says=f"No {k.noun}",
         ),
-        "nothing recorded, and another process may have ordered: one listing may be partial": Row(
+        "nothing recorded, and another process may have ordered: it is destroyed even if not listed": Row(
             "somebody has lost or edited the status while the operator was restarted",
-            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW)},
+            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
+            Reason.DELETING,
+            action=k.destroy,
+        ),
+        "nothing recorded, told to go, and one listing lacks it": Row(
+            "one listing may be partial",
+            k.deleting | {"memory": tried(k.destroy, ago=5), "found": Absent(NOW, NOW)},
             Reason.DELETING,
             looks=True,
         ),
-        "nothing recorded, and two listings lack it": Row(
+        "nothing recorded, told to go, and two listings lack it that began before the answer": Row(
+            "what was accepted before may not have been listed yet",
+            k.deleting | {"memory": tried(k.destroy, ago=1), "found": Absent(NOW, NOW - 9, NOW - 2)},
+            Reason.DELETING,
+            looks=True,
+        ),
+        "nothing recorded, told to go, and two listings lack it within a grace": Row(
+            "the answer that nobody recorded may have hidden a success, which shows within a grace",
+            k.deleting
+            | {
+                "memory": tried(k.destroy, ago=5, memory=replace(OLD, first_seen=NOW - 10)),
+                "found": Absent(NOW, NOW - 9, NOW - 2),
+            },
+            Reason.DELETING,
+            looks=False,
+        ),
+        "nothing recorded, told to go, and two listings lack it": Row(
             "no listing lies twice in a row",
-            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | {"memory": tried(k.destroy, ago=5), "found": Absent(NOW, NOW - 9, NOW - 2)},
             released=Reason.GONE,
         ),
     }

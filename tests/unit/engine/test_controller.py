@@ -20,7 +20,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan, Release
 from support.builders import a_status, an_order
 from support.controllerrig import KEY, Rig
-from support.fakes import CONFLICT, DOWN, GONE, UID, a_resource
+from support.fakes import CONFLICT, DOWN, GOING, GONE, UID, a_body, a_resource
 
 pytestmark = pytest.mark.looptime
 
@@ -220,6 +220,39 @@ async def test_after_a_call_whose_effect_takes_time_a_listing_is_waited_for(rig,
     assert len(it.reconciler.attended) == passes
     await asyncio.sleep(2)
     assert len(it.reconciler.attended) >= 2, "it is looked at again though no listing has come"
+
+
+async def test_the_answer_to_a_call_is_recorded_as_soon_as_whatever_only_informs(rig):
+    """Simulated world, seed 904817: counted from the next look, it took 15 seconds, and was lost with the process."""
+    answered = CREATING.model_copy(update={"state": "answered"})
+    it = rig(
+        lambda _facts: (
+            Plan(status=answered, pending=True)
+            if it.reconciler.acted
+            else Plan(status=CREATING, action=Verb.CREATE, pending=True)
+        ),
+        slow=True,
+    )
+    it.put(CREATING)
+    await it.live(PENDING_LASTING_SECONDS - 1)
+    assert it.kube.statuses == []
+    await asyncio.sleep(2)
+    assert [status["state"] for status in it.kube.statuses] == ["answered"]
+
+
+async def test_an_object_that_the_answer_to_a_write_shows_otherwise_is_decided_upon_again(rig):
+    """Simulated world, seed 900633: etcd was restored, and the write fell upon a version that was given twice."""
+    generations = []
+
+    def plan(_facts):
+        generations.append(it.reconciler.gathered.meta.generation)
+        return Plan(status=RUNNING)
+
+    it = rig(plan)
+    it.put()
+    it.kube.bodies[UID] = a_body(meta=GOING | {"generation": 2})
+    await it.live(5)
+    assert (generations[0], generations[-1], bool(it.outdated)) == (1, 2, True)
 
 
 async def test_a_call_that_is_announced_is_told_by_its_own_event(rig):

@@ -227,6 +227,17 @@ async def test_a_request_to_order_again_outlasts_an_outage(it, restarted):
     await it.until(lambda: it.ready == "True/Running", 400)
 
 
+async def test_an_empty_request_to_reconcile_orders_nothing_beyond_that(it):
+    """Simulated world, seed 800110: no status answered it, so each order counted as asked for again."""
+    it.cloud.makes = False
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.change(annotations={"gpucloud.dev/reconcile-requested-at": ""})
+    await it.until(lambda: it.ready == "False/OrderOverdue", 3600)
+    await asyncio.sleep(3600)
+    assert len(it.cloud.asked("CreateServer")) == 4
+
+
 async def test_what_was_accepted_is_waited_for_by_the_next_process_too(it):
     """The listing lags seven graces; the object is deleted after a kill."""
     it.cloud.lag = 7 * GRACE
@@ -238,6 +249,38 @@ async def test_what_was_accepted_is_waited_for_by_the_next_process_too(it):
     took = await it.until(lambda: it.gone, 11 * GRACE)
     assert took >= 6 * GRACE
     assert (it.cloud.vms, len(it.cloud.asked("CreateServer"))) == ({}, 1)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_what_no_record_tells_of_is_destroyed_before_it_is_listed(it, ordered):
+    """Simulated world, seed 906180: two listings lacked what was accepted, since they lag; the status named another's VM."""
+    it.cloud.lag, it.cloud.makes = 0.8 * GRACE, ordered
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    await asyncio.sleep(1)
+    body = copy.deepcopy(it.kube.bodies["u-train"])
+    body["status"]["order"]["name"] = "bystander"
+    it.kube.bodies["u-train"] = body
+    it.cloud.add("bystander")
+    await it.start()
+    it.delete()
+    took = await it.until(lambda: it.gone, 3 * GRACE)
+    assert (list(it.cloud.vms), took > GRACE) == (["bystander"], True)
+
+
+@pytest.mark.parametrize("state", ["NotOrdered", "Refused"])
+async def test_a_restored_record_of_before_the_order_lets_nothing_go_before_it_can_be_listed(it, state):
+    """As seed 906180, where etcd was restored while no operator ran."""
+    it.cloud.lag = 0.8 * GRACE
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    body = copy.deepcopy(it.kube.bodies["u-train"])
+    body["status"]["order"]["state"] = state
+    it.kube.bodies["u-train"] = body
+    await it.start()
+    it.delete()
+    await it.until(lambda: it.gone, 3 * GRACE)
+    assert it.cloud.vms == {}
 
 
 async def test_what_is_deleted_right_after_its_creation_goes_within_seconds(it):

@@ -132,6 +132,16 @@ def test_what_the_apiserver_made_of_a_write_is_read_from_its_answer(store):
     assert shown.status.vm_id == store.get(UID).status.vm_id == "changed"
 
 
+def test_an_answer_with_other_metadata_shows_another_spec_too(store):
+    """Simulated world, seed 900633: after a restore of etcd a version was given twice, so the apiserver took the write."""
+    store.put(a_body())
+    before, document = store.get(UID), {"vmId": "vm-1"}
+    status = before.status.model_copy(update={"vm_id": "vm-1"})
+    edited = a_body(version=2, status=document, spec={"powerState": "Stopped"}, meta={"generation": 2})
+    assert store.put_written(before, edited, document, status).spec == store.get(UID).spec
+    assert store.get(UID).spec.power_state == "Stopped"
+
+
 def test_an_answer_that_the_watch_has_overtaken_is_judged_and_not_kept(store):
     store.put(a_body())
     before = store.get(UID)

@@ -56,6 +56,21 @@ def test_two_things_at_once(court):
     assert court.oracles == ["twice"]
 
 
+@pytest.mark.parametrize(("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])])
+def test_a_name_that_the_cloud_gave_nobody_knows_once_a_backup_of_before_was_restored(court, named, restored, found):
+    """Seed 903004: etcd went back to a time before the order."""
+    item = court.applied()
+    court.world.actors.back_up_etcd()
+    court.records(item, "srv-1")
+    assert court.orders("srv-1") == 202
+    court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
+    if restored:
+        court.world.actors.restore_etcd()
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
 def test_one_after_the_other_is_not_two(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
@@ -482,6 +497,29 @@ def test_a_chosen_name_that_no_listing_showed_before_another_tenants_key_came_ma
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": None}})
     assert bool(list(ending._leaks(court.world, court.judge))) == leaks
+
+
+@pytest.mark.parametrize(("others", "found"), [(0, []), (1, ["ready"])])
+def test_ready_may_stand_while_nobody_runs(others, found):
+    """Seed 904371: the only process was killed, and another was started 90 s later."""
+    it = Court(replicas=1 + others)
+    item = it.bought()
+    it.world.replicas[0].process = it.operator
+    it.passes(100)
+    it.world.cloud.notice()
+    it.says(item, "True", "Running")
+    it.world.kill(it.operator, "by a test")
+    for replica in it.world.replicas[1:]:
+        replica.process.alive = True
+    it.world.weather.over = True
+    it.world.cloud.end_vm("a-x", "acme", "Msc1")
+    it.passes(60)
+    it.world.cloud.notice()
+    it.passes(10_000)
+    it.world._start_again(it.world.replicas[0])
+    it.judge.weigh(it.judge.books.lives[item["metadata"]["uid"]])
+    assert it.oracles == found
+    it.world._bury()
 
 
 @pytest.mark.parametrize(("after", "found"), [(30, []), (10_000, ["ready"])])

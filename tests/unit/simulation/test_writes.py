@@ -35,6 +35,18 @@ def test_a_status_over_a_spec_that_it_did_not_judge(court):
     assert judged(court, item, 1) == ["overwritten"]
 
 
+@pytest.mark.parametrize(("runs", "found"), [(True, []), (False, ["overwritten"])])
+def test_a_version_that_a_restored_etcd_gives_twice_deceives_who_ran_through_it(court, runs, found):
+    """Seed 900633."""
+    item = court.applied()
+    court.world.processes.append(court.operator)
+    court.operator.alive = runs
+    court.judge.restored()
+    court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
+    put(court, item, 900)
+    assert judged(court, item, 1) == found
+
+
 def test_what_became_of_an_order_may_be_recorded_beside_older_verdicts(court):
     """Seed 20: they say which generation they are of, and the record is of no generation."""
     item = court.bought()

@@ -121,12 +121,12 @@ class Store(Generic[P, S]):
     ) -> CachedObject[P, S]:
         """Take the answer to a write of ``status``, sent as ``document``; return the view that it shows.
 
-        The apiserver took the write because the object was ``before``, so the spec is the same. Nor is a status parsed that
-        stands as it was sent.
+        The apiserver took the write because the object was ``before``, so the spec is the same, unless the metadata tell
+        otherwise. Nor is a status parsed that stands as it was sent.
         """
         meta = answer["metadata"]
-        if answer.get("status") == document:
-            shown = replace(before, raw_meta=_slim(meta), meta=_facts(meta), status=status, amended=False)
+        if answer.get("status") == document and _facts(meta) == before.meta:
+            shown = replace(before, raw_meta=_slim(meta), status=status, amended=False)
         else:
             shown = self._parse(answer)
         known = self._objects.get(shown.meta.uid)

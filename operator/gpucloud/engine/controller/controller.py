@@ -263,6 +263,9 @@ class Controller(Generic[P, S, F]):
             shown = self._reconciler.store.put_written(stored, answer, document, status)
             self._tell_stored(key.uid)
             self._judge_write(key, status, document, shown.status)
+            if shown.meta != stored.meta:  # another bears the version that this was decided upon: was etcd restored?
+                self._outdated()
+                self._queue.add(key, Lane.PEOPLE)
         announces = plan.action is not None or plan.records_order
         self._report(key, stored, status, announces=announces)
         if announces:
@@ -337,6 +340,7 @@ class Controller(Generic[P, S, F]):
         event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
         if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
+            self._known(key.uid).differs_since = self._clock.mono()  # the answer is not recorded yet
             self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
         else:
             self._queue.add(key, Lane.PEOPLE)

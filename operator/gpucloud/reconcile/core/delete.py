@@ -13,7 +13,7 @@ from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.create import free_from, is_free
-from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
@@ -178,7 +178,8 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
 
 def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
     """Announce the destroying call, with the record that it is under way, and send it."""
-    return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.standing, f.now.mono).order)
+    order = orders.destroying(f.standing, f.now.mono).order or recorded(f)
+    return plan_action(f, f.subject.destroy, said, order=order)
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
@@ -191,17 +192,19 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
 def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Absent from a listing: believed when two agree that are young enough for all that was sent.
 
-    What was seen and that this process has not yet destroyed is destroyed all the same, where its name proves whose it is: the
-    cloud's answer about a missing one costs one call, and a listing may have left it out.
+    What was seen, or what no record tells of, and this process has not yet destroyed is destroyed all the same, where its name
+    proves whose it is: the cloud's answer about a missing one costs one call, and a listing may have left it out.
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
         return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
-    if not f.seen:
+    if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
     if attempt is None and marked:
         return prepare() or _send(f, deleting(f))
+    if f.unrecorded:
+        return _unrecorded(f, found)
     if f.state is OrderState.LOST:
         return release_finalizer(
             f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted."
@@ -213,12 +216,22 @@ def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     return plan_status(f, deleting(f), look_after=max(certain_from, f.now.mono))
 
 
+def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+    """No record tells what was ordered. An answer that nobody recorded may hide a success, which shows within a grace."""
+    attempt, needed = f.attempt(f.subject.destroy), f.memory.first_seen + f.limits.grace
+    needed = needed if attempt is None else max(needed, attempt.at)
+    if found.confirmed is None or found.confirmed < needed:
+        return plan_status(f, deleting(f), look_after=max(needed, f.now.mono))
+    return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
+
+
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
-    """No record shows that it ever was there. Where even the record is missing one listing is not enough: it may be partial."""
-    if f.unrecorded and found.confirmed is None:
-        return plan_status(f, deleting(f), look_after=f.now.mono)
+    """The record shows that it was never there. Another process's may be a restored one, from before the order was accepted."""
     if not is_free(f):
         return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
+    witnessed, shown_from = f.standing.own or f.memory.seen_new, f.memory.first_seen + f.limits.grace
+    if not witnessed and found.as_of < shown_from:
+        return plan_status(f, deleting(f), look_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
         return release_finalizer(f, Reason.GONE, f"{words} See that the account is not billed for it.")

@@ -193,8 +193,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def asked(self) -> Asked:
-        """What a person last asked for."""
-        return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT))
+        """What a person last asked for. An empty annotation asks for nothing: no status could record that it was answered."""
+        return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)
 
     @property
     def fresh_from(self) -> float:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
 from gpucloud.reconcile.plan import Plan
@@ -58,11 +58,10 @@ def plan_status(
             f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
             f"Last: {verdict.message}",
         )
-    reconcile_request = f.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT)
     fields: dict[str, Any] = {
         **_seen(f),
         "order": orders.withdrawn(f.standing) or recorded(f),
-        "last_handled_reconcile_at": reconcile_request or f.status.last_handled_reconcile_at,
+        "last_handled_reconcile_at": f.asked.reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,
         "progress_deadline_at": deadline,

@@ -77,7 +77,7 @@ class AccountStateFacts:
     @property
     def asked(self) -> Asked:
         """What a person last requested."""
-        return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT))
+        return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)
 
     def attempt(self, verb: Verb) -> Attempt | None:
         """Return the last call of this verb by this process."""
