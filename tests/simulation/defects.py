@@ -72,7 +72,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "a snapshot under way does not hold its VM": (
-        ("    return orders.being_made(order) or not snapshot.status.ready_to_use", "    return False"),
+        ("    return orders.being_made(snapshot.order) or not snapshot.status.ready_to_use", "    return False"),
     ),
     "a VM takes along a snapshot that another is made from": (
         ("if next(self.dependents_of_snapshot(snapshot), None) is not None:", "if False:"),
