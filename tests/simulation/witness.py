@@ -194,7 +194,13 @@ class Witness:
         held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
         # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
         blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
-        return bool(held) or blind or any(life.uid in owners for life in users)
+        return bool(held) or blind or any(life.uid in owners or self._has_adopted(life) for life in users)
+
+    def _has_adopted(self, life: Life) -> bool:
+        """Whether a GpuVpc has a VPC that nobody made for it: what is adopted needs the credential like what was made."""
+        state, vpcs = (life.status.get("order") or {}).get("state"), self._world.cloud.world.vpcs.table.rows()
+        adopts = life.kind == "GpuVpc" and life.spec.get("adoption") in {"IfExists", "Required"}
+        return adopts and state in {"Seen", "Destroying"} and any(row.name == life.spec.get("name") for row in vpcs)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""

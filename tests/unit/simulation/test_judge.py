@@ -23,6 +23,13 @@ def court():
     made.world._bury()
 
 
+def deletes_secret(court):
+    """Somebody deletes the Secret, on which a finalizer stands."""
+    path = "/api/v1/namespaces/team/secrets/key"
+    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
+    court.hands.call("DELETE", path)
+
+
 def test_an_order_that_is_recorded_and_guarded_is_fine(court):
     court.bought()
     assert court.oracles == []
@@ -118,9 +125,25 @@ def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
     court.world.cloud.end_vm("a-x", "acme", "Msc1")
     court.passes(60)
     court.world.cloud.notice()
-    path = "/api/v1/namespaces/team/secrets/key"
-    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
-    court.hands.call("DELETE", path)
+    deletes_secret(court)
+    assert court.judge.secret_is_going("team") == held
+
+
+@pytest.mark.parametrize(
+    ("adoption", "state", "name", "held"),
+    [
+        ("IfExists", "Seen", "acme", True),
+        ("Required", "Destroying", "acme", True),
+        ("Never", "Seen", "acme", False),
+        ("IfExists", "NotOrdered", "acme", False),
+        ("IfExists", "Seen", "acme-gone", False),
+    ],
+)
+def test_a_secret_is_held_for_a_vpc_that_was_adopted(court, adoption, state, name, held):
+    """Seeds 902776, 904029 and 906023: the last that needed the Secret was a GpuVpc with a VPC that it had not made."""
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", {"cluster": "Msc1", "name": name, "adoption": adoption})
+    court.writes(item | {"kind": "GpuVpc"}, order={"state": state, "name": name, "cluster": "Msc1", "id": "x"})
+    deletes_secret(court)
     assert court.judge.secret_is_going("team") == held
 
 
