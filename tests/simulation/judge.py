@@ -140,6 +140,7 @@ class Judge(Verdicts):
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""
         self.sometimes["etcd restored"] += 1
+        self.restored_at = self._world.loop.time()
         self.disturbed()
         self.written.restored()
         secrets = [item["metadata"] for item in self._world.api.objects("secrets")]

@@ -216,8 +216,9 @@ class Promises:
     def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be reached, a process that was paused, and an object that is. And a process that
-        has taken over meanwhile: nothing records when another's last listing came, so it counts from its own first look.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is, or that a restored
+        backup brought back unnoticed. And a process that has taken over meanwhile: nothing records when another's last listing
+        came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
         looking = self._looking.setdefault(process.name, world.loop.time())
@@ -229,7 +230,8 @@ class Promises:
             return
         for life in books.standing():
             paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
-            if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
+            excused = paused or world.judge.may_be_unnoticed(life)
+            if life.kind == kind and not excused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
 
     def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:

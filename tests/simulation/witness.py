@@ -5,6 +5,7 @@ What is excused stands beside each question, with the reason.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 
 
@@ -53,6 +55,7 @@ class Witness:
         self.sometimes: Counter[str] = Counter()
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
+        self.restored_at = -math.inf  # when etcd last went back in time
         self._secrets: dict[str, float] = {}  # by namespace: since when its Secret is being deleted
         self._sightings = Sightings()
         self._shown_to = Listings()
@@ -68,6 +71,13 @@ class Witness:
     def appeared(self, life: Life) -> float:
         """When this object came, or came back with a restored backup."""
         return self._appeared[life.uid]
+
+    def may_be_unnoticed(self, life: Life) -> bool:
+        """Whether an operator may not have noticed yet that this object came back with a restored backup, older than it was.
+
+        Documented (docs/how-to/disaster-recovery.md): one that runs through the restore may need two resyncs.
+        """
+        return life.restored and self._world.loop.time() - self.restored_at < RESTORED_SECONDS
 
     def secret_going_since(self, namespace: str) -> float | None:
         """Since when the Secret of a namespace is being deleted; None when it is not."""

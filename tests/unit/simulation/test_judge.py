@@ -696,6 +696,22 @@ def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("after", "found"), [(600.0, []), (900.0, ["blind"])])
+def test_an_operator_may_take_a_restored_object_for_old_news(court, after, found):
+    """Seed 902195: etcd went back to a status of before an outage, which the operator had written down meanwhile."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    backup = court.world.api.snapshot()
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(100.0)
+    court.judge.restoring()
+    court.world.api.restore(backup)
+    court.judge.restored()
+    court.passes(after)
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    assert court.oracles == found
+
+
 def test_what_is_being_deleted_must_go(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
