@@ -136,6 +136,7 @@ class Judge(Verdicts):
     def restoring(self) -> None:
         """Etcd is about to go back in time."""
         self.committed()
+        self._promises.restoring()
 
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""

@@ -739,6 +739,28 @@ def test_what_the_product_calls_an_exception_is_found(court, monkeypatch):
     assert court.oracles == ["exception"]
 
 
+@pytest.mark.parametrize(
+    ("who", "after", "found"),
+    [("operator-1.1", 3.0, []), ("operator-1.1", 5.0, ["lease"]), ("operator-2.1", 3.0, ["lease"])],
+)
+def test_who_held_the_lease_before_a_restore_may_act_until_its_next_renewal(who, after, found):
+    """Seed 910708: etcd went back to a time when another held the Lease, which the holder learned at its next renewal."""
+    lease = {"lease_namespace": "kube-system", "lease_duration_seconds": 6.0, "lease_renew_deadline_seconds": 4.0}
+    court = Court(replicas=2, leader_elect=True, lease_retry_period_seconds=1.5, **lease)
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    held = {"metadata": {"name": "gpucloud-operator"}, "spec": {"holderIdentity": "operator-0.1"}}
+    older = court.hands.call("POST", path, held)
+    backup = court.world.api.snapshot()
+    assert court.hands.call("PUT", f"{path}/gpucloud-operator", older | {"spec": {"holderIdentity": "operator-1.1"}})
+    court.judge.restoring()
+    court.world.api.restore(backup)
+    court.judge.restored()
+    court.passes(after)
+    court.judge.writes(Process(who), "PUT", "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms/a/status", "{}")
+    assert court.oracles == found
+    court.world._bury()
+
+
 def test_people_write_times_by_the_clock_of_the_operator_that_leads():
     """Seed 130471: the leader's clock was ahead, and each time that its owner accepted an absence was too early for it."""
     court = Court(replicas=2, leader_elect=True, lease_namespace="kube-system")
