@@ -193,7 +193,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "a VPC is destroyed with what is in it": (
         ("prepare=lambda: _emptied(f))", "prepare=lambda: None)"),
         (
-            "            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):",
+            "            if refers or (_ordered_in(vm, vpc, spec) and self._may_share_tenant(vm, vpc)):",
             "            if vm.spec is refers:",
         ),
     ),

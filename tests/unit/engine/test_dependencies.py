@@ -202,6 +202,7 @@ def a_vpc(reconcilers, **more):
 
 
 IN_IT = status("Running", "True", None, order=("x", "acme-train"))
+OVERDUE_IN_IT = status("DependencyNotReady", order=an_order("x", OrderState.OVERDUE, vpc="acme-train"))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +230,9 @@ IN_IT = status("Running", "True", None, order=("x", "acme-train"))
         ),
         ("GpuSnapshot", {"status": IN_IT}, "GpuSnapshot 'other'", "a snapshot lives in it"),
         ("GpuSnapshot", {}, None, "nothing ordered"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": OVERDUE_IN_IT}, None, "not ordered again: no deadlock"),
+        ("GpuVM", {"spec": BY_REF, "status": OVERDUE_IN_IT}, "GpuVM 'other'", "it refers to it"),
+        ("GpuSnapshot", {"status": OVERDUE_IN_IT}, None, "its VM is gone: no listing has shown it for ten graces"),
     ],
 )
 async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):

@@ -153,10 +153,10 @@ class Listers:
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
-            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):
+            if refers or (_ordered_in(vm, vpc, spec) and self._may_share_tenant(vm, vpc)):
                 yield _display_name(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots.indexed(here):
-            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._may_share_tenant(snapshot, vpc):
+            if snapshot.meta.has_finalizer and _ordered_in(snapshot, vpc, spec) and self._may_share_tenant(snapshot, vpc):
                 yield _display_name(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
@@ -319,11 +319,11 @@ def _leads_to(there: SnapshotSource, here: Identity) -> bool:
     return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
 
 
-def _ordered_in(stored: CachedObject[Any, Any], vpc: GpuVpcSpec) -> bool:
+def _ordered_in(stored: CachedObject[Any, Any], vpc: Vpc, spec: GpuVpcSpec) -> bool:
     order = stored.order
-    if order is None or not orders.may_exist(order):
+    if order is None or not _may_come(stored, vpc):
         return False
-    return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
+    return same_cluster(order.cluster, spec.cluster) and order.vpc == spec.name
 
 
 def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
@@ -334,29 +334,28 @@ def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
 
 def _is_being_taken(snapshot: Snapshot, vm: Vm) -> bool:
     """Whether a snapshot was ordered and is not finished. Until then it needs its VM, even if paused or stalled."""
-    if not _is_under_way(snapshot, vm):
+    if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not _may_come(snapshot, vm):
         return False
     return orders.being_made(snapshot.order) or not snapshot.status.ready_to_use
 
 
 def _is_being_made(vm: Vm, snapshot: Snapshot) -> bool:
     """Whether a VM was ordered and has not come up yet. Until then it needs the snapshot that its disk is made from."""
-    if not _is_under_way(vm, snapshot):
+    if vm.meta.deleting or not vm.meta.has_finalizer or not _may_come(vm, snapshot):
         return False
     if orders.being_made(vm.order):
         return True
     return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
 
 
-def _is_under_way(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any]) -> bool:
-    """Whether what was ordered for an object may exist, or is ordered again.
+def _may_come(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any]) -> bool:
+    """Whether what was ordered for an object exists, may yet come, or is ordered again.
 
     An overdue order is not repeated with what is being deleted: if that waited for it, both would wait for ever.
     """
     order = dependent.order
-    if dependent.meta.deleting or not dependent.meta.has_finalizer or not orders.may_exist(order):
-        return False
-    return not needed.meta.deleting or order is None or order.state is not OrderState.OVERDUE
+    overdue = order is not None and order.state is OrderState.OVERDUE
+    return orders.may_exist(order) and not (overdue and needed.meta.deleting)
 
 
 def _display_name(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
