@@ -40,6 +40,7 @@ class Guarding:
     def __init__(self, world: World) -> None:
         self._world = world
         self._passed: defaultdict[str, dict[str, Departure]] = defaultdict(dict)  # by process and UID
+        self._begun: set[tuple[str, str]] = set()  # process and UID of what was destroyed under a release
         self._released: defaultdict[str, list[tuple[float, datetime]]] = defaultdict(
             list
         )  # by namespace: until when, and up to
@@ -85,7 +86,10 @@ class Guarding:
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
     def destroys(self, process: Process, name: str) -> None:
-        """A process sends DestroyServer."""
+        """A process sends DestroyServer.
+
+        Excused: a destruction that it has begun under a release is begun, and its call repeated, whatever is said since.
+        """
         if not self.on:
             return
         for row, maker in self._vms():
@@ -93,10 +97,12 @@ class Guarding:
             if name_of(row) != name or life is None or row.leaving or "deletionTimestamp" not in life.last["metadata"]:
                 continue
             if self._is_released(life):
+                self._begun.add((process.name, life.uid))
                 continue
             if life.uid in self._held:
                 self._world.judge.found("guard", f"{name!r} was destroyed by {process.name}, though {life.name} is held")
-            self._lets_pass(process, life)
+            if (process.name, life.uid) not in self._begun:
+                self._lets_pass(process, life)
 
     def _lets_pass(self, process: Process, life: Life) -> None:
         passed = self._passed[process.name]
