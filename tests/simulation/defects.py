@@ -72,7 +72,7 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "a snapshot under way does not hold its VM": (
-        ("    return orders.being_made(order) or not snapshot.status.ready_to_use", "    return False"),
+        ("    return orders.being_made(snapshot.order) or not snapshot.status.ready_to_use", "    return False"),
     ),
     "a VM takes along a snapshot that another is made from": (
         ("if next(self.dependents_of_snapshot(snapshot), None) is not None:", "if False:"),
@@ -193,7 +193,7 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "a VPC is destroyed with what is in it": (
         ("prepare=lambda: _emptied(f))", "prepare=lambda: None)"),
         (
-            "            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):",
+            "            if refers or (_ordered_in(vm, vpc, spec) and self._may_share_tenant(vm, vpc)):",
             "            if vm.spec is refers:",
         ),
     ),

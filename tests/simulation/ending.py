@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from simulation.books import TABLES
 from simulation.cloud import name_of
 from simulation.sightings import SECRET_SECONDS
+from simulation.witness import RESTORED_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
-RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it

@@ -40,9 +40,11 @@ class Guarding:
     def __init__(self, world: World) -> None:
         self._world = world
         self._passed: defaultdict[str, dict[str, Departure]] = defaultdict(dict)  # by process and UID
+        self._begun: set[tuple[str, str]] = set()  # process and UID of what was destroyed under a release
         self._released: defaultdict[str, list[tuple[float, datetime]]] = defaultdict(
             list
         )  # by namespace: until when, and up to
+        self._released_since: dict[str, float] = {}  # by UID of a GpuVM that has entered deletion
         self._held: set[str] = set()  # UIDs of those that an operator's status calls held
 
     @property
@@ -59,6 +61,13 @@ class Guarding:
         stamp = self._stamp((meta.get("annotations") or {}).get(RELEASE))
         if stamp is not None:
             self._released[meta["name"]].append((self._world.loop.time(), stamp))
+        self._note_releases()
+
+    def _note_releases(self) -> None:
+        """Note since when each deletion has been released."""
+        lives = [self._life(one.uid) for one in self._departures()] if self.on else []
+        since = {life.uid: self._released_since.get(life.uid, self._world.loop.time()) for life in lives if self._says_so(life)}
+        self._released_since = since
 
     # What an operator does.
 
@@ -66,17 +75,21 @@ class Guarding:
         """An object has changed."""
         if not self.on or life.kind != "GpuVM":
             return
+        self._note_releases()
         if self._is_released(life) or life.keeps() or life.now is None or life.tampered:
             self._held.discard(life.uid)
         elif by_operator and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
             self._world.judge.sometimes["deletion held"] += 1
-            among = [one for one in self._departures() if not self._is_released(self._life(one.uid))]
+            among = [one for one in self._departures() if not self._is_known_as_released(one.uid)]
             if not self._is_crowd(self._departure(life), among):
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
     def destroys(self, process: Process, name: str) -> None:
-        """A process sends DestroyServer."""
+        """A process sends DestroyServer.
+
+        Excused: a destruction that it has begun under a release is begun, and its call repeated, whatever is said since.
+        """
         if not self.on:
             return
         for row, maker in self._vms():
@@ -84,10 +97,12 @@ class Guarding:
             if name_of(row) != name or life is None or row.leaving or "deletionTimestamp" not in life.last["metadata"]:
                 continue
             if self._is_released(life):
+                self._begun.add((process.name, life.uid))
                 continue
             if life.uid in self._held:
                 self._world.judge.found("guard", f"{name!r} was destroyed by {process.name}, though {life.name} is held")
-            self._lets_pass(process, life)
+            if (process.name, life.uid) not in self._begun:
+                self._lets_pass(process, life)
 
     def _lets_pass(self, process: Process, life: Life) -> None:
         passed = self._passed[process.name]
@@ -200,19 +215,29 @@ class Guarding:
                 return True
         return False
 
+    def _is_known_as_released(self, uid: str) -> bool:
+        """Whether every operator must know that a deletion was released: it was released so long ago that all have read it."""
+        since = self._released_since.get(uid)
+        return since is not None and self._world.loop.time() - since > READ_SECONDS
+
     def _is_released(self, life: Life) -> bool:
-        """Whether a person has said that this deletion was meant, on the object or on its namespace.
+        """Whether an operator may know that a person has said that this deletion was meant.
 
         What a namespace said lately counts: an operator reads it every few seconds.
         """
+        lately = [was for until, was in self._released[life.namespace] if self._world.loop.time() - until < READ_SECONDS]
+        entered = life.last["metadata"].get("deletionTimestamp")
+        return self._says_so(life) or (entered is not None and any(_time(entered) <= was for was in lately))
+
+    def _says_so(self, life: Life) -> bool:
+        """Whether the object, or its namespace, says now that this deletion was meant."""
         meta = life.last["metadata"]
         if self._stamp((meta.get("annotations") or {}).get(RELEASE)) is not None:
             return True
         namespace = self._world.actors.admin.get(f"/api/v1/namespaces/{meta['namespace']}") or {}
         stamp = self._stamp((namespace.get("metadata", {}).get("annotations") or {}).get(RELEASE))
         entered = meta.get("deletionTimestamp")
-        lately = [was for until, was in self._released[meta["namespace"]] if self._world.loop.time() - until < READ_SECONDS]
-        return entered is not None and any(one is not None and _time(entered) <= one for one in (stamp, *lately))
+        return entered is not None and stamp is not None and _time(entered) <= stamp
 
     def _stamp(self, text: str | None) -> datetime | None:
         if not text:

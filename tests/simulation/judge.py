@@ -136,10 +136,12 @@ class Judge(Verdicts):
     def restoring(self) -> None:
         """Etcd is about to go back in time."""
         self.committed()
+        self._promises.restoring()
 
     def restored(self) -> None:
         """It has gone back: what is not there any more has vanished, what has come back is there again."""
         self.sometimes["etcd restored"] += 1
+        self.restored_at = self._world.loop.time()
         self.disturbed()
         self.written.restored()
         secrets = [item["metadata"] for item in self._world.api.objects("secrets")]

@@ -57,6 +57,7 @@ class Promises:
         self._asked: dict[str, _Asked] = {}  # by UID: since when orders that made nothing are counted
         self._looking: dict[str, float] = {}  # when a process first listed anything, by its name
         self._made_from: dict[str, str] = {}  # UID of a GpuVM, to the snapshot that its disk is made from
+        self._before_restore: tuple[str, float] = ("", 0.0)  # who held the Lease when etcd went back in time, and when that was
 
     def sent(self, process: Process, operation: str, request: Request, name: str) -> None:
         """An operator sends a call that changes the cloud."""
@@ -134,10 +135,20 @@ class Promises:
         return [lives[maker] for maker in makers if maker in lives]
 
     def led(self, process: Process, what: str) -> None:
-        """With a Lease, whoever sends a changing call, or a write of an object, holds it at that moment."""
-        lease = self._lease()
+        """With a Lease, whoever sends a changing call, or a write of an object, holds it at that moment.
+
+        Excused: until its next renewal nobody can tell a holder that etcd has gone back to a time when another held it.
+        """
+        lease, (holder, restored_at) = self._lease(), self._before_restore
+        deadline = self._world.scenario.settings.lease_renew_deadline_seconds
+        if holder == process.name and self._world.loop.time() - restored_at < deadline:
+            return
         if lease is not None and lease.get("holderIdentity") not in {process.name, "", None}:
             self._found("lease", f"{process.name} sent {what} while {lease['holderIdentity']} held the Lease")
+
+    def restoring(self) -> None:
+        """Etcd is about to go back in time, and the Lease with it."""
+        self._before_restore = (str((self._lease() or {}).get("holderIdentity") or ""), self._world.loop.time())
 
     def is_leader(self, process: Process) -> bool:
         """Whether this process holds the Lease."""
@@ -216,8 +227,9 @@ class Promises:
     def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.
 
-        Excused: an apiserver that could not be reached, a process that was paused, and an object that is. And a process that
-        has taken over meanwhile: nothing records when another's last listing came, so it counts from its own first look.
+        Excused: an apiserver that could not be reached, a process that was paused, and an object that is, or that a restored
+        backup brought back unnoticed. And a process that has taken over meanwhile: nothing records when another's last listing
+        came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
         looking = self._looking.setdefault(process.name, world.loop.time())
@@ -229,7 +241,8 @@ class Promises:
             return
         for life in books.standing():
             paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
-            if life.kind == kind and not paused and not life.deleting and life.ready.startswith("True/"):
+            excused = paused or world.judge.may_be_unnoticed(life)
+            if life.kind == kind and not excused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
 
     def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 
 
@@ -57,6 +58,7 @@ class Witness:
         self.sometimes: Counter[str] = Counter()
         self.vanished: dict[str, float] = {}  # when what was made for an object was destroyed, by its UID
         self.last_disturbance = 0.0
+        self.restored_at = -math.inf  # when etcd last went back in time
         self._secrets: dict[str, float] = {}  # by namespace: since when its Secret is being deleted
         self._sightings = Sightings()
         self._shown_to = Listings()
@@ -72,6 +74,13 @@ class Witness:
     def appeared(self, life: Life) -> float:
         """When this object came, or came back with a restored backup."""
         return self._appeared[life.uid]
+
+    def may_be_unnoticed(self, life: Life) -> bool:
+        """Whether an operator may not have noticed yet that this object came back with a restored backup, older than it was.
+
+        Documented (docs/how-to/disaster-recovery.md): one that runs through the restore may need two resyncs.
+        """
+        return life.restored and self._world.loop.time() - self.restored_at < RESTORED_SECONDS
 
     def secret_going_since(self, namespace: str) -> float | None:
         """Since when the Secret of a namespace is being deleted; None when it is not."""
@@ -215,7 +224,13 @@ class Witness:
         held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
         # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
         blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
-        return bool(held) or blind or any(life.uid in owners for life in users)
+        return bool(held) or blind or any(life.uid in owners or self._has_adopted(life) for life in users)
+
+    def _has_adopted(self, life: Life) -> bool:
+        """Whether a GpuVpc has a VPC that nobody made for it: what is adopted needs the credential like what was made."""
+        state, vpcs = (life.status.get("order") or {}).get("state"), self._world.cloud.world.vpcs.table.rows()
+        adopts = life.kind == "GpuVpc" and life.spec.get("adoption") in {"IfExists", "Required"}
+        return adopts and state in {"Seen", "Destroying"} and any(row.name == life.spec.get("name") for row in vpcs)
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""

@@ -292,6 +292,20 @@ async def test_one_annotation_on_a_namespace_releases_what_entered_deletion_befo
     assert "is older than this deletion" in await it.message("vm-4")
 
 
+async def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_back(make):
+    it = await crowded(make)
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert await it.destroy("vm-0")
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2025-12-31T23:00:00Z"}
+    it.reconcilers.clock.now += 60
+    for number in range(4, 8):
+        it.leave(f"vm-{number}", at=30, namespace="a")
+    assert not await it.destroy("vm-4")
+    for number in (0, 2):
+        it.leave(f"vm-{number}", namespace="a")
+    assert [await it.destroy(f"vm-{number}") for number in (2, 0)] == [False, True]
+
+
 async def test_after_a_restart_every_release_is_read_before_anything_is_held(make):
     it = make()
     for number in range(8):

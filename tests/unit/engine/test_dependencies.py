@@ -13,6 +13,7 @@ NOW = 1000.0
 BY_REF = {"vpc": None, "vpcRef": {"name": "net"}}
 PAUSED = {"annotations": {"gpucloud.dev/paused": "true"}}
 REFUSED = an_order("x", OrderState.REFUSED)
+OVERDUE = an_order("x", OrderState.OVERDUE)
 FROM_SNAPSHOT = {"image": {"snapshotRef": {"name": "golden"}}}
 
 
@@ -201,6 +202,7 @@ def a_vpc(reconcilers, **more):
 
 
 IN_IT = status("Running", "True", None, order=("x", "acme-train"))
+OVERDUE_IN_IT = status("DependencyNotReady", order=an_order("x", OrderState.OVERDUE, vpc="acme-train"))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +230,9 @@ IN_IT = status("Running", "True", None, order=("x", "acme-train"))
         ),
         ("GpuSnapshot", {"status": IN_IT}, "GpuSnapshot 'other'", "a snapshot lives in it"),
         ("GpuSnapshot", {}, None, "nothing ordered"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": OVERDUE_IN_IT}, None, "not ordered again: no deadlock"),
+        ("GpuVM", {"spec": BY_REF, "status": OVERDUE_IN_IT}, "GpuVM 'other'", "it refers to it"),
+        ("GpuSnapshot", {"status": OVERDUE_IN_IT}, None, "its VM is gone: no listing has shown it for ten graces"),
     ],
 )
 async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):
@@ -263,6 +268,7 @@ async def test_a_vpc_that_stays_asks_for_nobody(reconcilers):
         ({"status": status("Stalled", order="x")}, True, "it is being taken, and a person is needed"),
         ({"status": status("Creating", order="x"), "meta": PAUSED}, True, "it is being taken, and paused"),
         ({"status": status("DependencyNotReady", order=REFUSED)}, False, "it waits itself: no deadlock"),
+        ({"status": status("DependencyNotReady", order=OVERDUE)}, False, "seed 901011: it is not ordered again: no deadlock"),
         ({"status": status("Creating", order="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
         ({"status": status("Creating", order="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
         ({"status": status("Creating", order="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
@@ -305,6 +311,7 @@ async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(reconcilers,
         ({"status": status("Running", "True", None, order="x", settledGeneration=1)}, False),
         ({"status": status("CreateFailed", progress="Stalled", order="x", state="CREATE_FAILED")}, False),
         ({"status": status("DependencyNotReady", order=REFUSED)}, False),
+        ({"status": status("DependencyNotReady", order=OVERDUE)}, False),
         ({"status": status("Creating", order="x"), "meta": GOING}, False),
         ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
     ],

@@ -272,6 +272,37 @@ def test_a_release_that_was_taken_back_may_be_known_for_a_moment(court, after, f
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("who", "found"), [("operator-0.1", []), ("operator-0.2", ["guard"])])
+def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_back(court, who, found):
+    """Seed 920002: the first call was lost on its way, and sent again by the process that had begun."""
+    it = court(brake_price_per_hour=1.0)
+    deleted(it, "a")
+    it.judge.guarding.release_all()
+    it.sends("DestroyServer", "cloud-lost", Id="a-x", Namespace="acme", Cluster="Msc1")
+    it.world.deeds.release("team", "2025-12-31T23:00:00Z")
+    it.passes(30.0)
+    it.operator = Process(who)
+    it.destroys("a-x")
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize("where", ["namespace", "object"])
+@pytest.mark.parametrize(("after", "found"), [(5.0, []), (30.0, ["guard"])])
+def test_a_release_may_be_unknown_for_a_moment(court, where, after, found):
+    """Seeds 902278 and 905699: an operator held one VM, and had not read yet that the other was released a moment before."""
+    it = court(brake_vms=1)
+    items = [deleted(it, name) for name in ("a", "b")]
+    it.passes(60.0)
+    if where == "namespace":
+        it.judge.guarding.release_all()
+    else:
+        it.world.actors.owner.annotate(items[0], brake_released_at="2026-01-01T00:00:00Z")
+    it.passes(after)
+    third = deleted(it, "c") if where == "namespace" else items[1]
+    it.writes(third, deletionHeldAt="2026-01-01T00:00:00Z")
+    assert it.oracles == found
+
+
 def test_what_is_held_is_not_destroyed_by_another_process_either(court):
     it = court(brake_vms=1)
     items = [deleted(it, name) for name in ("a", "b")]

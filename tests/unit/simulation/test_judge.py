@@ -23,6 +23,13 @@ def court():
     made.world._bury()
 
 
+def deletes_secret(court):
+    """Somebody deletes the Secret, on which a finalizer stands."""
+    path = "/api/v1/namespaces/team/secrets/key"
+    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
+    court.hands.call("DELETE", path)
+
+
 def test_an_order_that_is_recorded_and_guarded_is_fine(court):
     court.bought()
     assert court.oracles == []
@@ -133,9 +140,25 @@ def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
     court.world.cloud.end_vm("a-x", "acme", "Msc1")
     court.passes(60)
     court.world.cloud.notice()
-    path = "/api/v1/namespaces/team/secrets/key"
-    court.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
-    court.hands.call("DELETE", path)
+    deletes_secret(court)
+    assert court.judge.secret_is_going("team") == held
+
+
+@pytest.mark.parametrize(
+    ("adoption", "state", "name", "held"),
+    [
+        ("IfExists", "Seen", "acme", True),
+        ("Required", "Destroying", "acme", True),
+        ("Never", "Seen", "acme", False),
+        ("IfExists", "NotOrdered", "acme", False),
+        ("IfExists", "Seen", "acme-gone", False),
+    ],
+)
+def test_a_secret_is_held_for_a_vpc_that_was_adopted(court, adoption, state, name, held):
+    """Seeds 902776, 904029 and 906023: the last that needed the Secret was a GpuVpc with a VPC that it had not made."""
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", {"cluster": "Msc1", "name": name, "adoption": adoption})
+    court.writes(item | {"kind": "GpuVpc"}, order={"state": state, "name": name, "cluster": "Msc1", "id": "x"})
+    deletes_secret(court)
     assert court.judge.secret_is_going("team") == held
 
 
@@ -711,6 +734,22 @@ def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("after", "found"), [(600.0, []), (900.0, ["blind"])])
+def test_an_operator_may_take_a_restored_object_for_old_news(court, after, found):
+    """Seed 902195: etcd went back to a status of before an outage, which the operator had written down meanwhile."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    backup = court.world.api.snapshot()
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(100.0)
+    court.judge.restoring()
+    court.world.api.restore(backup)
+    court.judge.restored()
+    court.passes(after)
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    assert court.oracles == found
+
+
 def test_what_is_being_deleted_must_go(court):
     item = court.bought()
     court.world.actors.owner.delete(item)
@@ -736,6 +775,28 @@ def test_what_the_product_calls_an_exception_is_found(court, monkeypatch):
     monkeypatch.setattr(SimulatedLog, "world", court.world)
     SimulatedLog(None, None, None).exception("pass failed", name="a")
     assert court.oracles == ["exception"]
+
+
+@pytest.mark.parametrize(
+    ("who", "after", "found"),
+    [("operator-1.1", 3.0, []), ("operator-1.1", 5.0, ["lease"]), ("operator-2.1", 3.0, ["lease"])],
+)
+def test_who_held_the_lease_before_a_restore_may_act_until_its_next_renewal(who, after, found):
+    """Seed 910708: etcd went back to a time when another held the Lease, which the holder learned at its next renewal."""
+    lease = {"lease_namespace": "kube-system", "lease_duration_seconds": 6.0, "lease_renew_deadline_seconds": 4.0}
+    court = Court(replicas=2, leader_elect=True, lease_retry_period_seconds=1.5, **lease)
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    held = {"metadata": {"name": "gpucloud-operator"}, "spec": {"holderIdentity": "operator-0.1"}}
+    older = court.hands.call("POST", path, held)
+    backup = court.world.api.snapshot()
+    assert court.hands.call("PUT", f"{path}/gpucloud-operator", older | {"spec": {"holderIdentity": "operator-1.1"}})
+    court.judge.restoring()
+    court.world.api.restore(backup)
+    court.judge.restored()
+    court.passes(after)
+    court.judge.writes(Process(who), "PUT", "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms/a/status", "{}")
+    assert court.oracles == found
+    court.world._bury()
 
 
 def test_people_write_times_by_the_clock_of_the_operator_that_leads():

@@ -153,10 +153,10 @@ class Listers:
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
             refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
-            if refers or (_ordered_in(vm, spec) and self._may_share_tenant(vm, vpc)):
+            if refers or (_ordered_in(vm, vpc, spec) and self._may_share_tenant(vm, vpc)):
                 yield _display_name(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots.indexed(here):
-            if snapshot.meta.has_finalizer and _ordered_in(snapshot, spec) and self._may_share_tenant(snapshot, vpc):
+            if snapshot.meta.has_finalizer and _ordered_in(snapshot, vpc, spec) and self._may_share_tenant(snapshot, vpc):
                 yield _display_name(gpusnapshot.KIND, snapshot, vpc)
 
     def dependents_of_vm(self, vm: Vm) -> Iterator[str]:
@@ -165,7 +165,7 @@ class Listers:
         refers_here = RefersTo(gpuvm.KIND, vm.meta.namespace, vm.meta.name)
         for snapshot in self.snapshots.indexed(refers_here, *(() if here is None else (MadeFrom(here.name),))):
             spec = snapshot.spec
-            if spec is None or not _is_being_taken(snapshot):
+            if spec is None or not _is_being_taken(snapshot, vm):
                 continue
             refers = spec.vm_ref is not None and _same(snapshot, vm, spec.vm_ref.name)
             names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
@@ -178,7 +178,7 @@ class Listers:
         refers_here = RefersTo(gpusnapshot.KIND, snapshot.meta.namespace, snapshot.meta.name)
         for vm in self.vms.indexed(refers_here, *(() if here is None else (MadeFrom(here.name),))):
             image = vm.spec.image if vm.spec is not None else None
-            if image is None or not _is_being_made(vm):
+            if image is None or not _is_being_made(vm, snapshot):
                 continue
             refers = image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
             if refers or (image.snapshot is not None and self._names_snapshot(vm, image.snapshot, snapshot)):
@@ -319,11 +319,11 @@ def _leads_to(there: SnapshotSource, here: Identity) -> bool:
     return same_cluster(there.cluster, here.cluster) and there.name == here.name and here.vpc in {"", there.vpc}
 
 
-def _ordered_in(stored: CachedObject[Any, Any], vpc: GpuVpcSpec) -> bool:
+def _ordered_in(stored: CachedObject[Any, Any], vpc: Vpc, spec: GpuVpcSpec) -> bool:
     order = stored.order
-    if order is None or not orders.may_exist(order):
+    if order is None or not _may_come(stored, vpc):
         return False
-    return same_cluster(order.cluster, vpc.cluster) and order.vpc == vpc.name
+    return same_cluster(order.cluster, spec.cluster) and order.vpc == spec.name
 
 
 def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
@@ -332,22 +332,30 @@ def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
     return image is not None and image.snapshot_ref is not None and _same(vm, snapshot, image.snapshot_ref.name)
 
 
-def _is_being_taken(snapshot: Snapshot) -> bool:
+def _is_being_taken(snapshot: Snapshot, vm: Vm) -> bool:
     """Whether a snapshot was ordered and is not finished. Until then it needs its VM, even if paused or stalled."""
-    order = snapshot.order
-    if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not orders.may_exist(order):
+    if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not _may_come(snapshot, vm):
         return False
-    return orders.being_made(order) or not snapshot.status.ready_to_use
+    return orders.being_made(snapshot.order) or not snapshot.status.ready_to_use
 
 
-def _is_being_made(vm: Vm) -> bool:
+def _is_being_made(vm: Vm, snapshot: Snapshot) -> bool:
     """Whether a VM was ordered and has not come up yet. Until then it needs the snapshot that its disk is made from."""
-    order = vm.order
-    if vm.meta.deleting or not vm.meta.has_finalizer or not orders.may_exist(order):
+    if vm.meta.deleting or not vm.meta.has_finalizer or not _may_come(vm, snapshot):
         return False
-    if orders.being_made(order):
+    if orders.being_made(vm.order):
         return True
     return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
+
+
+def _may_come(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any]) -> bool:
+    """Whether what was ordered for an object exists, may yet come, or is ordered again.
+
+    An overdue order is not repeated with what is being deleted: if that waited for it, both would wait for ever.
+    """
+    order = dependent.order
+    overdue = order is not None and order.state is OrderState.OVERDUE
+    return orders.may_exist(order) and not (overdue and needed.meta.deleting)
 
 
 def _display_name(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
