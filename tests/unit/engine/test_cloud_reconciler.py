@@ -6,6 +6,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+from gpucloud.engine.kinds.request import Gathered
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name
@@ -80,6 +81,15 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is None
     assert (old.client.calls, new.client.calls) == ([], [])
     assert (await reconcilers.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
+
+
+async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(reconcilers):
+    reconcilers.put("GpuVM")
+    gathered = reconcilers.vms.store.entries.part("u-train", Gathered)
+    for action, kept in ((Verb.CREATE, True), (None, False)):
+        await reconcilers.facts("GpuVM")
+        reconcilers.vms.requeue_after("u-train", Plan(action=action))
+        assert (gathered.stored is not None) is kept
 
 
 LEAVES = {"leaving": True}

@@ -10,7 +10,8 @@ from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Set
+    from collections.abc import Collection, Mapping
+    from collections.abc import Set as AbstractSet
 
 R = TypeVar("R")
 
@@ -73,7 +74,7 @@ class ClusterRecords(Generic[R]):
             self.doubted_since = began
         return self.doubted_since is not None
 
-    def note_missing(self, missing: Set[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
+    def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
         """Update which watched records are missing, since when, and which missing records returned."""
         began = self.as_of or 0.0
         back = {here: began for here in self.missed if here not in missing}

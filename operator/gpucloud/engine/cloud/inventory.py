@@ -346,7 +346,7 @@ class Inventory(Generic[R]):
         return self._uids(cluster) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
-        records = self._by_identity(items, cluster)
+        records = _shared(self._by_identity(items, cluster), cached.records)
         was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
         vanished, expected = self._vanished(cached, cluster, records)
         implausible = is_implausible(vanished, expected)
@@ -401,3 +401,8 @@ class Inventory(Generic[R]):
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
+
+
+def _shared(records: dict[Identity, tuple[R, ...]], before: Mapping[Identity, tuple[R, ...]]) -> dict[Identity, tuple[R, ...]]:
+    """Return these records, but the records of before where they are equal: two listings are kept, and most records stay."""
+    return {here: known if (known := before.get(here)) == found else found for here, found in records.items()}

@@ -271,6 +271,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
         """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
+        if plan.action is None:
+            request.forget(self.store.entries, uid)
         inventories = self._watches.inventories(uid)
         for inventory in inventories:
             inventory.expect_change(uid, plan.pending)
