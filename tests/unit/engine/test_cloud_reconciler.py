@@ -115,8 +115,10 @@ async def test_a_name_that_is_taken_while_the_order_waits_is_not_ordered(reconci
     The cloud refused it with a 500, which may hide a success, so the stranger's VM passed for what was ordered.
     """
     reconcilers.put("GpuVM", spec={"vmName": "main"})
+    here = (await reconcilers.facts("GpuVM")).identity
+    reconcilers.session.vms.seen[here] = Absent(NOW, NOW, NOW)
     facts = await reconcilers.intend("GpuVM")
-    reconcilers.session.vms.seen[facts.identity] = shown
+    reconcilers.session.vms.seen[here] = shown
     assert (await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None) is sent
     assert bool(reconcilers.session.client.calls) is sent
 

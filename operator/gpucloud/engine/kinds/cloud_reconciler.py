@@ -30,9 +30,10 @@ from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed, steps
+from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
-from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import CREATES, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placed
@@ -171,7 +172,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
-        """Return the facts for the decision; read from the apiserver only if the resource may be created.
+        """Return the facts for the decision; read from the apiserver only if the resource may be created by what is listed now.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -185,7 +186,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             gathered = self.store.entries.part(stored.meta.uid, request.Gathered)
             gathered.stored, gathered.session = stored, account.session
             facts = self.facts(stored, spec, account, self._common(stored, spec, account))
-            if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
+            if facts.meta.deleting or facts.seen or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self._account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile

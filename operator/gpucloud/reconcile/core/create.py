@@ -53,6 +53,11 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
     return f.found.as_of >= free_from(f)
 
 
+def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether the last listing proves that the name is free, and is fresh enough for what is asked for now."""
+    return isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from and is_free(f)
+
+
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The cloud refused this very generation before this process started: one attempt is enough.
 
@@ -75,7 +80,7 @@ def _asked_again(f: CloudFacts[Any, Any, Any]) -> bool:
 
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The last listing is too old to show that the name is free, or stands alone where two must agree."""
-    if isinstance(f.found, Absent) and f.found.as_of >= f.fresh_from and is_free(f):
+    if is_proven_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
     if isinstance(f.found, Absent) and orders.was_seen(f.order):  # adopted once, which the spec forbids by now
