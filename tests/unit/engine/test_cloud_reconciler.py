@@ -1,5 +1,7 @@
 """What the rooms of VM, VPC and snapshot share: whose credential looks, who is woken, and what one credential may conclude."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -81,6 +83,28 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is None
     assert (old.client.calls, new.client.calls) == ([], [])
     assert (await reconcilers.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
+
+
+@pytest.mark.parametrize("coming", [True, False])
+async def test_a_new_object_is_woken_by_the_listing_that_it_needs_if_one_is_about_to_come(reconcilers, coming):
+    reconcilers.session.vms.coming = coming
+    reconcilers.clock.now += 1
+    new = reconcilers.put("GpuVM", meta={"finalizers": []})
+    reconcilers.session.vms.looks.clear()
+    assert reconcilers.vms.defers_to_listing(new) is coming
+    assert reconcilers.session.vms.looks == ([("u-train", reconcilers.clock.now)] if coming else [])
+
+
+async def test_an_object_that_was_looked_at_or_had_our_finalizer_or_goes_defers_to_no_listing(reconcilers):
+    reconcilers.clock.now += 1
+    assert not reconcilers.vms.defers_to_listing(reconcilers.put("GpuVM", "old"))
+    new = reconcilers.put("GpuVM", meta={"finalizers": []})
+    assert not reconcilers.vms.defers_to_listing(replace(new, meta=replace(new.meta, deleting=True)))
+    await reconcilers.facts("GpuVM")
+    assert not reconcilers.vms.defers_to_listing(new)
+    other = reconcilers.put("GpuVM", "other", meta={"finalizers": []})
+    reconcilers.session.vms.as_of = reconcilers.clock.now
+    assert not reconcilers.vms.defers_to_listing(other), "the listing is there"
 
 
 async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(reconcilers):

@@ -193,6 +193,13 @@ class Inventory(Generic[R]):
             return Unknown(began, UnknownReason.IMPLAUSIBLE)
         return Listed(records, began)
 
+    def awaits_listing(self, uid: str, not_before: float) -> bool:
+        """Whether the listing of the object's cluster that began at ``not_before`` (mono) or later is about to come."""
+        identity = self._watched.get(uid)
+        if identity is None or self.has_listed_since(uid, not_before):
+            return False
+        return self._cached[identity.cluster].failures == 0
+
     def last_duration(self, cluster: str) -> float:
         """Return the seconds that the last listing took, at most the longest backoff: the process may have been suspended."""
         cached = self._cached.get(cluster)
@@ -242,7 +249,10 @@ class Inventory(Generic[R]):
             self._cached[identity.cluster].trigger.set()
 
     def expect_end(self, uid: str) -> None:
-        """Until the object is reconciled next, wake it only when the number of its records changes: they are to go."""
+        """Until the object is reconciled next, wake it only when two listings in a row lack its records, or show others.
+
+        The records are to go, and only two listings prove that they are gone. After the first one, the second follows at once.
+        """
         if uid in self._watched:
             self._going.add(uid)
 
@@ -364,14 +374,18 @@ class Inventory(Generic[R]):
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
+        if any(cached.missed.get(self._watched[uid]) == 1 for uid in self._going):
+            cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        return [uid for uid in self._uids(cluster) if self._concerns(uid, before, records)]
+        return [uid for uid in self._uids(cluster) if self._concerns(uid, cached)]
 
-    def _concerns(self, uid: str, before: Mapping[Identity, tuple[R, ...]], records: Mapping[Identity, tuple[R, ...]]) -> bool:
-        """Whether the change from one listing to the next concerns this object."""
-        was, now = (find(listed, self._watched[uid]) for listed in (before, records))
-        return was != now and not (uid in self._going and len(was) == len(now))
+    def _concerns(self, uid: str, cached: ClusterRecords[R]) -> bool:
+        """Whether the change from the listing before to the last one concerns this object."""
+        was, now = (find(listed, self._watched[uid]) for listed in (cached.before, cached.records))
+        if uid not in self._going:
+            return was != now
+        return len(was) != len(now) if now else cached.missed.get(self._watched[uid]) == 2
 
     def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
         records: dict[Identity, tuple[R, ...]] = {}

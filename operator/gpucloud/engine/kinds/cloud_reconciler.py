@@ -157,6 +157,20 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether nothing can be decided before the watch shows our finalizer on the object."""
         return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
 
+    def defers_to_listing(self, stored: CachedObject[P, S]) -> bool:
+        """Let the listing that a new object needs wake it, if one is about to come; return whether it is.
+
+        Before that listing nothing can be decided, and a reconcile would only ask for it.
+        """
+        uid = stored.meta.uid
+        history, inventories = self._tracker.begin(uid), self._watches.inventories(uid)
+        if stored.meta.deleting or not history.seen_new or self._tracker.latest(uid) is not None:
+            return False
+        awaited = [inventory for inventory in inventories if inventory.awaits_listing(uid, history.first_seen)]
+        for inventory in awaited:
+            inventory.refresh_after(uid, history.first_seen)
+        return bool(awaited)
+
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
         uid, session = stored.meta.uid, self._account(stored, spec).session
