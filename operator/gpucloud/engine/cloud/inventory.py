@@ -17,18 +17,27 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.cluster_records import EVERYTHING, ClusterRecords, ListingMeter, find, is_implausible
+from gpucloud.engine.cloud.cluster_records import (
+    EVERYTHING,
+    ClusterRecords,
+    Listed,
+    ListingMeter,
+    by_identity,
+    find,
+    is_implausible,
+    shared,
+)
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Absent, Observation, Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.telemetry.collectors import ListingStatus
 
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
@@ -52,14 +61,6 @@ class Intervals:
 
     pending: float
     steady: float
-
-
-@dataclass(frozen=True, slots=True)
-class Listed(Generic[R]):
-    """All records of a cluster, from a complete and plausible listing that began at ``as_of`` (mono seconds)."""
-
-    records: Mapping[Identity, tuple[R, ...]]
-    as_of: float
 
 
 class Inventory(Generic[R]):
@@ -186,7 +187,8 @@ class Inventory(Generic[R]):
             return Unknown(began, _CAUSES.get(error.kind, UnknownReason.UNREACHABLE), error.message)
         if not answer.complete:
             return Unknown(began, UnknownReason.UNREACHABLE, answer.flaw or INCOMPLETE)
-        records, latest, cached = self._by_identity(answer.items, cluster), self._latest(cluster), self._cached.get(cluster)
+        records, latest = by_identity(answer.items, cluster, self._identify), self._latest(cluster)
+        cached = self._cached.get(cluster)
         if isinstance(latest, Unknown):
             return latest
         if cached is not None and is_implausible(*self._vanished(cached, cluster, records)):
@@ -258,13 +260,8 @@ class Inventory(Generic[R]):
 
     def listing_statuses(self) -> dict[str, ListingStatus]:
         """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
-        return {cluster: self._listing_status(cached) for cluster, cached in self._cached.items() if not cached.rejected}
-
-    def _listing_status(self, cached: ClusterRecords[R]) -> ListingStatus:
-        now, doubted = self._clock.mono(), cached.doubted_since is not None
-        if cached.as_of is None:
-            return ListingStatus(now - cached.opened, None, doubted)
-        return ListingStatus(now - cached.as_of, len(cached.records), doubted)
+        now = self._clock.mono()
+        return {cluster: cached.listing_status(now) for cluster, cached in self._cached.items() if not cached.rejected}
 
     async def aclose(self) -> None:
         """Stop polling."""
@@ -356,7 +353,7 @@ class Inventory(Generic[R]):
         return self._uids(cluster) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
-        records = _shared(self._by_identity(items, cluster), cached.records)
+        records = shared(by_identity(items, cluster, self._identify), cached.records)
         was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
         vanished, expected = self._vanished(cached, cluster, records)
         implausible = is_implausible(vanished, expected)
@@ -387,24 +384,10 @@ class Inventory(Generic[R]):
             return was != now
         return len(was) != len(now) if now else cached.missed.get(self._watched[uid]) == 2
 
-    def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
-        records: dict[Identity, tuple[R, ...]] = {}
-        for item in items:
-            identity = self._identify(item, cluster)
-            if identity is not None:
-                records[identity] = (*records.get(identity, ()), item)
-        return records
-
     def _latest(self, cluster: str) -> Listed[R] | Unknown | None:
         """Return the last listing of a cluster in use, or why it is unknown; None before the first listing."""
         cached = self._cached.get(cluster)
-        if cached is None:
-            return None
-        if cached.unknown is not None:
-            return cached.unknown
-        if cached.doubted_since is not None:
-            return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        return None if cached.as_of is None else Listed(cached.records, cached.as_of)
+        return None if cached is None else cached.latest()
 
     def _vanished(
         self, cached: ClusterRecords[R], cluster: str, records: dict[Identity, tuple[R, ...]]
@@ -415,8 +398,3 @@ class Inventory(Generic[R]):
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
-
-
-def _shared(records: dict[Identity, tuple[R, ...]], before: Mapping[Identity, tuple[R, ...]]) -> dict[Identity, tuple[R, ...]]:
-    """Return these records, but the records of before where they are equal: two listings are kept, and most records stay."""
-    return {here: known if (known := before.get(here)) == found else found for here, found in records.items()}

@@ -162,14 +162,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
         Before that listing nothing can be decided, and a reconcile would only ask for it.
         """
-        uid = stored.meta.uid
-        history, inventories = self._tracker.begin(uid), self._watches.inventories(uid)
-        if stored.meta.deleting or not history.seen_new or self._tracker.latest(uid) is not None:
-            return False
-        awaited = [inventory for inventory in inventories if inventory.awaits_listing(uid, history.first_seen)]
-        for inventory in awaited:
-            inventory.refresh_after(uid, history.first_seen)
-        return bool(awaited)
+        uid, history = stored.meta.uid, self._tracker.begin(stored.meta.uid)
+        new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
+        return new and self._watches.defers_to_listing(uid, history.first_seen)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
@@ -288,8 +283,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
         if plan.action is None:
             request.forget(self.store.entries, uid)
-        inventories = self._watches.inventories(uid)
-        for inventory in inventories:
+        for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
             self._tracker.settled(uid)
@@ -298,11 +292,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         now = self._deps.clock.mono()
         if plan.look_after is None or plan.look_after > now:
             return None
-        # Skip inventories with a new enough listing: they would wake the object at once, again and again.
-        behind = [item for item in inventories if not item.has_listed_since(uid, plan.look_after)]
-        for inventory in behind:
-            inventory.refresh_after(uid, plan.look_after)
-        return None if behind else now + LEAST_SPACING_SECONDS
+        return None if self._watches.refresh_after(uid, plan.look_after) else now + LEAST_SPACING_SECONDS
 
     def last_facts(self, body: Mapping[str, Any]) -> F | None:
         """Return the facts of an object from its DELETED event; None if its spec is unreadable."""
@@ -399,13 +389,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         known = (
             self._watches.of(stored.meta.uid).get((session, self.inventory_name))
             for stored in self.store
-            if self._should_show(stored)
+            if (order := self.order_of(stored)) is not None and order.state is OrderState.SEEN
         )
         return {here for here in known if here is not None and here.cluster == cluster}
-
-    def _should_show(self, stored: CachedObject[P, S]) -> bool:
-        order = self.order_of(stored)
-        return order is not None and order.state is OrderState.SEEN
 
 
 def _is_ready(status: CloudStatus) -> bool:
