@@ -225,8 +225,8 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     ),
     "a VM that somebody stopped stays Ready": (
         (
-            "return was != now and not (uid in",
-            "return bool(was) != bool(now) and not (uid in",
+            "return was != now\n",
+            "return bool(was) != bool(now)\n",
         ),
     ),
 }

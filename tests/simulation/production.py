@@ -100,8 +100,8 @@ IN_PRODUCTION: dict[str, Told] = {
         "A VM that is destroyed from outside stays Ready for as long as nobody touches its object.",
         (
             (
-                "return was != now and not (uid in",
-                "return now not in ((), was) and not (uid in",
+                "return was != now\n",
+                "return now not in ((), was)\n",
             ),
         ),
     ),

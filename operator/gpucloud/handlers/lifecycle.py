@@ -22,7 +22,7 @@ log = logging.getLogger("gpucloud.login")
 NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
 
 
-WRITES_IN_FLIGHT = 20  # more only queue up inside the apiserver, each over a connection with a TLS handshake of its own
+WRITES_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 REQUEST_SECONDS = 30.0  # until the headers of an answer, once a request has its turn
 LONGEST_REQUEST_SECONDS = 120.0  # its turn included: 10,000 objects may be given their finalizers at once
 

@@ -53,7 +53,10 @@ def stalled(reason: Reason, message: str, *, ready: Literal["False", "Unknown"] 
 
 def find(conditions: Iterable[Condition], kind: ConditionType) -> Condition | None:
     """Return the condition of this type, or None."""
-    return next((item for item in conditions if item.type == kind), None)
+    for item in conditions:
+        if item.type == kind:
+            return item
+    return None
 
 
 def build(

@@ -53,7 +53,7 @@ class FakeInventory:
 
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
-        self.accepted, self.as_of = [], NOW
+        self.accepted, self.as_of, self.coming = [], NOW, True
         self.expected, self.wanted, self.ending = None, [], []
 
     def shown_now(self):
@@ -82,6 +82,9 @@ class FakeInventory:
 
     def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before
+
+    def awaits_listing(self, _uid, not_before):
+        return self.coming and self.as_of < not_before
 
     def refresh_after(self, uid, not_before):
         self.looks.append((uid, not_before))

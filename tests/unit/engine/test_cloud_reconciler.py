@@ -1,11 +1,14 @@
 """What the rooms of VM, VPC and snapshot share: whose credential looks, who is woken, and what one credential may conclude."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+from gpucloud.engine.kinds.request import Gathered
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name
@@ -82,6 +85,37 @@ async def test_nothing_is_sent_with_another_credential_than_the_one_that_looked(
     assert (await reconcilers.facts("GpuVM")).attempt(Verb.CREATE) is None, "and nothing is remembered as sent"
 
 
+@pytest.mark.parametrize("coming", [True, False])
+async def test_a_new_object_is_woken_by_the_listing_that_it_needs_if_one_is_about_to_come(reconcilers, coming):
+    reconcilers.session.vms.coming = coming
+    reconcilers.clock.now += 1
+    new = reconcilers.put("GpuVM", meta={"finalizers": []})
+    reconcilers.session.vms.looks.clear()
+    assert reconcilers.vms.defers_to_listing(new) is coming
+    assert reconcilers.session.vms.looks == ([("u-train", reconcilers.clock.now)] if coming else [])
+
+
+async def test_an_object_that_was_looked_at_or_had_our_finalizer_or_goes_defers_to_no_listing(reconcilers):
+    reconcilers.clock.now += 1
+    assert not reconcilers.vms.defers_to_listing(reconcilers.put("GpuVM", "old"))
+    new = reconcilers.put("GpuVM", meta={"finalizers": []})
+    assert not reconcilers.vms.defers_to_listing(replace(new, meta=replace(new.meta, deleting=True)))
+    await reconcilers.facts("GpuVM")
+    assert not reconcilers.vms.defers_to_listing(new)
+    other = reconcilers.put("GpuVM", "other", meta={"finalizers": []})
+    reconcilers.session.vms.as_of = reconcilers.clock.now
+    assert not reconcilers.vms.defers_to_listing(other), "the listing is there"
+
+
+async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(reconcilers):
+    reconcilers.put("GpuVM")
+    gathered = reconcilers.vms.store.entries.part("u-train", Gathered)
+    for action, kept in ((Verb.CREATE, True), (None, False)):
+        await reconcilers.facts("GpuVM")
+        reconcilers.vms.requeue_after("u-train", Plan(action=action))
+        assert (gathered.stored is not None) is kept
+
+
 LEAVES = {"leaving": True}
 BARRED = {"bar": Dependency("Secret 'key'", Readiness.LEAVING, account=True)}
 
@@ -105,8 +139,10 @@ async def test_a_name_that_is_taken_while_the_order_waits_is_not_ordered(reconci
     The cloud refused it with a 500, which may hide a success, so the stranger's VM passed for what was ordered.
     """
     reconcilers.put("GpuVM", spec={"vmName": "main"})
+    here = (await reconcilers.facts("GpuVM")).identity
+    reconcilers.session.vms.seen[here] = Absent(NOW, NOW, NOW)
     facts = await reconcilers.intend("GpuVM")
-    reconcilers.session.vms.seen[facts.identity] = shown
+    reconcilers.session.vms.seen[here] = shown
     assert (await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None) is sent
     assert bool(reconcilers.session.client.calls) is sent
 

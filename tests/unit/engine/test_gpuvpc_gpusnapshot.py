@@ -188,6 +188,13 @@ async def test_a_snapshot_is_taken_only_of_a_vm_that_is_seen(reconcilers, seen, 
     assert reconcilers.snapshots.decide(facts).records_order is orders
 
 
+async def listed_as_free(reconcilers, kind, name):
+    """Two listings in a row lack it, as a name that anybody may choose needs."""
+    reconciler = reconcilers.by_kind[kind]
+    here = (await reconcilers.facts(kind, name)).identity
+    getattr(reconcilers.session, reconciler.inventory_name).seen[here] = Absent(NOW, NOW, NOW)
+
+
 @pytest.mark.parametrize("kind", ["GpuVpc", "GpuSnapshot"])
 async def test_nothing_is_created_in_a_namespace_that_goes(reconcilers, kind):
     reconcilers.kube.dying.add("team")
@@ -196,6 +203,7 @@ async def test_nothing_is_created_in_a_namespace_that_goes(reconcilers, kind):
         VmRecord(id="x"), NOW
     )
     reconcilers.put(kind, "it")
+    await listed_as_free(reconcilers, kind, "it")
     facts = await reconcilers.facts(kind, "it")
     assert facts.namespace_terminating
     assert not reconcilers.by_kind[kind].decide(facts).records_order
@@ -208,8 +216,18 @@ async def test_the_apiserver_is_read_only_when_something_may_be_created(reconcil
     await reconcilers.facts(kind, "it")
     assert reconcilers.kube.reads == []
     reconcilers.put(kind, "new")
+    await listed_as_free(reconcilers, kind, "new")
     await reconcilers.facts(kind, "new")
     assert len(reconcilers.kube.reads) == reads
+
+
+@pytest.mark.parametrize("kind", ["GpuVpc", "GpuVM"])
+async def test_nothing_is_read_while_no_listing_proves_that_the_name_is_free(reconcilers, kind):
+    """What is read would be unused, and a listing that comes meanwhile would be missed for a turn."""
+    reconcilers.clock.now += 1
+    reconcilers.put(kind, "new", spec={"sshKeysFrom": [{"kind": "Secret", "name": "k", "key": "k"}]} if kind == "GpuVM" else {})
+    facts = await reconcilers.facts(kind, "new")
+    assert (isinstance(facts.found, Absent), reconcilers.kube.reads) == (True, [])
 
 
 async def test_a_record_that_somebody_else_put_into_the_status_moves_no_snapshot(reconcilers):

@@ -229,8 +229,36 @@ async def test_of_what_is_to_go_only_the_end_wakes_its_object_until_that_is_reco
     it.inventory.expect_end("uid")
     await asyncio.sleep(FAST)
     assert it.woken == ["uid"]
-    await asyncio.sleep(FAST)
+    listed = it.count
+    await asyncio.sleep(FAST + 2 * LEAST_SPACING_SECONDS)
     assert it.woken == ["uid", "uid"]
+    assert it.count == listed + 2, "one listing alone proves no end: the second follows at once"
+
+
+async def test_what_is_to_go_and_shows_again_after_a_listing_without_it_wakes_its_object_when_it_is_gone(rig):
+    it = rig([record()], [], [record()], [], [])
+    it.inventory.watch("uid", here())
+    it.inventory.expect_change("uid", pending=True)
+    await asyncio.sleep(0.1)
+    it.woken.clear()
+    it.inventory.expect_end("uid")
+    await asyncio.sleep(FAST + 2 * LEAST_SPACING_SECONDS)
+    assert (it.count, it.woken) == (3, ["uid"]), "it is another number of records than before"
+    await asyncio.sleep(3 * FAST)
+    assert it.woken == ["uid", "uid"], "two listings in a row lack it"
+
+
+async def test_a_listing_is_awaited_unless_it_is_there_or_fails_or_nobody_looks(rig):
+    it = rig([record()], broken(ErrorKind.SERVER))
+    assert not it.inventory.awaits_listing("uid", 0.0)
+    it.inventory.watch("uid", here())
+    assert it.inventory.awaits_listing("uid", 0.0)
+    await asyncio.sleep(0.1)
+    assert not it.inventory.awaits_listing("uid", 0.0)
+    assert it.inventory.awaits_listing("uid", 1.0)
+    it.inventory.refresh_after("uid", 0.1)
+    await asyncio.sleep(1.0)
+    assert not it.inventory.awaits_listing("uid", 1.0), "the last one has failed"
 
 
 async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back(rig):

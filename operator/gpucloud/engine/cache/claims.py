@@ -7,13 +7,12 @@ any endpoint, but only before those whose rank shows that they have ordered less
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from gpucloud.reconcile.naming import Identity
 
 
 class Claim(NamedTuple):
@@ -25,7 +24,7 @@ class Claim(NamedTuple):
     @property
     def key(self) -> Identity:
         """The same for every spelling of the cluster: two objects that spell it differently claim the same thing."""
-        return replace(self.identity, cluster=self.identity.cluster.casefold())
+        return Identity(self.identity.cluster.casefold(), self.identity.vpc, self.identity.name)
 
     def is_rival(self, other: Claim) -> bool:
         """Whether the other claim, of the same identity, may be of the same thing."""

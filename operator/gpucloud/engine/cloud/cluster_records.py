@@ -6,11 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
 R = TypeVar("R")
 
@@ -28,6 +30,14 @@ class ListingMeter(Protocol):
 
     def failed(self, cluster: str, kind: str) -> None:
         """Count a failed listing, by kind of error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[R]):
+    """All records of a cluster, from a complete and plausible listing that began at ``as_of`` (mono seconds)."""
+
+    records: Mapping[Identity, tuple[R, ...]]
+    as_of: float
 
 
 @dataclass(slots=True)
@@ -73,7 +83,7 @@ class ClusterRecords(Generic[R]):
             self.doubted_since = began
         return self.doubted_since is not None
 
-    def note_missing(self, missing: Collection[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
+    def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
         """Update which watched records are missing, since when, and which missing records returned."""
         began = self.as_of or 0.0
         back = {here: began for here in self.missed if here not in missing}
@@ -87,10 +97,37 @@ class ClusterRecords(Generic[R]):
         if not doubted:
             self.believed_gone = frozenset(missing)
 
+    def latest(self) -> Listed[R] | Unknown | None:
+        """Return the last listing, or why it is unknown; None before the first one."""
+        if self.unknown is not None:
+            return self.unknown
+        if self.doubted_since is not None:
+            return Unknown(self.doubted_since, UnknownReason.IMPLAUSIBLE)
+        return None if self.as_of is None else Listed(self.records, self.as_of)
+
+    def listing_status(self, now: float) -> ListingStatus:
+        """Return the status of the listing at this mono time, for metrics."""
+        doubted = self.doubted_since is not None
+        if self.as_of is None:
+            return ListingStatus(now - self.opened, None, doubted)
+        return ListingStatus(now - self.as_of, len(self.records), doubted)
+
     @property
     def rejected(self) -> bool:
         """Whether the cloud rejects this cluster as unknown and never listed it."""
         return self.as_of is None and self.unknown is not None and self.unknown.cause is UnknownReason.REJECTED
+
+
+def by_identity(
+    items: Iterable[R], cluster: str, identify: Callable[[R, str], Identity | None]
+) -> dict[Identity, tuple[R, ...]]:
+    """Return the records of a listing by identity; records of one identity are kept together."""
+    records: dict[Identity, tuple[R, ...]] = {}
+    for item in items:
+        identity = identify(item, cluster)
+        if identity is not None:
+            records[identity] = (*records.get(identity, ()), item)
+    return records
 
 
 def is_implausible(vanished: set[Identity], expected: set[Identity]) -> bool:
@@ -108,3 +145,8 @@ def find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple
     if identity.vpc == ANYWHERE:
         return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
     return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())
+
+
+def shared(records: dict[Identity, tuple[R, ...]], before: Mapping[Identity, tuple[R, ...]]) -> dict[Identity, tuple[R, ...]]:
+    """Return these records, but the records of before where they are equal: two listings are kept, and most records stay."""
+    return {here: known if (known := before.get(here)) == found else found for here, found in records.items()}

@@ -17,18 +17,27 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.cluster_records import EVERYTHING, ClusterRecords, ListingMeter, find, is_implausible
+from gpucloud.engine.cloud.cluster_records import (
+    EVERYTHING,
+    ClusterRecords,
+    Listed,
+    ListingMeter,
+    by_identity,
+    find,
+    is_implausible,
+    shared,
+)
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Absent, Observation, Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.telemetry.collectors import ListingStatus
 
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
@@ -52,14 +61,6 @@ class Intervals:
 
     pending: float
     steady: float
-
-
-@dataclass(frozen=True, slots=True)
-class Listed(Generic[R]):
-    """All records of a cluster, from a complete and plausible listing that began at ``as_of`` (mono seconds)."""
-
-    records: Mapping[Identity, tuple[R, ...]]
-    as_of: float
 
 
 class Inventory(Generic[R]):
@@ -186,12 +187,20 @@ class Inventory(Generic[R]):
             return Unknown(began, _CAUSES.get(error.kind, UnknownReason.UNREACHABLE), error.message)
         if not answer.complete:
             return Unknown(began, UnknownReason.UNREACHABLE, answer.flaw or INCOMPLETE)
-        records, latest, cached = self._by_identity(answer.items, cluster), self._latest(cluster), self._cached.get(cluster)
+        records, latest = by_identity(answer.items, cluster, self._identify), self._latest(cluster)
+        cached = self._cached.get(cluster)
         if isinstance(latest, Unknown):
             return latest
         if cached is not None and is_implausible(*self._vanished(cached, cluster, records)):
             return Unknown(began, UnknownReason.IMPLAUSIBLE)
         return Listed(records, began)
+
+    def awaits_listing(self, uid: str, not_before: float) -> bool:
+        """Whether the listing of the object's cluster that began at ``not_before`` (mono) or later is about to come."""
+        identity = self._watched.get(uid)
+        if identity is None or self.has_listed_since(uid, not_before):
+            return False
+        return self._cached[identity.cluster].failures == 0
 
     def last_duration(self, cluster: str) -> float:
         """Return the seconds that the last listing took, at most the longest backoff: the process may have been suspended."""
@@ -242,19 +251,17 @@ class Inventory(Generic[R]):
             self._cached[identity.cluster].trigger.set()
 
     def expect_end(self, uid: str) -> None:
-        """Until the object is reconciled next, wake it only when the number of its records changes: they are to go."""
+        """Until the object is reconciled next, wake it only when two listings in a row lack its records, or show others.
+
+        The records are to go, and only two listings prove that they are gone. After the first one, the second follows at once.
+        """
         if uid in self._watched:
             self._going.add(uid)
 
     def listing_statuses(self) -> dict[str, ListingStatus]:
         """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
-        return {cluster: self._listing_status(cached) for cluster, cached in self._cached.items() if not cached.rejected}
-
-    def _listing_status(self, cached: ClusterRecords[R]) -> ListingStatus:
-        now, doubted = self._clock.mono(), cached.doubted_since is not None
-        if cached.as_of is None:
-            return ListingStatus(now - cached.opened, None, doubted)
-        return ListingStatus(now - cached.as_of, len(cached.records), doubted)
+        now = self._clock.mono()
+        return {cluster: cached.listing_status(now) for cluster, cached in self._cached.items() if not cached.rejected}
 
     async def aclose(self) -> None:
         """Stop polling."""
@@ -346,7 +353,7 @@ class Inventory(Generic[R]):
         return self._uids(cluster) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
-        records = self._by_identity(items, cluster)
+        records = shared(by_identity(items, cluster, self._identify), cached.records)
         was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
         vanished, expected = self._vanished(cached, cluster, records)
         implausible = is_implausible(vanished, expected)
@@ -354,7 +361,7 @@ class Inventory(Generic[R]):
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = [here for here in watched if not find(records, here)]
+        missing = dict.fromkeys(here for here in watched if not find(records, here)).keys()
         cached.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
@@ -364,33 +371,23 @@ class Inventory(Generic[R]):
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
+        if any(cached.missed.get(self._watched[uid]) == 1 for uid in self._going):
+            cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        return [uid for uid in self._uids(cluster) if self._concerns(uid, before, records)]
+        return [uid for uid in self._uids(cluster) if self._concerns(uid, cached)]
 
-    def _concerns(self, uid: str, before: Mapping[Identity, tuple[R, ...]], records: Mapping[Identity, tuple[R, ...]]) -> bool:
-        """Whether the change from one listing to the next concerns this object."""
-        was, now = (find(listed, self._watched[uid]) for listed in (before, records))
-        return was != now and not (uid in self._going and len(was) == len(now))
-
-    def _by_identity(self, items: Iterable[R], cluster: str) -> dict[Identity, tuple[R, ...]]:
-        records: dict[Identity, tuple[R, ...]] = {}
-        for item in items:
-            identity = self._identify(item, cluster)
-            if identity is not None:
-                records[identity] = (*records.get(identity, ()), item)
-        return records
+    def _concerns(self, uid: str, cached: ClusterRecords[R]) -> bool:
+        """Whether the change from the listing before to the last one concerns this object."""
+        was, now = (find(listed, self._watched[uid]) for listed in (cached.before, cached.records))
+        if uid not in self._going:
+            return was != now
+        return len(was) != len(now) if now else cached.missed.get(self._watched[uid]) == 2
 
     def _latest(self, cluster: str) -> Listed[R] | Unknown | None:
         """Return the last listing of a cluster in use, or why it is unknown; None before the first listing."""
         cached = self._cached.get(cluster)
-        if cached is None:
-            return None
-        if cached.unknown is not None:
-            return cached.unknown
-        if cached.doubted_since is not None:
-            return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        return None if cached.as_of is None else Listed(cached.records, cached.as_of)
+        return None if cached is None else cached.latest()
 
     def _vanished(
         self, cached: ClusterRecords[R], cluster: str, records: dict[Identity, tuple[R, ...]]

@@ -28,6 +28,21 @@ class Watches:
         """Return the inventories that this object watches."""
         return [session.inventories[name] for session, name in self.of(uid)]
 
+    def refresh_after(self, uid: str, not_before: float) -> bool:
+        """Let a listing that began at ``not_before`` (mono) or later wake this object; return whether one has yet to come.
+
+        An inventory with such a listing is left out: it would wake the object at once, again and again.
+        """
+        behind = [inventory for inventory in self.inventories(uid) if not inventory.has_listed_since(uid, not_before)]
+        for inventory in behind:
+            inventory.refresh_after(uid, not_before)
+        return bool(behind)
+
+    def defers_to_listing(self, uid: str, not_before: float) -> bool:
+        """Let such a listing wake this object if one is about to come; return whether it is."""
+        coming = any(inventory.awaits_listing(uid, not_before) for inventory in self.inventories(uid))
+        return coming and self.refresh_after(uid, not_before)
+
     def users_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
         return [uid for uid, watched in self._watched.items() if any(where is session for where, _ in watched)]

@@ -28,11 +28,12 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
 
     ``uid``: the object's. ``announces``: the status announces a call, which is recorded before it is sent.
     """
-    if any(getattr(before, name, None) != getattr(after, name, None) for name in RECORDS):
+    stood, stands = vars(before), vars(after)
+    if any(stood.get(name) != stands.get(name) for name in RECORDS):
         return True
-    if is_urgent(getattr(before, "order", None), getattr(after, "order", None), uid):
+    if is_urgent(stood.get("order"), stands.get("order"), uid):
         return True
-    if announces and getattr(before, "operation", None) != getattr(after, "operation", None):
+    if announces and stood.get("operation") != stands.get("operation"):
         return True
     was, now = [item for item in before.conditions if item.type in OUR_CONDITIONS], after.conditions
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:

@@ -30,9 +30,10 @@ from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed, steps
+from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
-from gpucloud.reconcile.facts import CREATES, Absent, Present, Refusal, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import CREATES, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placed
@@ -156,6 +157,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether nothing can be decided before the watch shows our finalizer on the object."""
         return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
 
+    def defers_to_listing(self, stored: CachedObject[P, S]) -> bool:
+        """Let the listing that a new object needs wake it, if one is about to come; return whether it is.
+
+        Before that listing nothing can be decided, and a reconcile would only ask for it.
+        """
+        uid, history = stored.meta.uid, self._tracker.begin(stored.meta.uid)
+        new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
+        return new and self._watches.defers_to_listing(uid, history.first_seen)
+
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
         uid, session = stored.meta.uid, self._account(stored, spec).session
@@ -171,7 +181,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
-        """Return the facts for the decision; read from the apiserver only if the resource may be created.
+        """Return the facts for the decision; read from the apiserver only if the resource may be created by what is listed now.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -185,7 +195,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             gathered = self.store.entries.part(stored.meta.uid, request.Gathered)
             gathered.stored, gathered.session = stored, account.session
             facts = self.facts(stored, spec, account, self._common(stored, spec, account))
-            if facts.meta.deleting or facts.seen or not isinstance(facts.found, Absent):
+            if facts.meta.deleting or facts.seen or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self._account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
@@ -271,8 +281,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
         """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
-        inventories = self._watches.inventories(uid)
-        for inventory in inventories:
+        if plan.action is None:
+            request.forget(self.store.entries, uid)
+        for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and _is_ready(plan.status):
             self._tracker.settled(uid)
@@ -281,11 +292,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         now = self._deps.clock.mono()
         if plan.look_after is None or plan.look_after > now:
             return None
-        # Skip inventories with a new enough listing: they would wake the object at once, again and again.
-        behind = [item for item in inventories if not item.has_listed_since(uid, plan.look_after)]
-        for inventory in behind:
-            inventory.refresh_after(uid, plan.look_after)
-        return None if behind else now + LEAST_SPACING_SECONDS
+        return None if self._watches.refresh_after(uid, plan.look_after) else now + LEAST_SPACING_SECONDS
 
     def last_facts(self, body: Mapping[str, Any]) -> F | None:
         """Return the facts of an object from its DELETED event; None if its spec is unreadable."""
@@ -385,13 +392,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         known = (
             self._watches.of(stored.meta.uid).get((session, self.inventory_name))
             for stored in self.store
-            if self._should_show(stored)
+            if (order := self.order_of(stored)) is not None and order.state is OrderState.SEEN
         )
         return {here for here in known if here is not None and here.cluster == cluster}
-
-    def _should_show(self, stored: CachedObject[P, S]) -> bool:
-        order = self.order_of(stored)
-        return order is not None and order.state is OrderState.SEEN
 
 
 def _is_ready(status: CloudStatus) -> bool:

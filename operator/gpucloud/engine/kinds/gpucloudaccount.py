@@ -158,6 +158,10 @@ class GpuCloudAccountReconciler:
         """Whether nothing can be decided before our finalizer shows; of an account its state may."""
         return False
 
+    def defers_to_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
+        """Return whether a listing is to wake it: no listing shows an account."""
+        return False
+
     def takes_time(self, stored: GpuCloudAccount, verb: Verb) -> bool:  # noqa: ARG002 - as of other kinds
         """Whether a call's effect shows later: an account sends none."""
         return False

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gpucloud.cloud.calls import Call
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.port import CloudWrites, Precondition, Purpose
@@ -35,6 +36,13 @@ class Gathered:
 
     stored: CachedObject[Any, Any] | None = None
     session: AccountSession | None = None
+
+
+def forget(entries: Entries, uid: str) -> None:
+    """Keep no view beside the store's: nothing will be sent by the last facts of this object."""
+    gathered = entries.find(uid, Gathered)
+    if gathered is not None:
+        gathered.stored = None
 
 
 async def send(

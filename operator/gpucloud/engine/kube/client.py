@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 30.0
 LONGEST_PAUSE = 60.0
+REQUESTS_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 PAGE = 500
 EVENTS = "/apis/events.k8s.io/v1/namespaces"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces"
@@ -67,7 +68,7 @@ class KubeClient:
         self._may_write = may_write
         self._transport: KubeTransport = HttpKubeTransport() if transport is None else transport
         self._authorization: dict[str, str] | None = None
-        self._gate = asyncio.Semaphore(20)  # writes in flight: more only queue up inside the apiserver
+        self._gate = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
         self._quiet_until = 0.0
 
     async def aclose(self) -> None:

@@ -53,7 +53,7 @@ from gpucloud.reconcile.orphans import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.cache.store import Store
+    from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
     from gpucloud.engine.kinds.dependencies import Listers
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.engine")
+
+LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listing that it needs has come or not
 
 
 class Engine:
@@ -303,10 +305,19 @@ class Engine:
             return
         if (stored := reconciler.store.get(key.uid)) is not None:
             reconciler.on_update(stored)
-            if reconciler.awaits_finalizer(stored):
-                return  # the watch tells when it is there
+            if self._is_woken_later(reconciler, stored, key):
+                return
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
+
+    def _is_woken_later(self, reconciler: Any, stored: CachedObject[Any, Any], key: Key) -> bool:
+        """Whether nothing can be decided yet, and the watch, which is to show our finalizer, or a listing wakes the object."""
+        if reconciler.awaits_finalizer(stored):
+            return True
+        deferred: bool = reconciler.defers_to_listing(stored)
+        if deferred:
+            self.queue.wake_at(key, self._clock.mono() + LISTING_SECONDS)
+        return deferred
 
     def _users(self, session: AccountSession) -> set[str]:
         return self.sessions.users(session)

@@ -57,11 +57,11 @@ def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
     return f.standing.doubtful or f.chosen_name
 
 
-def _is_fresh(f: CloudFacts[Any, Any, Any], found: Absent) -> bool:
-    """Whether the listings that lack it are young enough to act upon; the first of two may be as much older again."""
-    if found.as_of < f.fresh_from:
+def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether the listings prove that the name is free, and are young enough; the first of two may be as much older again."""
+    if not isinstance(f.found, Absent) or f.found.as_of < f.fresh_from or not is_free(f):
         return False
-    return not _needs_two(f) or (found.confirmed is not None and found.confirmed >= 2 * f.fresh_from - f.now.mono)
+    return not _needs_two(f) or (f.found.confirmed is not None and f.found.confirmed >= 2 * f.fresh_from - f.now.mono)
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -82,7 +82,7 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """The listings are too old to show that the name is free, or one stands alone where two must agree."""
-    if isinstance(f.found, Absent) and _is_fresh(f, f.found) and is_free(f):
+    if is_proven_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
     if isinstance(f.found, Absent) and orders.was_seen(f.order):  # adopted once, which the spec forbids by now
