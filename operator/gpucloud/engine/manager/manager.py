@@ -23,11 +23,9 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
-from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
-from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
 from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
+from gpucloud.engine.kinds.registry import cloud_reconcilers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
@@ -195,11 +193,8 @@ class Engine:
             queue=self._wakeups.queue,
             entropy=self._entropy,
         )
-        self._cloud_reconcilers = [
-            GpuVMReconciler(reconciler_deps, objects.vms, self._deletion_guard, QuotaUsage(quotas_of(self._settings))),
-            GpuVpcReconciler(reconciler_deps, objects.vpcs),
-            GpuSnapshotReconciler(reconciler_deps, objects.snapshots),
-        ]
+        quota = QuotaUsage(quotas_of(self._settings))
+        self._cloud_reconcilers = cloud_reconcilers(reconciler_deps, self._deletion_guard, quota)
         self._account_reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(
                 accounts=self.accounts,
