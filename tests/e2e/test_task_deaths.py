@@ -29,7 +29,7 @@ FLAGS = {
     "workers": 2,
 }
 AT_START = {"sync"}
-RUNNING = {"brake", "events", "loop-lag", "orphans", "own-account", "poll", "roll-call", "worker"}
+RUNNING = {"deletion-guard", "events", "loop-lag", "orphans", "own-account", "poll", "resync", "worker"}
 WITH_A_NEW_ACCOUNT = {"account-check", "catalogue", "evidence"}
 WITH_AN_ACCOUNTS_END = {"close-session"}
 RECOVER = AT_START | RUNNING | WITH_A_NEW_ACCOUNT | WITH_AN_ACCOUNTS_END
