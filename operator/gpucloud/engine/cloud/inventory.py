@@ -354,7 +354,7 @@ class Inventory(Generic[R]):
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = [here for here in watched if not find(records, here)]
+        missing = dict.fromkeys(here for here in watched if not find(records, here))  # a list would cost its square
         cached.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
