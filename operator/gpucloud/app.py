@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
 from functools import partial
@@ -39,7 +40,11 @@ def run(settings: Settings) -> int:
     gc.freeze()  # what is imported stays
     try:
         with asyncio.Runner(loop_factory=event_loop()) as runner:
-            return runner.run(_serve(settings))
+            code = runner.run(_serve(settings))
+            if code:  # all is saved and closed; a task of kopf's that a failure has left behind may refuse to be cancelled
+                logging.shutdown()
+                os._exit(code)
+            return code
     except KeyboardInterrupt:  # only before kopf listens to signals: nothing has been started yet
         return 130
     except (kopf.LoginError, OSError, SettingsError) as error:
@@ -88,6 +93,7 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)
     stopped = engine.ending if engine.leading else engine.turn
+    unwatched = lifecycle.first_failure()
     tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=lifecycle.settings(idle=not acting),
@@ -98,9 +104,10 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     )
     for number in (signal.SIGINT, signal.SIGTERM):  # in place of kopf's handler, which fails when a signal is repeated
         asyncio.get_running_loop().add_signal_handler(number, engine.end)
-    await lifecycle.run(tasks)
-    if not stopped.is_set():
-        log.critical("ending: the watch has ended by itself, and only a new process can begin it again")
+    failed = await lifecycle.run(tasks, unwatched)
+    if failed is not None or not stopped.is_set():
+        about = {} if failed is None else {"task": failed.get_name(), "exc_info": failed.exception()}
+        log.critical("ending: the watch has ended by itself, and only a new process can begin it again", **about)
         engine.restart_required = True
         engine.end()
 

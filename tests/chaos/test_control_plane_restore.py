@@ -19,7 +19,7 @@ from support.manifests import gpuvm
 
 LOST = "False/VMLost"
 STANDING = {"GpuVM/kept": RUNNING, "GpuVM/ordered": RUNNING, "GpuVM/back": LOST}
-ROLL_SECONDS = 300.0  # between two roll calls, by which the operator learns that the apiserver has gone back in time
+ROLL_SECONDS = 300.0  # between two resyncs, by which the operator learns that etcd was restored
 
 
 def lived_on(trial, folder):
@@ -143,6 +143,6 @@ def test_etcd_restored_from_an_old_backup_and_the_operator_restarted(own_rig, ca
 
 
 def test_etcd_restored_under_an_operator_that_runs_on(own_rig, campaign, tmp_path_factory):
-    """C3, for the whole alone: it is as long as the five minutes between two roll calls of the operator."""
+    """C3, for the whole alone: it is as long as the five minutes between two resyncs of the operator."""
     if campaign.whole:
         carried_out(campaign, own_rig, tmp_path_factory, running_on=running_on, deleted_since=deleted_since)

@@ -24,6 +24,10 @@ NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not kno
 
 WRITES_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 REQUEST_SECONDS = 30.0  # until the headers of an answer, once a request has its turn
+STOP_SECONDS = 2.0  # for kopf's other tasks, after one has failed
+# kopf ends when most of its tasks die, but not with these: without them it no longer logs in, hands on no events, or runs no
+# timer of an account.
+UNWATCHED = ("credentials retriever", "spawner of ", "cleaner of ", "runner of ")
 LONGEST_REQUEST_SECONDS = 120.0  # its turn included: 10,000 objects may be given their finalizers at once
 
 
@@ -113,19 +117,42 @@ def gated(found: kopf.ConnectionInfo, may_write: Callable[[], bool] | None) -> k
     return kopf.AiohttpSession(aiohttp_session=session, server=found.server, default_namespace=found.default_namespace)
 
 
-async def run(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Run kopf's tasks until one ends, and end the others.
+def first_failure() -> asyncio.Future[asyncio.Task[Any]]:
+    """The first task to fail among those that kopf starts from now on and does not watch itself."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[asyncio.Task[Any]] = loop.create_future()
+
+    def notice(task: asyncio.Task[Any]) -> None:
+        if task.get_name().startswith(UNWATCHED) and _failed(task) and not found.done():
+            found.set_result(task)
+
+    def create(loop: asyncio.AbstractEventLoop, coro: Any, **more: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(coro, loop=loop, **more)
+        task.add_done_callback(notice)  # it has its name only later
+        return task
+
+    loop.set_task_factory(create)
+    return found
+
+
+async def run(tasks: Collection[asyncio.Task[Any]], unwatched: asyncio.Future[asyncio.Task[Any]]) -> asyncio.Task[Any] | None:
+    """Run kopf's tasks until one ends, and end the others. Return the task that failed, or None.
 
     ``kopf.run_tasks`` would then cancel whatever else runs in this loop, too: the engine that has yet to finish, and its Lease.
     """
-    ended, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({*tasks, unwatched}, return_when=asyncio.FIRST_COMPLETED)
+    ended = [*([unwatched.result()] if unwatched.done() else ()), *(task for task in tasks if task.done())]
+    failed = next(filter(_failed, ended), None)
+    others = [task for task in tasks if not task.done()]
     for task in others:
         task.cancel()
-    stopped = await asyncio.gather(*others, return_exceptions=True)
-    failures = [task.exception() for task in ended if not task.cancelled()]
-    for failure in (*failures, *stopped):
-        if isinstance(failure, Exception):
-            raise failure
+    if others:  # what one has left behind may make others wait for ever
+        await asyncio.wait(others, timeout=None if failed is None else STOP_SECONDS)
+    return failed or next((task for task in others if task.done() and _failed(task)), None)
+
+
+def _failed(task: asyncio.Task[Any]) -> bool:
+    return not task.cancelled() and task.exception() is not None
 
 
 def connect() -> kopf.ConnectionInfo:

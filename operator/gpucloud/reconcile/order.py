@@ -78,7 +78,7 @@ class Proofs:
 
 
 def may_exist(order: Order | None) -> bool:
-    """Whether something may stand, or may yet appear, in the cloud for this order."""
+    """Whether a resource of this order exists, or may exist, in the cloud."""
     return order is not None and order.state in MAY_EXIST
 
 
@@ -90,12 +90,12 @@ def may_be_sent(standing: Standing | None, recorded: Order | None) -> bool:
 
 
 def uses_quota(order: Order | None) -> bool:
-    """Whether it counts against limits on purchases: it may exist, or was refused and may be ordered again."""
+    """Whether the order counts against quotas: its resource may exist, or it was refused and may be ordered again."""
     return may_exist(order) or (order is not None and order.state is OrderState.REFUSED)
 
 
 def being_made(order: Order | None) -> bool:
-    """Whether it was ordered, or is about to be, and has not been seen yet."""
+    """Whether the resource is ordered, or about to be, and was not listed yet."""
     return order is not None and order.state in BEING_MADE
 
 
@@ -105,7 +105,7 @@ def may_be_recorded(state: OrderState) -> bool:
 
 
 def was_seen(order: Order | None) -> bool:
-    """Whether a listing has ever shown it as this object's."""
+    """Whether a listing has ever shown the resource as this object's."""
     return order is not None and order.state in WAS_SEEN
 
 
@@ -134,7 +134,7 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
 
 
 def take_over(known: Standing | None, recorded: Order | None, known_ids: frozenset[str], now: float) -> Standing:
-    """The standing from what this process knows and what the status shows.
+    """Return the standing from this process's knowledge and the status.
 
     ``known_ids`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
     status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
@@ -153,7 +153,7 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
 
 
 def withdrawn(standing: Standing) -> Order | None:
-    """The record of an order that this process has not sent, and does not send now; None of any other order."""
+    """Return the withdrawn record of an order that this process recorded and does not send; None for any other order."""
     if standing.state is not OrderState.INTENDED or not standing.own or standing.order is None:
         return None
     return standing.order.model_copy(update={"state": OrderState.REFUSED})
@@ -166,7 +166,7 @@ def _is_withdrawn(known: Standing, recorded: Order) -> bool:
 
 
 def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
-    """A listing that lacks it counts from this mono time on."""
+    """Return the mono time from which a listing without the resource counts."""
     if standing.state is OrderState.ACCEPTED or standing.unresolved:
         return max(first_seen, standing.since + ACCEPTED_GRACES * grace)
     if standing.state is OrderState.UNCLEAR:
@@ -175,7 +175,7 @@ def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
 
 
 def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> Standing:
-    """The standing after the last look. Unknown changes nothing, nor do two records that cannot be told apart."""
+    """Return the standing after an observation. Unknown changes nothing, nor do duplicate records."""
     if isinstance(found, Present) and not found.duplicate_records:
         return _shown(standing, found, proofs, now.mono)
     standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
@@ -225,7 +225,7 @@ def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: floa
 
 
 def _is_back(standing: Standing, seen_id: str | None, proofs: Proofs) -> bool:
-    """Whether what was lost is shown again, under an id that nothing else ever gets."""
+    """Whether a lost resource is listed again under its unique id."""
     order = standing.order
     lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
     return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
@@ -257,7 +257,7 @@ def _made_anew(standing: Standing, found: Present[object], proofs: Proofs, now: 
 
 
 def _unwatched(standing: Standing, found: Present[object]) -> bool:
-    """Whether nobody looked for a while: another process saw it last, or this one through another credential."""
+    """Whether the resource was unobserved for a while: another process saw it last, or this one by another credential."""
     if found.shown_since is None:
         return False
     return standing.sighted is None or standing.sighted < found.shown_since
@@ -272,7 +272,7 @@ def _verified(standing: Standing, found: Present[object]) -> Standing:
 
 
 def _returned(standing: Standing, found: Present[object]) -> bool:
-    """Whether somebody else may have made this under a chosen name since ours was last seen."""
+    """Whether another resource may have been created under the chosen name since ours was last seen."""
     if standing.order is not None and standing.order.missing_since is not None:
         return True
     if found.returned is None or found.returned <= standing.since:
@@ -317,7 +317,7 @@ def _with_id(standing: Standing, seen_id: str | None) -> Standing:
 
 
 def record(standing: Standing, order: Order, now: float) -> Standing:
-    """The record of a new order is about to be written by this process."""
+    """Return the standing when this process is about to write the record of a new order."""
     known = standing.order
     base = Order(state=OrderState.NOT_ORDERED) if known is None else known
     if not may_be_recorded(base.state):
@@ -335,7 +335,7 @@ def answered(
     chosen_name: bool,
     final_for: int | None = None,
 ) -> Standing:
-    """The order's answer came, or will not come any more.
+    """Return the standing after the creating call: its answer, or no answer.
 
     A refusal because the name exists is a certain one of a chosen name, which then is another's. Of a name that only this
     object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
@@ -366,17 +366,17 @@ def asked_again(standing: Standing, request: str | None, handled: str | None, no
 
 
 def destroying(standing: Standing, now: float) -> Standing:
-    """The destroying call is about to be announced."""
+    """Return the standing when the destroying call is about to be announced."""
     return _moved(standing, OrderEvent.DESTROYED, now)
 
 
 def destroy_answered(standing: Standing, now: float) -> Standing:
-    """The destroying call was carried out, or the cloud says that there is nothing to destroy."""
+    """Return the standing after the destroying call was accepted, or found nothing to destroy."""
     return replace(standing, destroyed_at=now)
 
 
 def _moved(standing: Standing, event: OrderEvent, now: float) -> Standing:
-    """The standing after an event; an event that the table does not name in this state changes nothing."""
+    """Return the standing after an event; an event that the table lacks for this state changes nothing."""
     transition = TRANSITIONS.get((standing.state, event))
     if transition is None or standing.order is None or transition.to is standing.state:
         return standing

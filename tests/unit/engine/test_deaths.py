@@ -119,7 +119,7 @@ async def kill_sync(it):
     assert it.engine.synced
 
 
-async def kill_roll_call(it):
+async def kill_resync(it):
     it.show()
     it.kube.list_versions = Failing(it.kube.list_versions)
     await asyncio.sleep(400)
@@ -153,7 +153,7 @@ async def kill_own_account(it, key_file):
     assert it.session is not before
 
 
-async def kill_brake(it):
+async def kill_deletion_guard(it):
     brake = it.engine._cloud_reconcilers[0]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
     brake._held["u-train"] = "team"

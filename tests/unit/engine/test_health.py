@@ -60,7 +60,7 @@ async def test_alive_while_work_moves(rig, waited, worked, status):
     ("seconds", "known", "status", "why"),
     [
         (300, 5, 500, "two lists in a row showed what the watch has not brought"),
-        (60, 5, 200, "after a new list the next roll call comes soon: it may still be on its way"),
+        (60, 5, 200, "after a new list the next resync comes soon: it may still be on its way"),
         (300, 9, 200, "it came"),
     ],
 )

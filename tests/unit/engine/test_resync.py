@@ -114,7 +114,7 @@ async def test_what_is_there_again_after_its_end_ends_the_process(when, ends, wh
     assert bool(ended) is ends, why
 
 
-async def test_an_end_is_remembered_for_longer_than_until_the_next_roll_call():
+async def test_an_end_is_remembered_for_longer_than_until_the_next_resync():
     assert REMEMBERED_SECONDS > 2 * INTERVAL_SECONDS
 
 
@@ -128,7 +128,7 @@ async def test_where_nothing_is_known_the_list_shows_what_the_watch_never_brough
     clock.now += INTERVAL_SECONDS
     await resync.resync()
     assert staleness.stuck() == ("GpuVM", INTERVAL_SECONDS)
-    assert staleness.stuck()[1] > LONGEST_STALENESS_SECONDS, "two roll calls are enough for the probe"
+    assert staleness.stuck()[1] > LONGEST_STALENESS_SECONDS, "two resyncs are enough for the probe"
     assert staleness.ages() == {("GpuVM",): INTERVAL_SECONDS}
     vms.store.put(a_resource("GpuVM", "a", uid="u-a"))
     await resync.resync()

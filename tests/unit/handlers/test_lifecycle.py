@@ -1,12 +1,13 @@
 """The settings of kopf without which it would do harm, each for a reason that was met once."""
 
 import asyncio
+import contextlib
 import itertools
 
 import kopf
 import pytest
 
-from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, run, settings
+from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, first_failure, run, settings
 from gpucloud.kinds.meta import FINALIZER
 
 
@@ -24,17 +25,42 @@ async def test_kopfs_end_ends_nothing_else():
     """kopf's own way to end cancels every task of the loop: the engine would neither finish nor renew its Lease."""
     ours = asyncio.create_task(asyncio.sleep(60))
     root = asyncio.create_task(asyncio.sleep(60))
-    await run([root, asyncio.create_task(asyncio.sleep(0))])
+    assert await run([root, asyncio.create_task(asyncio.sleep(0))], first_failure()) is None
     assert (root.cancelled(), ours.done()) == (True, False)
     ours.cancel()
 
 
-async def test_kopfs_failure_is_told():
-    async def fails():
-        raise kopf.LoginError("nobody lets us in")
+async def fails():
+    raise kopf.LoginError("nobody lets us in")
 
-    with pytest.raises(kopf.LoginError, match="nobody"):
-        await run([asyncio.create_task(fails()), asyncio.create_task(asyncio.sleep(60))])
+
+async def test_kopfs_failure_is_told():
+    task = asyncio.create_task(fails())
+    assert await run([task, asyncio.create_task(asyncio.sleep(60))], first_failure()) is task
+
+
+async def test_the_failure_of_a_task_that_kopf_does_not_watch_is_told():
+    unwatched, root = first_failure(), asyncio.create_task(asyncio.sleep(60))
+    asyncio.create_task(fails(), name="some handler")  # noqa: RUF006 - it ends at once
+    task = asyncio.create_task(fails(), name="credentials retriever")
+    assert await run([root], unwatched) is task
+    assert root.cancelled()
+
+
+@pytest.mark.looptime
+async def test_after_a_failure_a_task_that_refuses_to_end_is_left_behind():
+    async def refuses():
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    released = asyncio.Event()
+    task, other = asyncio.create_task(fails()), asyncio.create_task(refuses())
+    await asyncio.sleep(0)
+    assert await run([task, other], first_failure()) is task
+    assert not other.done()
+    released.set()
+    await other
 
 
 def test_an_outage_does_not_end_the_process():

@@ -52,10 +52,10 @@ class Kind:
         return self.name
 
 
-# In the order in which they hang together.
+_FIRST = (ACCOUNT, VPC, VM, SNAPSHOT)  # in the order of their references; other kinds follow
 KINDS = {
     item.kind: Kind(item.kind, item.plural, item.short_name)
-    for item in sorted(DEFINITIONS, key=lambda item: (ACCOUNT, VPC, VM, SNAPSHOT).index(item.kind))
+    for item in sorted(DEFINITIONS, key=lambda item: _FIRST.index(item.kind) if item.kind in _FIRST else len(_FIRST))
 }
 
 

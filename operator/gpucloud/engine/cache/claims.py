@@ -1,8 +1,8 @@
-"""Which object stands for which cloud object. One owner each, over all namespaces and accounts.
+"""Claims: which custom resource owns which cloud resource. A cloud resource has one owner, over all namespaces and accounts.
 
-The first by a rank that is recomputed. Two accounts of different tenants may each have a thing of the same name; as long as it
-is not known whose an account is, it counts as the same tenant's. An object whose account has no session claims its thing behind
-any endpoint, but only before those whose rank shows that they have ordered less.
+The owner is the claimant of the lowest rank; ranks are recomputed at each question. Accounts of different tenants may each have
+a resource of the same name; an account whose tenant is unknown counts as any tenant's. An object whose account has no session
+claims its resource at every endpoint, but takes precedence only over claimants of a higher rank class.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 class Claim(NamedTuple):
-    """What an object stands for: something in the cloud behind one endpoint."""
+    """A claim: the identity of a cloud resource at one endpoint."""
 
     endpoint: str  # empty: unknown
     identity: Identity
 
     @property
     def key(self) -> Identity:
-        """The same for every spelling of the cluster: two objects that spell it differently claim the same thing."""
+        """The identity with a casefolded cluster, so that two spellings of one cluster are the same claim."""
         return Identity(self.identity.cluster.casefold(), self.identity.vpc, self.identity.name)
 
     def is_rival(self, other: Claim) -> bool:
-        """Whether the other claim, of the same identity, may be of the same thing."""
+        """Whether the other claim, of the same identity, may be for the same resource."""
         return other.endpoint in {self.endpoint, ""}
 
 
 class Claims:
-    """Claims by UID and the other way round."""
+    """Claims by UID, and claimants by identity."""
 
     def __init__(self, rank: Callable[[str, Identity], tuple[int, str, str]], tenants: Callable[[str], frozenset[str]]) -> None:
         self._rank = rank
@@ -44,11 +44,11 @@ class Claims:
         return any(claim.is_rival(self._claims[uid]) for uid in self._claimants.get(claim.key, ()))
 
     def of(self, uid: str) -> Claim | None:
-        """What this object stands for, if it is known."""
+        """Return the claim of this object, or None."""
         return self._claims.get(uid)
 
     def put(self, uid: str, claim: Claim) -> set[str]:
-        """This object stands for that, and for nothing it stood for before; answers who stood beside it there."""
+        """Replace the claim of this object; return the other claimants of the former resource."""
         if self._claims.get(uid) == claim:
             return set()
         others = self.drop(uid)
@@ -57,7 +57,7 @@ class Claims:
         return others
 
     def drop(self, uid: str) -> set[str]:
-        """The object is gone; answers who else stands for the same, and may be first now."""
+        """Remove the claim of a deleted object; return the other claimants, one of which may become the owner."""
         claim = self._claims.pop(uid, None)
         if claim is None:
             return set()
@@ -68,7 +68,7 @@ class Claims:
         return others.copy()
 
     def first(self, uid: str) -> str | None:
-        """The UID of the owner of what this object stands for: the lowest rank of all that stand for it."""
+        """Return the UID of the owner of this object's resource: the claimant of the lowest rank."""
         claim = self._claims.get(uid)
         if claim is None:
             return None

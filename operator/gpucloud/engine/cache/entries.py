@@ -1,7 +1,7 @@
-"""One entry per object: all that this process knows of it beside its newest view. Dropping the entry forgets the object.
+"""One entry per object holds all of its runtime state beside the cached view. Dropping the entry drops all of that state.
 
-Each user keeps its state of an object in one part, of a type of its own: pacing, Events, the order, the last reconcile.
-An entry lives as long as the store has the object. What is noted of an object that is gone is kept nowhere.
+Each module keeps its state of an object in one part, of a type of its own: pacing, Events, the order, the last reconcile.
+An entry lives as long as the store has the object. State that is written after that is not kept.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class Entries:
         return len(self._entries)
 
     def open(self, uid: str) -> None:
-        """Make an entry for an object that is seen for the first time."""
+        """Add an entry for a new object; no effect if it has one."""
         if uid not in self._entries:
             self._entries[uid] = ObjectEntry(next(self._count))
 
     def drop(self, uid: str) -> None:
-        """Drop the entry of an object that is gone, with all its parts."""
+        """Drop the entry of a deleted object, with all its parts."""
         self._entries.pop(uid, None)
 
     def part(self, uid: str, kind: type[T]) -> T:
-        """Return the object's part of this type, made on first use. Of an object that is gone, it is a new one each time."""
+        """Return the object's part of this type, made on first use; for a deleted object a new part that is not kept."""
         entry = self._entries.get(uid)
         if entry is None:
             return kind()
@@ -55,7 +55,7 @@ class Entries:
         return cast("T", part)
 
     def find(self, uid: str, kind: type[T]) -> T | None:
-        """Return the object's part of this type; None if nothing has been noted in one."""
+        """Return the object's part of this type, or None if it has none yet."""
         entry = self._entries.get(uid)
         return None if entry is None else entry.parts.get(kind)
 

@@ -1,4 +1,4 @@
-"""Which object depends on which, so that a change of one wakes the others at once. Within a namespace, by kind and name."""
+"""Index of references by kind, namespace and name, so that a change of an object wakes its dependents at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """Something that an object depends on; it may not exist yet."""
+    """An object that another one refers to; it may not exist yet."""
 
     kind: str
     namespace: str
@@ -19,14 +19,14 @@ class Target(NamedTuple):
 
 
 class References:
-    """Targets by object, and the other way round."""
+    """Targets by object, and dependents by target."""
 
     def __init__(self) -> None:
         self._targets: dict[Key, frozenset[Target]] = {}
         self._dependents: dict[Target, set[Key]] = {}
 
     def put(self, key: Key, targets: Iterable[Target]) -> None:
-        """This object depends on these, and on nothing else."""
+        """Replace the targets of this object."""
         wanted = frozenset(targets)
         if self._targets.get(key, frozenset()) == wanted:
             return
@@ -36,7 +36,7 @@ class References:
             self._dependents.setdefault(target, set()).add(key)
 
     def drop(self, key: Key) -> frozenset[Target]:
-        """The object is gone; answers what it depended on."""
+        """Remove a deleted object; return its targets."""
         targets = self._targets.pop(key, frozenset())
         for target in targets:
             self._dependents[target].discard(key)
@@ -45,9 +45,9 @@ class References:
         return targets
 
     def targets(self, key: Key) -> frozenset[Target]:
-        """What this object depends on."""
+        """Return the targets of this object."""
         return self._targets.get(key, frozenset())
 
     def dependents(self, target: Target) -> set[Key]:
-        """Who depends on this."""
+        """Return the objects that refer to this target."""
         return self._dependents.get(target, set()).copy()

@@ -25,9 +25,9 @@ S = TypeVar("S", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class CachedObject(Generic[P, S]):
-    """One object, parsed once. ``spec`` is None when it does not parse; ``flaw`` then says why.
+    """One object, parsed once. ``spec`` is None if it cannot be parsed; ``flaw`` then says why.
 
-    ``amended``: the status that stands in the apiserver was edited where it may not be, and this is not it.
+    ``amended``: somebody edited a frozen field of the status in the apiserver; ``status`` has the former value.
     """
 
     raw_meta: Mapping[str, Any]
@@ -43,7 +43,7 @@ class CachedObject(Generic[P, S]):
 
     @property
     def order(self) -> Order | None:
-        """The recorded order, if it is this object's own: of a kind that orders nothing, None."""
+        """The order record in status, if it is this object's own; None for a kind without orders."""
         return own_record(getattr(self.status, "order", None), self.meta.uid)
 
     @property
@@ -63,13 +63,13 @@ class Store(Generic[P, S]):
         entries: Entries | None = None,
         indexer: Callable[[CachedObject[P, S]], Iterable[Hashable]] = lambda _stored: (),
     ) -> None:
-        """``frozen`` names fields of the status that never change once they stand; whoever edits them changes nothing.
+        """``frozen`` names status fields that never change once they are set; a person's edit of them is ignored.
 
         ``indexer`` yields the keys under which ``indexed`` finds an object, from its view alone.
         """
         self._indexer = indexer
         self._index: dict[Hashable, set[str]] = {}
-        self._keys: dict[str, frozenset[Hashable]] = {}  # the index the other way round
+        self._keys: dict[str, frozenset[Hashable]] = {}  # index keys by UID
         self.entries = Entries() if entries is None else entries
         self._spec_type = spec_type
         self._status_type = status_type
@@ -84,11 +84,11 @@ class Store(Generic[P, S]):
         return len(self._objects)
 
     def get(self, uid: str) -> CachedObject[P, S] | None:
-        """The object as last seen; None when it is gone."""
+        """Return the cached object, or None if it was deleted."""
         return self._objects.get(uid)
 
     def named(self, namespace: str, name: str) -> CachedObject[P, S] | None:
-        """The object of this name as last seen; None when there is none."""
+        """Return the cached object of this name, or None."""
         return self._objects.get(self._names.get((namespace, name), ""))
 
     def indexed(self, *keys: Hashable) -> list[CachedObject[P, S]]:
@@ -97,18 +97,18 @@ class Store(Generic[P, S]):
         return [self._objects[uid] for uid in sorted(uids, key=self.entries.number)]
 
     def is_current(self, stored: CachedObject[P, S]) -> bool:
-        """Whether the newest view still shows what this view shows, in everything that a decision depends on."""
+        """Whether the cached object still equals this view in everything that a decision depends on."""
         latest = self._objects.get(stored.meta.uid)
         return latest is not None and latest.same_facts_as(stored)
 
     def has_all(self, uids: set[str]) -> bool:
-        """Whether every one of these is known."""
+        """Whether all of these UIDs are cached."""
         return uids <= self._objects.keys()
 
     def put(self, body: Mapping[str, Any]) -> bool:
-        """Take a newer view of an object; answers whether anything changed that a decision depends on.
+        """Cache a newer view of an object; return whether anything changed that a decision depends on.
 
-        An older view than the stored one (a late watch event, overtaken by the answer to our own write) is ignored.
+        A view older than the cached one (a watch event that arrives after the answer to our own write) is ignored.
         """
         meta = body["metadata"]
         known = self._objects.get(meta["uid"])
@@ -119,10 +119,10 @@ class Store(Generic[P, S]):
     def put_written(
         self, before: CachedObject[P, S], answer: Mapping[str, Any], document: Mapping[str, Any], status: S
     ) -> CachedObject[P, S]:
-        """Take the answer to a write of ``status``, sent as ``document``; return the view that it shows.
+        """Cache the answer to a write of ``status``, sent as ``document``; return its view.
 
-        The apiserver took the write because the object was ``before``, so the spec is the same, unless the metadata tell
-        otherwise. Nor is a status parsed that stands as it was sent.
+        The apiserver accepted the write with the resourceVersion of ``before``, so the spec is the same, unless the metadata
+        differ. The status is parsed only if it differs from what was sent.
         """
         meta = answer["metadata"]
         if answer.get("status") == document and _facts(meta) == before.meta:
@@ -139,15 +139,15 @@ class Store(Generic[P, S]):
         self._objects[fresh.meta.uid] = fresh
         self.entries.open(fresh.meta.uid)
         self._reindex(fresh.meta.uid, frozenset(self._indexer(fresh)))
-        bearer = self.named(fresh.meta.namespace, fresh.meta.name)
-        if bearer is None or bearer.version <= fresh.version:  # a late event of one that is gone takes no name from the living
+        namesake = self.named(fresh.meta.namespace, fresh.meta.name)
+        if namesake is None or namesake.version <= fresh.version:  # a late event of a deleted object must not take the name
             self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
         if known is None or fresh.amended:
             return True
         return not fresh.same_facts_as(known)
 
     def drop(self, uid: str) -> None:
-        """The object is gone, and with it everything that its entry holds."""
+        """Remove a deleted object, its index keys and its entry."""
         self._reindex(uid, frozenset())
         self.entries.drop(uid)
         gone = self._objects.pop(uid, None)
@@ -169,8 +169,8 @@ class Store(Generic[P, S]):
             self._keys.pop(uid, None)
 
     def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
-        standing = {name: getattr(before, name) for name in self._frozen}
-        edited = {name: value for name, value in standing.items() if value not in (None, getattr(fresh.status, name))}
+        former = {name: getattr(before, name) for name in self._frozen}
+        edited = {name: value for name, value in former.items() if value not in (None, getattr(fresh.status, name))}
         return replace(fresh, status=fresh.status.model_copy(update=edited), amended=True) if edited else fresh
 
     def _parse(self, body: Mapping[str, Any]) -> CachedObject[P, S]:
@@ -183,12 +183,12 @@ class Store(Generic[P, S]):
         try:
             status = self._status_type.model_validate(body.get("status") or {})
         except ValidationError:
-            status = self._status_type()  # edited beyond recognition: observe anew
+            status = self._status_type()  # a person made it unreadable: start from an empty status
         return CachedObject(_slim(meta), _facts(meta), spec, status, flaw)
 
 
 def _slim(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What writes need; managedFields and the like would double the memory of a large fleet."""
+    """Keep only the metadata that writes need; managedFields would double the memory of 10,000 objects."""
     return {
         name: meta[name]
         for name in ("name", "namespace", "uid", "resourceVersion", "finalizers", "creationTimestamp")
@@ -205,7 +205,7 @@ def _facts(meta: Mapping[str, Any]) -> ObjectFacts:
         generation=int(meta.get("generation", 0)),
         deleting="deletionTimestamp" in meta,
         has_finalizer=FINALIZER in meta.get("finalizers", ()),
-        # Cut to what a status can repeat: an answer to one that cannot be written would hold up everything.
+        # Cut to the length that status can repeat: a status that cannot be written would block every reconcile.
         annotations={name: value[:MAX_TEXT] for name, value in annotations.items() if name.startswith(GROUP + "/")},
         deleted_at=datetime.fromisoformat(meta["deletionTimestamp"]) if "deletionTimestamp" in meta else None,
     )

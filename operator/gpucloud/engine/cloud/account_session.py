@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import structlog
 
@@ -147,19 +147,15 @@ class AccountSession:
         transport = None if deps.transport is None else deps.transport()
         self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
         self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates)
-        self.vms: Inventory[VmRecord] = self._inventory("vms", listings.vms, listings.vm_identity, label, deps)
-        self.snapshots: Inventory[SnapshotRecord] = self._inventory(
-            "snapshots", listings.snapshots, listings.snapshot_identity, label, deps
-        )
-        self.vpcs: Inventory[VpcRecord] = self._inventory("vpcs", listings.vpcs, listings.vpc_identity, label, deps)
+        self.inventories: dict[str, Inventory[Any]] = {
+            name: self._inventory(name, fetch, identify, label, deps) for name, (fetch, identify) in listings.LISTINGS.items()
+        }
+        self.vms: Inventory[VmRecord] = self.inventories["vms"]
+        self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
+        self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
-
-    @property
-    def inventories(self) -> dict[str, Inventory[VmRecord] | Inventory[SnapshotRecord] | Inventory[VpcRecord]]:
-        """The inventories by name."""
-        return {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
 
     def listing_duration(self, cluster: str) -> float:
         """Return the seconds that the slowest of the last listings of this cluster took."""

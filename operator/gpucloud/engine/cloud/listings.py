@@ -7,7 +7,7 @@ incomplete listing lacks does not count as absent.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.cloud.models import Listing, VmRecord, VpcRecord
 from gpucloud.reconcile.facts import Present
@@ -15,6 +15,8 @@ from gpucloud.reconcile.naming import Identity, same_cluster
 from gpucloud.reconcile.text import abridged
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.reconcile.facts import Observation
@@ -77,3 +79,11 @@ def vpc_identity(record: VpcRecord, cluster: str) -> Identity | None:
         return None
     name = abridged(record.name)
     return Identity(cluster=cluster, vpc=name, name=name)
+
+
+# The inventories that a session keeps, by name: how to list the records of a cluster, and the identity of a record.
+LISTINGS: Mapping[str, tuple[Callable[[CloudReader, str], Awaitable[Listing[Any]]], Callable[[Any, str], Identity | None]]] = {
+    "vms": (vms, vm_identity),
+    "snapshots": (snapshots, snapshot_identity),
+    "vpcs": (vpcs, vpc_identity),
+}

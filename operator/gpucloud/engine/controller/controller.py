@@ -37,11 +37,11 @@ S = TypeVar("S", bound=Status)
 F = TypeVar("F", bound="Facts")
 log = structlog.get_logger("gpucloud.loop")
 
-LASTING_SECONDS = 5.0  # a change that is only informative is written once it has stood this long
-PENDING_LASTING_SECONDS = 10.0  # the same while a verdict is expected soon, whose write carries the change, too
-STALE_FACTS_SECONDS = 10.0  # a process that was stopped in between must look again before it acts
+LASTING_SECONDS = 5.0  # an informative change is written when it has lasted this long
+PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected soon, whose write includes it
+STALE_FACTS_SECONDS = 10.0  # older facts are gathered again before a call: the process may have been suspended
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
-PATIENCE = 3  # refusals of one cached version, until it is looked why the watch brings no younger one
+MOST_REFUSALS = 3  # of writes with one cached version, before a resync: the watch should have delivered a newer one
 RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
@@ -62,11 +62,11 @@ class PendingWrite:
 
 
 class Facts(Protocol):
-    """What every kind's facts have."""
+    """The part of the facts that all kinds share."""
 
     @property
     def now(self) -> Now:
-        """When they were gathered."""
+        """When the facts were gathered."""
 
 
 class Reconciler(Protocol[P, S, F]):
@@ -74,7 +74,7 @@ class Reconciler(Protocol[P, S, F]):
 
     @property
     def kind(self) -> str:
-        """As in ``kind:`` of a manifest."""
+        """The kind, as in a manifest."""
 
     @property
     def plural(self) -> str:
@@ -82,36 +82,36 @@ class Reconciler(Protocol[P, S, F]):
 
     @property
     def store(self) -> Store[P, S]:
-        """The objects as last seen."""
+        """The cached objects."""
 
     async def gather(self, stored: CachedObject[P, S]) -> F:
-        """Everything that the decision needs."""
+        """Gather the facts of the decision."""
 
     def decide(self, facts: F) -> Plan[S]:
-        """The pure core's answer."""
+        """Return the plan; pure."""
 
     async def act(self, facts: F, plan: Plan[S]) -> Event | None:
-        """Send the plan's mutating call, remember how it went, and say what to tell; None: nothing was sent after all."""
+        """Send the plan's call, keep its outcome, and return the Event to record; None if no call was sent."""
 
     def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
-        """Whether a call that was just accepted leaves nothing to be done, nor recorded, before its effect shows."""
+        """Whether nothing is left to do, nor to record, until a listing shows the effect of this accepted call."""
 
     def recording(self, uid: str, status: S) -> None:
-        """This status, with the record of a new order of ours, is about to be written."""
+        """Note the record of a new order before the status that contains it is written."""
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
-        """Tell the inventory what the plan waits for; answers when to decide again at the latest."""
+        """Request the listings that the plan waits for; return when to reconcile again at the latest."""
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
-        """A new view of an object."""
+        """Handle a newer view of an object."""
 
     def on_delete(self, key: Key) -> None:
-        """The object is gone."""
+        """Handle the deletion of an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerDeps:
-    """What every controller works with. ``longest_spacing``: of reconciles that nothing outside causes, in seconds."""
+    """Dependencies of every controller. ``longest_spacing``: of reconciles without a cause outside, in seconds."""
 
     queue: WorkQueue
     kube: KubeClient
@@ -119,9 +119,9 @@ class ControllerDeps:
     metrics: Metrics
     clock: Clock
     entropy: Entropy
-    is_leader: Callable[[], bool]  # asked right before a call is announced in the log
+    is_leader: Callable[[], bool]  # checked right before a call
     longest_spacing: float
-    outdated: Callable[[], None]  # the apiserver's answers show that the cache is behind, and the watch brings nothing
+    outdated: Callable[[], None]  # requests a resync: the apiserver's answers show that the cache is stale
 
 
 class Controller(Generic[P, S, F]):
@@ -156,9 +156,9 @@ class Controller(Generic[P, S, F]):
             self._after_kube_error(key, error)
         except Exception:
             result = ReconcileResult.ERROR
-            log.exception("pass failed", **_names(key))
+            log.exception("reconcile failed", **_names(key))
             self.retry_later(key)
-        if self._reconciler.store.get(key.uid) is None:  # it went meanwhile; what this pass noted of it goes too
+        if self._reconciler.store.get(key.uid) is None:  # deleted meanwhile: drop what this reconcile has noted
             self.on_delete(key)
         self._passes[result].inc()
         if result is ReconcileResult.ERROR:
@@ -167,12 +167,12 @@ class Controller(Generic[P, S, F]):
 
     @property
     def plural(self) -> str:
-        """As in URLs."""
+        """The plural, as in URLs."""
         return self._reconciler.plural
 
     @property
     def store(self) -> Store[P, S]:
-        """The objects as last seen."""
+        """The cached objects."""
         return self._reconciler.store
 
     def on_delete(self, key: Key) -> None:
@@ -184,7 +184,7 @@ class Controller(Generic[P, S, F]):
     async def _reconcile(self, key: Key) -> Outcome:
         stored = self._reconciler.store.get(key.uid)
         if stored is None or self._known(key.uid).released == stored.raw_meta["resourceVersion"]:
-            return Outcome.NOTHING  # gone, or about to be: the watch tells
+            return Outcome.NOTHING  # deleted, or about to be: wait for the DELETED event
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
@@ -196,7 +196,7 @@ class Controller(Generic[P, S, F]):
         if plan.status is not None and pending is not None and pending.at <= now:
             return await self._write(key, stored, plan.status, plan)
         if pending is not None and pending.first:
-            return Outcome.NOTHING  # the write waits for its turn, and whatever it announces waits for the write
+            return Outcome.NOTHING  # the write must wait, and the call that it announces waits for the write
         if plan.release is not None:
             await self._release(key, stored, plan.release)
             return Outcome.CHANGE
@@ -209,7 +209,7 @@ class Controller(Generic[P, S, F]):
         self._known(key.uid).released = stored.raw_meta["resourceVersion"]
         event = Event(release.reason, release.note, "Release", release.warning)
         elsewhere = replace(event, note=f"{key.kind} {key.namespace}/{key.name}: {release.note}")
-        # A namespace that is being deleted takes no Events, and nothing else tells people that something may be billed.
+        # A terminating namespace accepts no Events, and only this Event says that something may still be billed.
         lost = partial(self._events.record_for_kind, self._reconciler.plural, elsewhere) if release.warning else None
         self._events.record(key.kind, stored.meta, event, lost)
         if stored.meta.deleted_at is not None:
@@ -218,10 +218,10 @@ class Controller(Generic[P, S, F]):
         level("released", reason=release.reason, note=release.note, **_names(key))
 
     def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
-        """Each action that is kept back is one line in the log, so that they can be counted before anything is done."""
+        """Log each action that --observe-only withholds once, so that people can count them."""
         known = self._known(key.uid)
         if plan.withheld is None:
-            if plan.status is not None:  # else it says nothing new: it only waits for a younger look
+            if plan.status is not None:  # else the plan only waits for a newer listing
                 known.withheld = None
             return
         known.withheld = plan.withheld
@@ -230,11 +230,11 @@ class Controller(Generic[P, S, F]):
             log.info("withheld", would=plan.withheld, **_names(key))
 
     def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
-        """When the new status must be written: now for a verdict, later for what only informs, None when nothing differs."""
+        """Return when to write the new status: now if it is urgent, later if it only informs; None if it is unchanged."""
         uid, known = stored.meta.uid, self._known(stored.meta.uid)
         if plan.status is None or (plan.status == stored.status and not stored.amended):
             known.differs_since = None
-            self._events.flush(uid)  # no change of Ready tells of a call that failed
+            self._events.flush(uid)  # no Event of Ready repeats the deferred one
             return None
         since = known.differs_since = self._clock.mono() if known.differs_since is None else known.differs_since
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
@@ -244,7 +244,7 @@ class Controller(Generic[P, S, F]):
 
     async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
         before = self._clock.mono()
-        if plan.records_order:  # before the write: the watch may show it to us before its answer does
+        if plan.records_order:  # before the write: its watch event may arrive before its answer
             self._reconciler.recording(key.uid, status)
         document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         self._pacer.spend(key.uid, stored.meta.generation, before)
@@ -253,15 +253,15 @@ class Controller(Generic[P, S, F]):
         except KubeError as error:
             failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
             self._writes[failed].inc()
-            self._known(key.uid).confirmed = -math.inf  # it may have been written all the same, or somebody else has written
+            self._known(key.uid).confirmed = -math.inf  # it may have been written, or somebody else has written
             raise
         self._writes[StatusWriteResult.WRITTEN].inc()
         known = self._known(key.uid)
         known.confirmed, known.differs_since = before, None
-        if self._reconciler.store.get(key.uid) is not None:  # else the watch has told us meanwhile that it is gone
-            # The watch will tell us nothing new; those who wait for this are woken now.
+        if self._reconciler.store.get(key.uid) is not None:  # else the DELETED event came first
+            # The watch event of this write will bring nothing new, so dependents are woken now.
             shown = self._reconciler.store.put_written(stored, answer, document, status)
-            self._tell_stored(key.uid)
+            self._notify_updated(key.uid)
             self._judge_write(key, status, document, shown.status)
             if shown.meta != stored.meta:  # another bears the version that this was decided upon: was etcd restored?
                 self._outdated()
@@ -270,18 +270,18 @@ class Controller(Generic[P, S, F]):
         self._report(key, stored, status, announces=announces)
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
-        if (stands := self._reconciler.store.get(key.uid)) is not None and stands.status != status:
-            return Outcome.NOTHING  # the apiserver shows something else than what was written
+        if (cached := self._reconciler.store.get(key.uid)) is not None and cached.status != status:
+            return Outcome.NOTHING  # the apiserver shows another status than the written one
         return Outcome.ANNOUNCE if announces else Outcome.CHANGE
 
-    def _judge_write(self, key: Key, status: S, document: dict[str, Any], stands: S) -> None:
-        """Slow down where the write did not bring the status, or where somebody has undone the same write before."""
-        undone = self._pacer.judge(key.uid, document, stands == status, self._clock.mono())
+    def _judge_write(self, key: Key, status: S, document: dict[str, Any], shown: S) -> None:
+        """Slow down the writes if this one had no effect, or if somebody undid the same write before."""
+        undone = self._pacer.judge(key.uid, document, shown == status, self._clock.mono())
         if not undone:
             return
         self._metrics.undone_writes.labels(key.kind).inc()
         if undone == 1:
-            differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(stands, name)]
+            differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(shown, name)]
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
     def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
@@ -298,13 +298,13 @@ class Controller(Generic[P, S, F]):
             log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
 
     async def _is_confirmed(self, key: Key, stored: CachedObject[P, S]) -> bool:
-        """Whether the apiserver has shown us lately that the object is still as we know it.
+        """Whether the apiserver has recently confirmed that the cached object is current; else read the object.
 
-        A process that was asleep knows what it knew; its owner may have taken the object back since, and the watch tells that
-        only when it is read. The write that announces a call is such a proof, while it is young; else one is asked for.
+        While a process is suspended, a user may change or delete the object, and its watch events are read late. The answer to
+        the write that announces a call confirms the object for some seconds.
 
         Raises:
-            KubeError: the apiserver did not answer, or the object is gone.
+            KubeError: the apiserver did not answer, or the object was deleted.
         """
         before = self._clock.mono()
         if before - self._known(key.uid).confirmed < STALE_FACTS_SECONDS:
@@ -314,11 +314,11 @@ class Controller(Generic[P, S, F]):
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
         self._reconciler.store.put(fresh)
-        self._tell_stored(key.uid)
+        self._notify_updated(key.uid)
         return False
 
-    def _tell_stored(self, uid: str) -> None:
-        """An answer of the apiserver has shown the object."""
+    def _notify_updated(self, uid: str) -> None:
+        """Pass the view that an answer of the apiserver has shown to the reconciler."""
         if (newer := self._reconciler.store.get(uid)) is not None:
             self._reconciler.on_update(newer)
 
@@ -331,7 +331,7 @@ class Controller(Generic[P, S, F]):
         if self._clock.mono() - facts.now.mono > STALE_FACTS_SECONDS:
             self._queue.add(key, Lane.PEOPLE)
             return Outcome.NOTHING
-        if not self._is_leader():  # the Lease is lost, and this process about to end
+        if not self._is_leader():  # the Lease is lost, and this process ends
             return Outcome.NOTHING
         event = await self._reconciler.act(facts, plan)
         if event is None:
@@ -341,7 +341,7 @@ class Controller(Generic[P, S, F]):
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
         if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
             self._known(key.uid).differs_since = self._clock.mono()  # the answer is not recorded yet
-            self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing wakes it, too
+            self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing may wake it earlier
         else:
             self._queue.add(key, Lane.PEOPLE)
         return Outcome.CHANGE
@@ -351,13 +351,13 @@ class Controller(Generic[P, S, F]):
             self._note_refusal(key.uid)
         if error.gone:
             log.info("the object is gone", error=str(error), **_names(key))
-            return  # the watch tells the rest
+            return  # wait for the DELETED event
         if not error.conflict:
             log.warning("the apiserver did not take it", error=str(error), **_names(key))
         self.retry_later(key)
 
     def withheld(self) -> Iterator[str]:
-        """Iterate over what --observe-only keeps back now, of every object."""
+        """Iterate over the actions that --observe-only withholds now."""
         found = (self._entries.find(stored.meta.uid, Reconciled) for stored in self.store)
         return (known.withheld for known in found if known is not None and known.withheld is not None)
 
@@ -365,13 +365,13 @@ class Controller(Generic[P, S, F]):
         return self._entries.part(uid, Reconciled)
 
     def _note_refusal(self, uid: str) -> None:
-        """Report a cached version that is refused again and again: the event that would replace it is late, or never comes."""
+        """Request a resync when writes with one cached version are refused repeatedly: its watch event is late or lost."""
         stored, known = self._reconciler.store.get(uid), self._known(uid)
         if stored is None:
             return
         version, times = known.refused or (stored.version, 0)
         known.refused = (stored.version, times + 1 if version == stored.version else 1)
-        if known.refused[1] >= PATIENCE:
+        if known.refused[1] >= MOST_REFUSALS:
             self._outdated()
 
     def retry_later(self, key: Key) -> None:
@@ -385,7 +385,7 @@ class Controller(Generic[P, S, F]):
 
 
 def _later(time: float | None, now: float) -> float | None:
-    """A time to wake up at; what is due already is dealt with in this pass."""
+    """Return the time if it is in the future: what is due already is handled in this reconcile."""
     return time if time is not None and time > now else None
 
 

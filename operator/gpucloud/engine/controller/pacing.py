@@ -1,13 +1,13 @@
-"""The two bounds on hot loops, by UID: when an object may be reconciled again, and when its status may be written again.
+"""Two rate limits per object, against hot loops: one of reconciles, one of status writes.
 
-Reconciles: a watch event, a changed observation and a change of a dependency are causes outside: the next reconcile is made at
-once, and the count begins anew. Everything else (a wake-up, a listing that was asked for, the object's own last reconcile) is
-held back by a spacing that doubles with each reconcile that changed nothing. Reconciles that change something go at once too,
-as a chain of a few steps must, but only so many in a row.
+Reconciles: a watch event, a changed observation and a changed dependency are causes outside; the next reconcile starts at once,
+and the count restarts. Reconciles with another cause (a wake-up, a requested listing, the object's own last reconcile) are
+spaced, and the spacing doubles with each reconcile that changed nothing. A reconcile after one that changed something starts at
+once, but only a few times in a row.
 
-Writes: who undoes a write is a cause outside, so the first bound does not hold there. A write that did not bring what was
-written (a webhook or pruning changed it), or that somebody undid, is repeated with exponential backoff. Beyond that each object
-has a budget of writes, which an edit of the object renews.
+Writes: a write that somebody undoes has a cause outside, so the first limit does not apply. A write without effect (a webhook
+or pruning changed it), or one that somebody undid, is repeated with exponential backoff. Besides, each object has a budget of
+writes, which an edit of the object refills.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
 
 FIRST_SECONDS = 0.2  # spacing after the first reconcile that changed nothing
-LONGEST_CHAIN = 8  # reconciles in a row that change something before these are spaced, too
+LONGEST_CHAIN = 8  # reconciles in a row that may change something before they are spaced, too
 
 BACKOFF_SECONDS = (0.2, 60.0)  # first and longest wait after a write that was undone
-BURST = 20  # writes of one object at once: more than any life needs
+BURST = 20  # writes of one object at once: more than the life of any object needs
 SECONDS_PER_WRITE = 5.0  # beyond the burst
-CALM_SECONDS = 600.0  # after so long without a write, what was undone before is forgotten
+CALM_SECONDS = 600.0  # without a write for this long, earlier undone writes no longer count
 
 
 @dataclass(slots=True)
@@ -38,21 +38,21 @@ class _Streak:
     """Reconciles of one object since the last cause outside."""
 
     ended: float = -math.inf  # the last one, in mono seconds
-    idle: int = 0  # since the last that changed something
+    idle: int = 0  # reconciles without a change since the last one with a change
     changes: int = 0
-    owed: bool = False  # the next one goes at once, as a call stands announced, or a listing has come
-    paid: bool = False  # the last one went at once for that reason
+    at_once: bool = False  # the next one starts at once: it sends an announced call, or a listing has come
+    was_at_once: bool = False  # the last one started at once for that reason
     caused: bool = False  # something outside has changed for the object since the last reconcile began
 
     def restart(self) -> None:
-        """Begin the count anew: there is a cause outside."""
+        """Restart the count: there is a cause outside."""
         self.ended, self.idle, self.changes = -math.inf, 0, 0
-        self.owed = self.paid = self.caused = False
+        self.at_once = self.was_at_once = self.caused = False
 
     def due(self, longest: float) -> float:
         """When the next one may begin."""
         steps = self.idle + max(0, self.changes - LONGEST_CHAIN)
-        if self.owed or not steps:
+        if self.at_once or not steps:
             return -math.inf
         return self.ended + min(FIRST_SECONDS * 2.0 ** min(steps - 1, 32), longest)
 
@@ -70,32 +70,32 @@ class ReconcilePacer:
         self._streak(uid).caused = True
 
     def served(self, uid: str) -> None:
-        """The listing that the last reconcile waited for has come: once a cause outside, the next one goes at once."""
+        """The listing that the last reconcile waited for has come: the next one starts at once, once per cause outside."""
         streak = self._streak(uid)
         if streak.idle == 1:
-            streak.owed = True
+            streak.at_once = True
 
     def begin(self, uid: str) -> float | None:
-        """Begin a reconcile, and answer None; or answer the mono time at which it may begin."""
+        """Begin a reconcile and return None, or return the mono time at which it may begin."""
         streak = self._streak(uid)
         if streak.caused:
             streak.restart()
         due = streak.due(self._longest)
         if due > self._clock.mono() + EARLY_SECONDS:
             return due
-        streak.owed, streak.paid = False, streak.owed
+        streak.at_once, streak.was_at_once = False, streak.at_once
         return None
 
     def ended(self, uid: str, *, changed: bool, announced: bool = False) -> None:
-        """A reconcile is over. ``changed``: what stands in the apiserver or the cloud is another than before.
+        """End a reconcile. ``changed``: it changed something in the apiserver or the cloud.
 
-        ``announced``: the next one sends what this one has announced, and would find its announcement too old if it waited.
+        ``announced``: the next one sends the announced call, and must not wait until the announcement is too old.
         """
         streak = self._streak(uid)
         streak.ended = self._clock.mono()
         streak.idle = 0 if changed else streak.idle + 1
         streak.changes += changed
-        streak.owed = announced and changed and not streak.paid
+        streak.at_once = announced and changed and not streak.was_at_once
 
     def _streak(self, uid: str) -> _Streak:
         return self._entries.part(uid, _Streak)
@@ -103,37 +103,37 @@ class ReconcilePacer:
 
 @dataclass(slots=True)
 class _Writes:
-    """Of one object."""
+    """The status writes of one object."""
 
     generation: int = 0
-    last: Any = None  # what was written, without the times
-    undone: int = 0  # writes in a row that did not bring, or did not keep, what was written
+    last: Any = None  # the last written document, without times
+    undone: int = 0  # writes in a row that had no effect or were undone
     not_before: float = -math.inf
-    budget_from: float = -math.inf  # when the budget lets the next write through
+    budget_from: float = -math.inf  # when the budget allows the next write
     last_at: float = -math.inf
 
     def restart(self, generation: int) -> None:
-        """Forget what was undone before: nothing has been written for a while."""
+        """Restart the count: nothing has been written for a while."""
         self.generation, self.last, self.undone = generation, None, 0
         self.not_before = self.budget_from = self.last_at = -math.inf
 
 
 class WritePacer:
-    """The pace of status writes by UID. Times are mono seconds."""
+    """The rate limit of status writes, by UID. Times are mono seconds."""
 
     def __init__(self, jitter: Callable[[], float], entries: Entries) -> None:
-        """``jitter`` answers a number in [0, 1)."""
+        """``jitter`` returns a number in [0, 1)."""
         self._jitter = jitter
         self._entries = entries
 
     def not_before(self, uid: str, generation: int) -> float:
-        """The earliest time for the next write of this object."""
+        """Return the earliest time of the next write of this object."""
         pace = self._entries.part(uid, _Writes)
         spent = pace.generation == generation
         return max(pace.not_before, pace.budget_from if spent else -math.inf)
 
     def spend(self, uid: str, generation: int, now: float) -> None:
-        """A write is sent, whatever becomes of it."""
+        """Count a write before it is sent."""
         pace = self._entries.part(uid, _Writes)
         if now - pace.last_at > CALM_SECONDS:
             pace.restart(generation)
@@ -142,14 +142,14 @@ class WritePacer:
         pace.budget_from = max(pace.budget_from, now - (BURST - 1) * SECONDS_PER_WRITE) + SECONDS_PER_WRITE
         pace.last_at = now
 
-    def judge(self, uid: str, document: Mapping[str, Any], brought: bool, now: float) -> int:
-        """The write was answered; answers how many in a row were undone by now.
+    def judge(self, uid: str, document: Mapping[str, Any], effective: bool, now: float) -> int:
+        """Judge an answered write; return how many writes in a row were undone or had no effect.
 
-        The same document twice running means that somebody undid the first.
+        If the same document is written twice in a row, somebody undid the first write.
         """
         pace, written = self._entries.part(uid, _Writes), _without_times(document)
         repeated, pace.last = pace.last == written, written
-        if brought and not repeated:
+        if effective and not repeated:
             pace.undone, pace.not_before = 0, -math.inf
             return 0
         pace.undone += 1
@@ -160,7 +160,7 @@ class WritePacer:
 
 
 def _without_times(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document without the times of its conditions: those move with every fight over a condition."""
+    """Return the document without the transition times, which change whenever two writers fight over a condition."""
     conditions = [
         {name: value for name, value in item.items() if name != "lastTransitionTime"} for item in document.get("conditions", ())
     ]

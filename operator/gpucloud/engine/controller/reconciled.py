@@ -1,4 +1,4 @@
-"""What the reconciles of one object leave for the next."""
+"""State that one reconcile of an object leaves for the next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Reconciled:
     differs_since: float | None = None  # when the status in the apiserver began to differ from the plan's
     failures: int = 0  # exceptions in a row
     confirmed: float = -math.inf  # when the last request began whose answer showed the object
-    released: str | None = None  # the version that our finalizer was taken from
-    withheld: str | None = None  # what --observe-only keeps back now
+    released: str | None = None  # the resourceVersion from which our finalizer was removed
+    withheld: str | None = None  # what --observe-only withholds now
     withheld_logged: str | None = None
-    refused: tuple[int, int] | None = None  # the cached version, and how often it was refused as outdated
+    refused: tuple[int, int] | None = None  # the cached version, and how often the apiserver refused it

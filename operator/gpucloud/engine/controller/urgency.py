@@ -1,4 +1,4 @@
-"""Which changes of a status are written at once, and which only inform and may wait until they have lasted."""
+"""Decides which status changes are written at once; the others only inform, and are written when they have lasted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpucloud.reconcile.order import is_urgent
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Status
 
-# Fields that are records or answers, not information.
+# Fields that later decisions read, or that answer a request; not informative ones.
 RECORDS = (
     "observed_generation",
     "tenant",
@@ -24,9 +24,9 @@ OUR_CONDITIONS = frozenset(map(str, ConditionType))
 
 
 def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
-    """Whether a record changes, or tools or people wait for this. Conditions of other writers, when they go, only inform.
+    """Whether a record or one of our conditions changes. The removal of another writer's condition only informs.
 
-    ``uid``: the object's. ``announces``: the status announces a call, which is recorded before it is sent.
+    ``uid`` is the object's. ``announces``: the status announces a call, which is recorded before it is sent.
     """
     stood, stands = vars(before), vars(after)
     if any(stood.get(name) != stands.get(name) for name in RECORDS):

@@ -15,7 +15,7 @@ async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any
     while (key := await queue.take()) is not None:
         try:
             await controllers[key.kind].reconcile(key)
-        except Exception:  # it kills this worker, not the object
+        except Exception:  # the worker fails and is restarted; the key is retried
             controllers[key.kind].retry_later(key)
             raise
         finally:
@@ -23,7 +23,7 @@ async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any
 
 
 async def stop(workers: list[asyncio.Task[None]], queue: WorkQueue, grace: float) -> None:
-    """Let the passes that are under way finish (a create that was sent wants its answer saved), then cancel."""
+    """Let running reconciles finish, so that the answer to a sent create is saved; then cancel the workers."""
     queue.close()
     if workers:
         await asyncio.wait(workers, timeout=grace)

@@ -1,7 +1,7 @@
-"""The few calls that we make to the Kubernetes API ourselves: status, finalizer, Secrets by name, Events, the Lease.
+"""Client of the Kubernetes API for status, finalizers, Secrets by name, Events and the Lease; kopf does the watching.
 
-kopf watches; this writes. The connection (server, TLS, token) is whatever kopf's login found, handed in as a function so
-that a rotated token is picked up.
+``login`` returns the connection (server, TLS, token) that kopf's login found. It is called again after a 401, so that a rotated
+token is picked up.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 
 @dataclass(frozen=True, slots=True)
 class ListedVersions:
-    """Who is there, by consistent lists: UIDs, each with its version; 0 where the apiserver does not say."""
+    """The resourceVersion of each listed object by UID, from consistent lists; 0 if the apiserver sends none."""
 
     versions: Mapping[str, int]
 
@@ -46,12 +46,12 @@ class KubeError(Exception):
 
     @property
     def gone(self) -> bool:
-        """The object does not exist any more (or is another one of the same name)."""
+        """Whether the object was deleted, or another object has its name now."""
         return self.status in {404, 410}
 
     @property
     def conflict(self) -> bool:
-        """The object has changed since we read it: read again, decide again."""
+        """Whether the object has changed since it was read."""
         return self.status == 409
 
 
@@ -97,10 +97,10 @@ class KubeClient:
         return answer
 
     async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
-        """One of our objects as it is now, by a list of its name alone: so no right is needed beside those of the watch.
+        """Return the current object. It is read by a list with a field selector, which needs no further right.
 
         Raises:
-            KubeError: it is gone, another bears its name, or the apiserver did not answer.
+            KubeError: the object was deleted, another has its name, or the apiserver did not answer.
         """
         (path,) = _lists(plural, (owner["namespace"],))
         answer = await self._call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
@@ -110,7 +110,7 @@ class KubeClient:
         return dict(found[0])
 
     async def release(self, plural: str, owner: Mapping[str, Any]) -> None:
-        """Remove our finalizer, guarded by resourceVersion; everybody else's stays.
+        """Remove our finalizer, guarded by resourceVersion; keep all other finalizers.
 
         Raises:
             KubeError: as ``replace_status``.
@@ -132,7 +132,7 @@ class KubeClient:
             raise
 
     async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
-        """``data`` of a Secret (base64, as it stands) or ConfigMap, read by name; None when there is no such object."""
+        """Return ``data`` of a Secret (still base64) or ConfigMap, read by name; None if it does not exist."""
         try:
             found = await self._call("GET", _in_namespace(namespace, resource, name))
         except KubeError as error:
@@ -142,10 +142,10 @@ class KubeClient:
         return found.get("data") or {}
 
     async def secret(self, namespace: str, name: str) -> dict[str, Any] | None:
-        """A whole Secret, read by name; None when there is no such object.
+        """Return a Secret, read by name; None if it does not exist.
 
         Raises:
-            KubeError: the apiserver did not answer, or does not let us.
+            KubeError: the apiserver did not answer, or refused.
         """
         try:
             found: dict[str, Any] = await self._call("GET", _in_namespace(namespace, "secrets", name))
@@ -156,9 +156,9 @@ class KubeClient:
         return found
 
     async def set_secret_finalizer(self, namespace: str, name: str, *, held: bool) -> None:
-        """Put our finalizer on a Secret, or take it off, guarded by resourceVersion; nothing else of it changes.
+        """Add our finalizer to a Secret (``held``) or remove it, guarded by resourceVersion; nothing else changes.
 
-        A Secret that is gone, or is being deleted, is given none.
+        No finalizer is added to a Secret that is being deleted.
 
         Raises:
             KubeError: as ``replace_status``.
@@ -176,10 +176,10 @@ class KubeClient:
         await self._call("PATCH", path, patch, content_type="application/merge-patch+json")
 
     async def namespace(self, namespace: str) -> dict[str, Any] | None:
-        """The namespace's metadata; None when it is gone.
+        """Return the namespace's metadata; None if it does not exist.
 
         Raises:
-            KubeError: the apiserver did not answer, or does not let us.
+            KubeError: the apiserver did not answer, or refused.
         """
         try:
             found = await self._call("GET", f"/api/v1/namespaces/{namespace}")
@@ -191,19 +191,19 @@ class KubeClient:
         return meta
 
     async def cluster_uid(self) -> str:
-        """The identity of the Kubernetes cluster: the UID of its kube-system namespace."""
+        """Return the identity of the Kubernetes cluster: the UID of its kube-system namespace."""
         found = await self._call("GET", "/api/v1/namespaces/kube-system")
         return str(found["metadata"]["uid"])
 
     async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
-        """UIDs of all our objects of a kind that exist now, as ``list_versions``."""
+        """Return the UIDs of all objects of a kind, as ``list_versions``."""
         return set((await self.list_versions(plural, namespaces)).versions)
 
     async def list_versions(self, plural: str, namespaces: tuple[str, ...]) -> ListedVersions:
-        """Who is there now, of all our objects of a kind, by paged metadata-only lists.
+        """List UIDs and versions of all objects of a kind, by paged metadata-only lists.
 
         Raises:
-            KubeError: the apiserver did not answer, or does not let us.
+            KubeError: the apiserver did not answer, or refused.
         """
         versions: dict[str, int] = {}
         for path in _lists(plural, namespaces):
@@ -214,7 +214,7 @@ class KubeClient:
         return ListedVersions(versions)
 
     async def resources(self, plural: str, namespaces: tuple[str, ...]) -> AsyncIterator[dict[str, Any]]:
-        """All our objects of a kind that exist now, whole, page by page.
+        """Yield all objects of a kind, whole, page by page.
 
         Raises:
             KubeError: as ``list_versions``.
@@ -225,10 +225,10 @@ class KubeClient:
                     yield item
 
     async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """What the apiserver says of a user or of their rights: the status of a review, which is stored nowhere.
+        """Return the status of a TokenReview or SubjectAccessReview, which the apiserver does not store.
 
         Raises:
-            KubeError: it did not answer, or does not let us ask.
+            KubeError: the apiserver did not answer, or refused.
         """
         body = {"apiVersion": f"{group}/v1", "kind": kind, "spec": spec}
         answer = await self._call("POST", f"/apis/{group}/v1/{resource}", body)
@@ -240,7 +240,7 @@ class KubeClient:
         await self._call("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
 
     async def repeat_event(self, event: Mapping[str, Any], series: Mapping[str, Any]) -> None:
-        """Set how often an Event of ours has repeated, and when last.
+        """Update the count and the last time of a repeated Event.
 
         Raises:
             KubeError: ``gone`` when it has expired.
@@ -250,10 +250,10 @@ class KubeClient:
         await self._call("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
 
     async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
-        """A Lease; None when there is no such object.
+        """Return a Lease; None if it does not exist.
 
         Raises:
-            KubeError: the apiserver did not answer, or does not let us.
+            KubeError: the apiserver did not answer, or refused.
         """
         try:
             return _versioned(await self._call("GET", f"{LEASES}/{quote(namespace, safe='')}/leases/{quote(name, safe='')}"))
@@ -266,7 +266,7 @@ class KubeClient:
         """Create a Lease.
 
         Raises:
-            KubeError: ``conflict`` when there is one of this name.
+            KubeError: ``conflict`` if a Lease of this name exists.
         """
         return _versioned(await self._call("POST", f"{LEASES}/{quote(lease['metadata']['namespace'], safe='')}/leases", lease))
 
@@ -304,16 +304,16 @@ class KubeClient:
         async with self._gate:
             authorization = self._authorization or self._log_in()
             answer = await self._send(method, path, data, sent | authorization)
-            if answer.status == 401:  # the token was rotated: log in again, once, and once for all calls that met it
+            if answer.status == 401:  # the token was rotated: log in again once, for all calls that got a 401
                 renewed = self._log_in() if self._authorization is authorization else self._authorization
                 answer = await self._send(method, path, data, sent | (renewed or {}))
         document = _parsed(answer.text)
-        if not 200 <= answer.status < 300:  # a redirect is followed nowhere, and its empty answer is no object
+        if not 200 <= answer.status < 300:  # redirects are not followed, and their empty answers are no objects
             raise KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
         return document
 
     def _log_in(self) -> dict[str, str]:
-        """Read the credentials anew."""
+        """Read the credentials again."""
         connection = self._login()
         self._authorization = connection.as_http_headers()
         self._transport.connect(connection)
@@ -330,7 +330,7 @@ class KubeClient:
         except (TimeoutError, OSError) as error:
             reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
             raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
-        if answer.status == 429:  # it means all of us, not this call alone
+        if answer.status == 429:  # it applies to all calls of this client
             self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
         return answer
 
@@ -345,19 +345,19 @@ def _resource(plural: str, owner: Mapping[str, Any]) -> str:
 
 
 def _in_namespace(namespace: str, resource: str, name: str) -> str:
-    """A name comes from a spec: quoted, so that no slash in it can lead to another resource."""
+    """Return the path. A name may come from a spec, so it is quoted: a slash in it must not lead to another resource."""
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
 
 
 def _versioned(found: dict[str, Any]) -> dict[str, Any]:
-    """An object that can be written back guarded by its version; an answer that is none proves nothing."""
+    """Return the object if it has a resourceVersion, which the next write needs; else the answer is malformed."""
     if not (found.get("metadata") or {}).get("resourceVersion"):
         raise KubeError(0, "Malformed", "the answer is no object")
     return found
 
 
 def _asked_pause(retry_after: str) -> float:
-    """Seconds to keep quiet after a 429; the apiserver sends whole seconds, others may send anything."""
+    """Return the seconds to pause after a 429. The apiserver sends whole seconds; a proxy may send anything."""
     return min(float(retry_after), LONGEST_PAUSE) if retry_after.isdecimal() else 1.0
 
 
@@ -368,7 +368,7 @@ def _now() -> float:
 def _encoded(body: Any) -> str:
     try:
         return orjson.dumps(body).decode()
-    except TypeError:  # half a surrogate pair, which only escapes can say
+    except TypeError:  # a lone surrogate, which only a JSON escape can carry
         return json.dumps(body, separators=(",", ":"))
 
 

@@ -47,18 +47,18 @@ CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was ann
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What to tell about an object."""
+    """An Event to record about an object."""
 
     reason: str
     note: str
     action: str
     warning: bool = False
-    always: bool = False  # a mutation that was carried out is an Event of its own each time
+    always: bool = False  # never a repeat: each successful call is an Event of its own
 
 
 @dataclass(frozen=True, slots=True)
 class _Latest:
-    """The latest Event of an object, and how often the same has happened since."""
+    """The latest Event of an object, and how often it was repeated."""
 
     event: Event
     document: dict[str, Any]
@@ -66,16 +66,16 @@ class _Latest:
     count: int = 1
 
     def is_repeated_by(self, event: Event, now: float) -> bool:
-        """Whether this is the same once more, and so no Event of its own."""
+        """Whether this Event repeats the latest one, so that only the count changes."""
         return self.event == event and not event.always and now - self.at < REPEAT_AFTER_SECONDS
 
 
 @dataclass(slots=True)
-class _Told:
-    """Of one object."""
+class _Recorded:
+    """The Events of one object."""
 
     latest: _Latest | None = None
-    deferred: tuple[str, ObjectFacts, Event] | None = None  # what the next Event may say, too
+    deferred: tuple[str, ObjectFacts, Event] | None = None  # recorded unless the next Event repeats its note
 
 
 class Parts(Protocol):
@@ -93,28 +93,28 @@ class Parts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """One Event in the backlog, and what to do if it cannot be posted."""
+    """One Event in the backlog, and the callback if it cannot be posted."""
 
     document: dict[str, Any]
     lost: Callable[[], None] | None = None
 
     def fail(self) -> None:
-        """The Event is lost."""
+        """Call the callback: the Event could not be posted."""
         if self.lost is not None:
             self.lost()
 
 
 def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, announces: bool = False) -> tuple[Event, ...]:
-    """The events of a status write, in order: a pause began, ended or has other words; Ready has another status or reason.
+    """Return the Events of a status write, in order: Paused was added, changed or removed; Ready changed its status or reason.
 
-    Where the write announces a call, that call's own Event tells the same and more, unless a person should look or the
-    object has become Ready.
+    If the write announces a call, the Event of that call replaces the one of Ready, unless that is a warning or the object has
+    become Ready.
     """
     pause, now = tuple(_pause_changes(before, after)), find(after, ConditionType.READY)
-    told_by_call = announces and (now is None or now.status != "True")
-    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not told_by_call)
+    covered_by_call = announces and (now is None or now.status != "True")
+    ready = tuple(one for one in _ready_changes(before, after) if one.warning or not covered_by_call)
     reasons = {one.reason for one in pause}
-    return (*pause, *(one for one in ready if one.reason not in reasons))  # a pause may be what Ready says, too
+    return (*pause, *(one for one in ready if one.reason not in reasons))  # Ready may have the reason Paused, too
 
 
 def _pause_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Event]:
@@ -134,7 +134,7 @@ def _ready_changes(before: Iterable[Condition], after: Iterable[Condition]) -> I
 
 
 def with_cause(event: Event, announced: Condition | None) -> Event:
-    """The event of a call that was accepted, with why it was sent."""
+    """Return the Event of an accepted call with the cause of the call added."""
     cause = CAUSES.get(announced.reason) if announced is not None else None
     if cause is None or event.warning:
         return event
@@ -142,14 +142,14 @@ def with_cause(event: Event, announced: Condition | None) -> Event:
 
 
 def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
-    """Whether a person should look: nothing goes on, the object cannot be seen, or somebody interfered."""
+    """Whether the Event is a warning: the object is Stalled, cannot be observed, or was changed outside Kubernetes."""
     if find(conditions, ConditionType.STALLED) is not None or ready.reason == Reason.DRIFTED:
         return True
     return ready.status == "Unknown" and ready.reason not in {Reason.PENDING, Reason.PAUSED, Reason.OBSERVE_ONLY}
 
 
 class EventRecorder:
-    """Posts events one after the other from a bounded backlog; what is over it is dropped, and counted in the log."""
+    """Posts Events one after the other from a bounded backlog; an Event that does not fit is dropped and logged."""
 
     def __init__(self, kube: KubeClient, clock: Clock, entries: Parts, instance: str = "") -> None:
         """``entries`` hold the latest Event of each object; ``instance`` names this process."""
@@ -161,13 +161,12 @@ class EventRecorder:
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
 
     def record(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
-        """Tell this; if it is the same as the object's latest Event, within ten minutes of it, as a repeat of that one.
+        """Record this Event; if it equals the object's latest Event of the last ten minutes, as a repeat of that one.
 
-        What it says all of and was told to ``record_unless_repeated`` is no Event of its own. ``lost`` is called if it could
-        not be posted.
+        A deferred Event whose note this one begins with is dropped. ``lost`` is called if this Event could not be posted.
         """
-        told = self._entries.part(meta.uid, _Told)
-        held, told.deferred = told.deferred, None
+        recorded = self._entries.part(meta.uid, _Recorded)
+        held, recorded.deferred = recorded.deferred, None
         if held is not None and not event.note.startswith(held[2].note):
             self._enqueue(*held)
         self._enqueue(kind, meta, event, lost)
@@ -175,18 +174,18 @@ class EventRecorder:
     def record_unless_repeated(self, kind: str, meta: ObjectFacts, event: Event) -> None:
         """Defer this Event until the object's next Event or ``flush``; drop it if the next Event repeats its note."""
         self.flush(meta.uid)
-        self._entries.part(meta.uid, _Told).deferred = (kind, meta, event)
+        self._entries.part(meta.uid, _Recorded).deferred = (kind, meta, event)
 
     def flush(self, uid: str) -> None:
         """Record the deferred Event of this object now."""
-        told = self._entries.find(uid, _Told)
-        if told is not None and told.deferred is not None:
-            held, told.deferred = told.deferred, None
+        recorded = self._entries.find(uid, _Recorded)
+        if recorded is not None and recorded.deferred is not None:
+            held, recorded.deferred = recorded.deferred, None
             self._enqueue(*held)
 
     def _enqueue(self, kind: str, meta: ObjectFacts, event: Event, lost: Callable[[], None] | None = None) -> None:
-        now, told = self._clock.mono(), self._entries.part(meta.uid, _Told)
-        latest = told.latest
+        now, recorded = self._clock.mono(), self._entries.part(meta.uid, _Recorded)
+        latest = recorded.latest
         if latest is not None and latest.is_repeated_by(event, now):
             series = {"count": latest.count + 1, "lastObservedTime": _micro_time(self._clock.instant())}
             latest_now = _Latest(event, {**latest.document, "series": series}, now, latest.count + 1)
@@ -199,7 +198,7 @@ class EventRecorder:
                 "uid": meta.uid,
             }
             latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
-        told.latest = latest_now
+        recorded.latest = latest_now
         self._post(_Post(latest_now.document, lost))
 
     def record_for_kind(self, plural: str, event: Event, lost: Callable[[], None] | None = None) -> None:
@@ -218,9 +217,9 @@ class EventRecorder:
                 self._backlog.task_done()
 
     async def _persist(self, document: dict[str, Any]) -> bool:
-        """Post one Event, a few times while the apiserver has trouble of its own; return whether it was posted.
+        """Post one Event, with retries while the apiserver fails; return whether it was posted.
 
-        A 401 is such trouble, too: after a restart an apiserver may know no token for a moment.
+        A 401 is retried, too: an apiserver that has just restarted may not know any token yet.
         """
         for pause in (*RETRY_AFTER_SECONDS, None):
             try:
@@ -236,13 +235,13 @@ class EventRecorder:
         return False
 
     async def drain(self) -> None:
-        """Wait until everything told is posted."""
-        for uid, _ in self._entries.all(_Told):
+        """Wait until all recorded Events are posted."""
+        for uid, _ in self._entries.all(_Recorded):
             self.flush(uid)
         await self._backlog.join()
 
     async def _send(self, document: dict[str, Any]) -> None:
-        """Create the Event; of a repeat, update the Event that stands, if it stands still."""
+        """Create the Event; for a repeat update the existing Event, or create it if it has expired."""
         series = document.get("series")
         if series is not None:
             try:
@@ -265,7 +264,7 @@ class EventRecorder:
 
     def _document(self, namespace: str, regarding: dict[str, str], event: Event) -> dict[str, Any]:
         moment = self._clock.instant()
-        # Later Events sort later, also those of one microsecond and those after a step back of the clock.
+        # Strictly increasing, also within one microsecond and after the clock was set back, so that later Events sort later.
         self._named = max(self._named + 1, (moment - EPOCH) // timedelta(microseconds=1) * 1000)
         return {
             "apiVersion": "events.k8s.io/v1",
@@ -283,10 +282,10 @@ class EventRecorder:
 
 
 def _micro_time(moment: datetime) -> str:
-    """The form of metav1.MicroTime."""
+    """Format a time as metav1.MicroTime."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _cut(note: str) -> str:
-    """As many whole characters as the API takes bytes."""
+    """Cut a note to the API's limit in bytes, at a whole character."""
     return note.encode(errors="replace")[:LONGEST_NOTE].decode(errors="ignore")

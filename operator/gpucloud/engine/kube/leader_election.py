@@ -1,6 +1,6 @@
-"""Leader election: reads and writes one Lease as ``reconcile/lease.py`` decides, and tells when we lead and when no more.
+"""Leader election: reads and writes one Lease as ``reconcile/lease.py`` decides; calls back on lead and on loss.
 
-Its connection to the apiserver is its own: a renewal must not wait behind other calls, nor for a pause asked of those.
+It has its own connection to the apiserver: a renewal must not wait behind other calls, nor for their Retry-After.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.lease")
 
-JITTER = 0.2  # of the retry period, so that candidates do not ask in step
-SHORTEST_SECONDS = 0.001  # a timer may ring a hair too early, and must not be set again for the same moment
+JITTER = 0.2  # of the retry period, so that candidates do not read the Lease at the same moment
+SHORTEST_SECONDS = 0.001  # a timer may fire slightly too early, and must not be set again for the same moment
 RELEASE_SECONDS = 3.0  # for the last call, after which the process ends
 TRIES_BEFORE_DEADLINE = 2  # a call that hangs leaves time for another
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseIdentity:
-    """Which Lease, and who we are in it."""
+    """The Lease, and this process's holder identity."""
 
     namespace: str
     name: str
@@ -45,20 +45,20 @@ class Leases(Protocol):
     """The three calls; ``KubeClient`` has them."""
 
     async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
-        """Read it; None when there is none."""
+        """Return the Lease; None if it does not exist."""
 
     async def create_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
-        """Create it; a conflict when there is one already."""
+        """Create the Lease; a conflict if it exists."""
 
     async def replace_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
-        """Replace it; a conflict when it is not the one that was read."""
+        """Replace the Lease; a conflict if it has changed since it was read."""
 
     async def aclose(self) -> None:
         """Close the connection."""
 
 
 class NoElection:
-    """No election: one that always leads."""
+    """No election: this process always leads."""
 
     def __init__(self, on_lead: Callable[[], None]) -> None:
         """``on_lead`` is called once, when this process becomes the leader."""
@@ -69,15 +69,15 @@ class NoElection:
         self._on_lead()
 
     def is_leader(self) -> bool:
-        """Whether we may act at this very moment."""
+        """Whether this process holds the Lease now: always."""
         return True
 
     async def stop(self) -> None:
-        """There is nothing to let go."""
+        """Do nothing: there is no Lease."""
 
 
 class LeaderElector(NoElection):
-    """One candidate. ``start`` it, ask ``is_leader`` right before each act, ``stop`` it when all is done."""
+    """One candidate. Call ``is_leader`` right before each write and each changing call."""
 
     def __init__(  # noqa: PLR0913 - wiring
         self,
@@ -110,7 +110,7 @@ class LeaderElector(NoElection):
         self._task = self._tasks.spawn("election", self._run, essential=True, may_end=True)
 
     async def stop(self) -> None:
-        """Withdraw, and let the Lease go, so that the next one need not wait until it lapses. It is renewed until now."""
+        """Stop renewing, and release the Lease, so that the next leader need not wait until it expires."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -118,11 +118,11 @@ class LeaderElector(NoElection):
         await self._leases.aclose()
 
     def is_leader(self) -> bool:
-        """Whether we may act at this very moment."""
+        """Whether this process holds the Lease now, so that it may act."""
         return self._state.is_leader(self._clock.mono())
 
     async def _run(self) -> None:
-        """Stand by, lead, and hold on until cancelled, or until the Lease is lost: then it ends, for good."""
+        """Acquire and renew the Lease until cancelled. Return when the Lease is lost; this process does not compete again."""
         try:
             while (verdict := decide(self._state, self._clock.mono())).step is not Step.GIVE_UP:
                 if verdict.step is Step.WAIT:
@@ -132,13 +132,13 @@ class LeaderElector(NoElection):
             holder = self._state.record.holder if self._state.record is not None else ""
             why = "it could not be renewed in time" if holder == self._where.me else f"it is held by {holder or 'nobody'!r}"
             log.error("the Lease is lost: nothing more is sent, and this process ends", why=why, **self._names())
-        except Exception:  # without an election nobody may act
+        except Exception:  # without an election this process may not act
             log.exception("leader election failed: this process ends", **self._names())
         self._state = ElectionState(self._where.me, self._lasts)
         self._on_loss()
 
     async def _release(self) -> None:
-        """Let the Lease go, if it is ours still. From here on we do not lead, whatever the answer is."""
+        """Release the Lease if this process holds it. From here on this process does not lead, whatever the answer is."""
         if not self.is_leader():
             return
         document = self._document("")
@@ -153,7 +153,7 @@ class LeaderElector(NoElection):
         log.info("released the Lease", **self._names())
 
     async def _write_release(self, document: Mapping[str, Any]) -> None:
-        """Write that nobody holds it. A renewal under way when we withdrew may be saved: then it is ours in a later version."""
+        """Write the Lease without a holder. A cancelled renewal may have been saved: then retry with its resourceVersion."""
         try:
             await self._leases.replace_lease(document)
         except KubeError as error:
@@ -163,7 +163,7 @@ class LeaderElector(NoElection):
             await self._leases.replace_lease({**document, "metadata": now["metadata"]})
 
     async def _wait(self, until: float) -> None:
-        """Until that time. A candidate looks meanwhile: how soon it sees a change is how soon it can take over."""
+        """Wait until that time. A candidate reads the Lease each retry period, so that it can take over soon."""
         pause = self._lasts.retry_period * (1.0 if self._leading else 1.0 + JITTER * self._entropy.jitter())
         await asyncio.sleep(max(SHORTEST_SECONDS, min(until - self._clock.mono(), pause)))
         if not self._leading and not await self._read():
@@ -183,7 +183,7 @@ class LeaderElector(NoElection):
         return True
 
     async def _acquire_or_renew(self) -> None:
-        """Acquire or renew. After a conflict see who was faster; after anything else try again in a while."""
+        """Acquire or renew. After a conflict read the Lease again; after another error retry later."""
         began, led = self._clock.mono(), self._leading
         document = self._document(self._where.me)
         try:
@@ -202,23 +202,23 @@ class LeaderElector(NoElection):
             self._on_lead()
 
     def _overtaken(self, error: Exception) -> bool:
-        """Whether somebody has changed, deleted or created it meanwhile."""
+        """Whether another process has changed, deleted or created the Lease meanwhile."""
         return isinstance(error, KubeError) and (error.conflict or (error.gone and self._body is not None))
 
     @property
     def _leading(self) -> bool:
-        """Whether we have become the leader, at some time."""
+        """Whether this process has become the leader."""
         return self._state.renewed is not None
 
     def _call_timeout(self) -> float:
-        """How long a call may take: not beyond the deadline, and not so long that there is no second one."""
+        """Return the timeout of a call: it ends before the renew deadline, and leaves time for a second call."""
         timeout = self._lasts.renew_deadline / TRIES_BEFORE_DEADLINE
         if self._state.renewed is None:
             return timeout
         return max(0.0, min(timeout, self._state.renewed + self._lasts.renew_deadline - self._clock.mono()))
 
     def _document(self, holder: str) -> dict[str, Any]:
-        """The Lease to write; what others have noted on it stays."""
+        """Return the Lease to write, with the metadata that others have set."""
         now = f"{self._clock.instant():%Y-%m-%dT%H:%M:%S.%fZ}"
         known = self._state.record or Record()
         renewal = known.holder == holder
@@ -237,7 +237,7 @@ class LeaderElector(NoElection):
         return {**_labelled(self._body or new), "spec": spec}
 
     def _log_once(self, what: str, holder: str) -> None:
-        """Each thing once, until another is to be told."""
+        """Log a message unless it repeats the last one."""
         if self._last_logged != (what, holder):
             self._last_logged = (what, holder)
             log.info(what, holder=holder or "nobody", **self._names())
@@ -254,7 +254,7 @@ class LeaderElector(NoElection):
 
 
 def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The Lease with the label by which `kubectl gpucloud doctor` knows it, whatever its name; what stands there stays."""
+    """Return the Lease with the label by which `kubectl gpucloud doctor` finds it; other labels are kept."""
     meta = body["metadata"]
     label, value = PART_OF
     return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
@@ -269,7 +269,7 @@ def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
     on_lead: Callable[[], None],
     on_loss: Callable[[], None],
 ) -> NoElection:
-    """As the settings say."""
+    """Return the elector that the settings ask for."""
     if not settings.leader_elect:
         return NoElection(on_lead)
     where = LeaseIdentity(settings.lease_namespace, settings.lease_name, entropy.instance)
@@ -278,7 +278,7 @@ def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
 
 
 def record_of(body: Mapping[str, Any]) -> Record:
-    """What a Lease says; every field may be missing, since anybody with the right may edit it."""
+    """Parse a Lease. Every field may be missing, since anybody with the right may edit it."""
     spec = body.get("spec") or {}
     return Record(
         holder=str(spec.get("holderIdentity") or ""),

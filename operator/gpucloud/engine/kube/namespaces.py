@@ -1,4 +1,4 @@
-"""Whether a namespace is going away, and whether the brake was released in it: asked rarely, and remembered for a moment."""
+"""Cache of namespaces: whether a namespace is terminating, and whether its deletion guard was released."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMEMBERED_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """What we need to know of one. One that is gone is terminating, too."""
+    """The facts about one namespace. A deleted namespace counts as terminating."""
 
     terminating: bool
     brake_released_at: str | None = None
@@ -41,7 +41,7 @@ class _Read:
 
 
 class Namespaces:
-    """A short memory over ``GET namespace``, so that a thousand new VMs in one namespace cost one read."""
+    """Caches ``GET namespace`` for five seconds, so that a thousand new VMs in one namespace cost one read."""
 
     def __init__(self, kube: KubeClient, clock: Clock) -> None:
         self._kube = kube
@@ -50,7 +50,7 @@ class Namespaces:
         self._reads: dict[str, _Read] = {}
 
     async def get(self, namespace: str, not_before: float = -math.inf) -> Namespace:
-        """The namespace as it was at most five seconds ago, and at ``not_before`` (mono) or later.
+        """Return the namespace as read within the last five seconds, and at ``not_before`` (mono) or later.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -81,7 +81,7 @@ class Namespaces:
         return known
 
     async def terminating(self, namespace: str) -> bool:
-        """Whether nothing may be created there any more.
+        """Whether the namespace is terminating, so that nothing may be created in it.
 
         Raises:
             KubeError: the apiserver did not answer.

@@ -21,7 +21,7 @@ _PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ AAAA.*")
 
 
 class KeyProblemError(Exception):
-    """The keys of one source cannot be used; never carries the content."""
+    """The keys of one source cannot be used. The message never contains the source's content."""
 
     def __init__(self, trouble: KeyTrouble, detail: str) -> None:
         super().__init__(detail)
@@ -29,10 +29,10 @@ class KeyProblemError(Exception):
 
 
 async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
-    """All keys to install, in the order of the spec, without repeats.
+    """Return all keys to install, in the order of the spec, without repeats.
 
     Raises:
-        KubeError: the apiserver did not answer; a 403 is told like a missing source.
+        KubeError: the apiserver did not answer; a 403 counts as a missing source.
     """
     lines = list(spec.ssh_keys)
     try:
@@ -41,7 +41,7 @@ async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
     except KeyProblemError as problem:
         return problem.keys
     keys = tuple(dict.fromkeys(lines))
-    if len(keys) > MOST_KEYS:  # Secrets may hold megabytes, and each order would carry them
+    if len(keys) > MOST_KEYS:  # a Secret may hold a megabyte, and each CreateServer would send it
         detail = f"spec.sshKeys and spec.sshKeysFrom give {len(keys)} keys; {MOST_KEYS} are the most."
         return SSHKeys(trouble=KeyTrouble.INVALID, detail=detail)
     return SSHKeys(keys)
@@ -78,10 +78,10 @@ def _decoded(value: str, what: str) -> str:
 
 
 def parse(text: str, where: str) -> list[str]:
-    """Public keys from text in the form of an authorized_keys file: one a line; empty lines and comments are skipped.
+    """Return the public keys in an authorized_keys file: one per line, without empty lines and comments.
 
     Raises:
-        KeyProblemError: there is none, or a line is no public key; a private key is refused with words of its own.
+        KeyProblemError: there is no key, a line is not a public key, or the text contains a private key.
     """
     if "PRIVATE KEY" in text:
         raise KeyProblemError(

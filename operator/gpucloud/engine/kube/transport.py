@@ -1,7 +1,7 @@
-"""How a request reaches the apiserver: the port ``KubeTransport``, and the one that speaks HTTP.
+"""Transport of requests to the apiserver: the port ``KubeTransport``, and its implementation over HTTP.
 
-A transport carries one request and its answer. It knows no rights, repeats nothing and asks nobody: login, pauses, the gate
-and the fence are ``KubeClient``'s.
+A transport sends one request and returns its answer, without retries. Login, pauses, the limit on concurrent requests and
+the Lease check are in ``KubeClient``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Connection(Protocol):
         """The Authorization header."""
 
     def as_ssl_context(self) -> ssl.SSLContext:
-        """Trust, and a client certificate if there is one."""
+        """The trusted CAs, and a client certificate if there is one."""
 
 
 class KubeAnswer(NamedTuple):
@@ -41,7 +41,7 @@ class KubeAnswer(NamedTuple):
     text: str
 
 
-class NoAnswer(OSError):  # noqa: N818 - it says what is the case
+class NoAnswer(OSError):  # noqa: N818 - a statement, as in asyncio's names
     """No whole answer came. The request may have been carried out. ``reason`` is one CamelCase word."""
 
     def __init__(self, reason: str) -> None:
@@ -53,7 +53,7 @@ class KubeTransport(Protocol):
     """Carries requests to the apiserver."""
 
     def connect(self, connection: Connection) -> None:
-        """Send everything that follows to this server. Called at every login."""
+        """Use this server for all further requests. Called at every login."""
 
     async def request(self, method: str, path: str, *, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
         """Send one request; ``path`` begins with a slash and may hold a query.
@@ -67,21 +67,21 @@ class KubeTransport(Protocol):
 
 
 class HttpKubeTransport:
-    """Over one aiohttp session. Its trust and client certificate are the first connection's; they stay until it is closed."""
+    """Sends requests over one aiohttp session, with the CAs and the client certificate of the first connection."""
 
     def __init__(self) -> None:
         self._connection: Connection | None = None
         self._session: aiohttp.ClientSession | None = None
 
     def connect(self, connection: Connection) -> None:
-        """Send everything that follows to this server."""
+        """Use this server for all further requests."""
         self._connection = connection
         if self._session is None:
             connector = aiohttp.TCPConnector(ssl=connection.as_ssl_context(), limit=0)
             self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
 
     async def request(self, method: str, path: str, *, body: str | None, headers: Mapping[str, str]) -> KubeAnswer:
-        """Send one request. A redirect is followed nowhere.
+        """Send one request. Redirects are not followed.
 
         Raises:
             NoAnswer: no whole answer came.

@@ -1,4 +1,4 @@
-"""Ask the apiserver until it answers: an operator that starts before it, or before its CRDs, waits and says for what."""
+"""Wait for the apiserver at start, and for the CRDs; log what is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_RETRY_SECONDS = 2.0
 
 
 async def wait_for_apiserver(ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask until answered."""
+    """Repeat the request until the apiserver answers it; return the answer."""
     while True:
         try:
             return await ask()

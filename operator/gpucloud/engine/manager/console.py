@@ -1,8 +1,9 @@
-"""The console: read-only answers about the cloud for ``kubectl gpucloud``, to whom the cluster lets see what they speak of.
+"""The console: read-only queries of the cloud for ``kubectl gpucloud``, authorized by the apiserver.
 
-It listens on loopback only, so that the one way to it is a forwarded port, which the apiserver grants. Whoever asks shows the
-bearer token that they show the apiserver; the apiserver says whose it is (TokenReview) and what they may do
-(SubjectAccessReview). No token is kept, logged or told. Few questions at a time are asked, out of the account's own budget.
+It listens on loopback only, so that it is reached only by a forwarded port, which needs a right in the cluster. A request
+carries the user's bearer token; the apiserver authenticates it (TokenReview) and checks the user's rights
+(SubjectAccessReview). Tokens are neither stored, logged nor sent to anyone else. Few requests run at a time, within the
+account's request budget.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.console")
 
-AT_ONCE = 2  # questions; more are turned away, so that nobody queues up the account's budget
+AT_ONCE = 2  # requests; further ones are refused, so that they cannot use up the account's budget
 REVIEW_SECONDS = 10.0
 LONGEST_TOKEN = 16 * 1024
 MOST_ENTRIES = 10_000  # service-api: GetVirtualMachineBootLogs, Limit
@@ -40,14 +41,14 @@ DEFAULT_ENTRIES = 2000
 
 
 class Reviewer(Protocol):
-    """Who knows users and their rights: the apiserver."""
+    """Authenticates users and checks their rights; the apiserver."""
 
     async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """The status of a review."""
+        """Return the status of a review."""
 
 
 class RefusedError(Exception):
-    """A question that gets no answer: with which HTTP status, and in which words."""
+    """The request is refused, with this HTTP status and message."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -56,7 +57,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleDeps:
-    """What the console looks things up in."""
+    """The stores and accounts that the console reads."""
 
     objects: Listers
     accounts: Accounts
@@ -64,7 +65,7 @@ class ConsoleDeps:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """What one must be allowed for an answer."""
+    """The right that a user needs for a request."""
 
     verb: str
     resource: str
@@ -73,7 +74,7 @@ class Right:
 
 
 class Console:
-    """The server. ``known`` answers None until the objects have been read, and while another one leads."""
+    """The server. ``deps`` returns None before the first sync, and while another process leads."""
 
     def __init__(self, kube: Reviewer, deps: Callable[[], ConsoleDeps | None]) -> None:
         self._kube = kube
@@ -82,7 +83,7 @@ class Console:
         self._runner: web.AppRunner | None = None
 
     async def start(self, port: int) -> int:
-        """Listen on loopback; answers the port, for a setting of zero.
+        """Listen on loopback; return the port, which matters if the setting is 0.
 
         Raises:
             OSError: the port is taken.
@@ -135,7 +136,7 @@ class Console:
         if vm is None or vm.spec is None:
             raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
         here, order = deps.objects.vm_identity(vm, vm.spec), vm.order
-        # Only what this object stands for: a name that is another's opens no view on that.
+        # Only the object's own VM: another object's VM of the same name must not be shown.
         if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
             raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")
         client = _client(deps, vm.meta, vm.spec, vm.status)
@@ -148,14 +149,14 @@ class Console:
         return _document(await reads.offers(_account_client(deps, namespace, name), _cluster(request)))
 
     async def _own_offers(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
-        """What a namespace without an account could buy with the operator's own."""
+        """Return the offers of the operator's own account, for a namespace that may use it."""
         namespace = request.match_info["namespace"]
         await self._permit(request, Right("list", gpuvm.PLURAL))
         client = _client(deps, _anybody(namespace), CloudSpec(), CloudStatus())
         return _document(await reads.offers(client, _cluster(request)))
 
     async def _records(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
-        """All that an account sees: only for whoever may read its Secret, and so could ask the cloud without us."""
+        """Return all records of an account. It needs the right to read the Secret, which allows the same without us."""
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
         account = deps.objects.accounts.named(namespace, name)
@@ -167,7 +168,7 @@ class Console:
         return _document(await reads.records(_account_client(deps, namespace, name)))
 
     async def _permit(self, request: web.Request, right: Right) -> None:
-        """Let nobody on whom the apiserver does not know, or does not let do this in that namespace."""
+        """Refuse a user whom the apiserver does not know, or who lacks the right in the namespace."""
         namespace = request.match_info["namespace"]
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token or len(token) > LONGEST_TOKEN:
@@ -205,7 +206,7 @@ class Console:
 
 
 def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> CloudReader:
-    """The client of the credential that an object works with, by the operator's own rule."""
+    """Return the client of the object's account, resolved as for a reconcile."""
     account = deps.accounts.resolve(meta, spec, status)
     if account.session is None:
         raise RefusedError(409, account.unknown.detail if account.unknown is not None else "the account is not ready.")
@@ -221,7 +222,7 @@ def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudReader
 
 
 def _anybody(namespace: str) -> ObjectFacts:
-    """Some object of a namespace, for asking which account it would use."""
+    """Return the facts of an imaginary object in this namespace, to resolve its account."""
     return ObjectFacts(namespace, "", "", 0, deleting=False, has_finalizer=False, annotations={})
 
 

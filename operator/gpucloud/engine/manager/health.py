@@ -1,7 +1,7 @@
-"""Metrics, liveness and readiness over HTTP, outside kopf, since a standby must be alive too.
+"""HTTP endpoints of metrics, liveness and readiness. They do not use kopf, since a standby process must be alive, too.
 
-Alive means that work moves: no pass has run for minutes, no key has waited for minutes, and the watch has brought what lists
-have shown for minutes. An outage of the cloud or of the apiserver is no reason to be restarted, so neither counts.
+A process is alive if no reconcile runs for minutes, no key waits for minutes, and the watch is not stale for minutes. An outage
+of the cloud or of the apiserver does not count: a restart would not end it.
 """
 
 from __future__ import annotations
@@ -15,31 +15,35 @@ if TYPE_CHECKING:
     from gpucloud.engine.manager.manager import Engine
     from gpucloud.settings import Settings
 
-LONGEST_PASS_SECONDS = 180.0  # far above the deadlines of all calls that one pass can make
+LONGEST_RECONCILE_SECONDS = 180.0  # far above the deadlines of all calls of one reconcile
 LONGEST_WAIT_SECONDS = 300.0
 LONGEST_STALENESS_SECONDS = 240.0  # less than the time between two resyncs, so that the second one decides
 
 
 def ailment(engine: Engine) -> str:
-    """Why the process should be restarted; empty when work moves."""
+    """Return why the process should be restarted; empty if it is alive."""
     waited, worked = engine.queue.oldest()
-    if worked > LONGEST_PASS_SECONDS:
-        return f"a pass has been running for {worked:.0f} s"
+    if worked > LONGEST_RECONCILE_SECONDS:
+        return f"a reconcile has been running for {worked:.0f} s"
     if waited > LONGEST_WAIT_SECONDS:
         return f"an object has been waiting for a worker for {waited:.0f} s"
     kind, stale = engine.staleness.stuck()
-    return f"the watch of {kind} has not brought for {stale:.0f} s what lists show" if stale > LONGEST_STALENESS_SECONDS else ""
+    return (
+        f"the watch of {kind} has been stale for {stale:.0f} s: lists show newer objects"
+        if stale > LONGEST_STALENESS_SECONDS
+        else ""
+    )
 
 
 class Endpoints:
-    """The two ports."""
+    """The servers of both ports."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._runners: list[web.AppRunner] = []
 
     async def start(self, settings: Settings) -> tuple[int, int]:
-        """Listen; answers the ports of metrics and health, for settings of zero.
+        """Listen; return the ports of metrics and health, which matter if the settings are 0.
 
         Raises:
             OSError: a port is taken.

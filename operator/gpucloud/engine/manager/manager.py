@@ -1,4 +1,4 @@
-"""Engine: one queue, one reconciler per kind, one session per credential; starts before the watch and drains after it."""
+"""Engine: wires the queue, one controller per kind and one session per credential; starts and stops them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
-from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
-from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
 from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
+from gpucloud.engine.kinds.registry import cloud_reconcilers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
@@ -69,7 +67,7 @@ LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listin
 
 
 class Engine:
-    """Everything between the watch and the cloud. ``observe`` is fed by the watch; the rest runs by itself."""
+    """The manager of all controllers. The watch passes its events to ``observe``; background tasks do the rest."""
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
         self._settings, ports = settings, ports or Ports()
@@ -105,14 +103,14 @@ class Engine:
         self._objects: Listers | None = None
         self.synced = False
         self._sync_task: asyncio.Task[None] | None = None
-        self.leading = False  # what the watch shows is worked on; else it is only remembered
-        self.turn = asyncio.Event()  # standing by is over: to lead, or to end
-        self.ending = asyncio.Event()  # the process is to end
-        self.restart_required = False  # because only a new one can go on
-        self._lost = False  # the Lease: nothing may be finished either
+        self.leading = False  # False: watch events only fill the caches
+        self.turn = asyncio.Event()  # set when standing by is over: the process leads, or ends
+        self.ending = asyncio.Event()  # set when the process is to end
+        self.restart_required = False  # only a new process can go on
+        self._lost = False  # the Lease is lost: running reconciles are cancelled
 
     async def start(self) -> None:
-        """Learn whose objects are ours, then lead or stand by. Waits for the apiserver, and for the CRDs to be installed."""
+        """Learn the installation's tag, then lead or stand by. Waits for the apiserver, and for the CRDs."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
         self._wire(tag)
         for reconciler in self._reconcilers.values():
@@ -128,13 +126,13 @@ class Engine:
         self._sync_task = self.tasks.spawn("sync", self._sync, may_end=True)
         self._tasks = [self._sync_task, self.tasks.spawn("own-account", own.follow)]
         if self._resync is not None:
-            self._tasks.append(self.tasks.spawn("roll-call", partial(self._resync.run, self._sync_task)))
+            self._tasks.append(self.tasks.spawn("resync", partial(self._resync.run, self._sync_task)))
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
         self.election.start()
 
     def _lead(self) -> None:
-        """Start the workers, and give them what the watch has shown so far."""
+        """Start the workers, and queue all cached objects."""
         if self.ending.is_set():
             return
         self.leading = True
@@ -144,34 +142,34 @@ class Engine:
         ]
         self._tasks.append(self.tasks.spawn("events", self.events.run))
         if self._deletion_guard.on:
-            self._tasks.append(self.tasks.spawn("brake", self._deletion_guard.watch))
+            self._tasks.append(self.tasks.spawn("deletion-guard", self._deletion_guard.watch))
         if self._orphans is not None and self._sync_task is not None:
             self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, self._sync_task)))
         elif self._settings.orphan_scan_seconds > 0:
             log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
-        for kind, reconciler in reversed(self._reconcilers.items()):  # accounts first: the others are seen through them
+        for kind, reconciler in reversed(self._reconcilers.items()):  # accounts first: the other objects are observed with them
             for stored in reconciler.store:
                 reconciler.on_update(stored)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, stored.meta.uid))
         self.turn.set()
 
     def _lose(self) -> None:
-        """Another may lead from now on: cut off what is under way; only a new process can go on."""
+        """Cancel all work: another process may lead from now on. Only a new process can go on."""
         self._lost, self.leading = True, False
         for task in (*self._workers, *self._tasks):
             task.cancel()
         self._require_restart()
 
     def die(self, _task: str) -> None:
-        """A task has died without which this process is of no use: it ends, and finishes nothing."""
+        """End this process without finishing anything: an essential task has died."""
         self._lose()
 
     def is_leader(self) -> bool:
-        """Whether this process may act at this very moment; asked right before each write and each change of the cloud."""
+        """Whether this process may act now; checked right before each write and each changing call."""
         return self.election.is_leader()
 
     def end(self) -> None:
-        """The process is to end."""
+        """End the process."""
         self.ending.set()
         self.turn.set()
 
@@ -197,11 +195,8 @@ class Engine:
             queue=self._wakeups.queue,
             entropy=self._entropy,
         )
-        self._cloud_reconcilers = [
-            GpuVMReconciler(reconciler_deps, objects.vms, self._deletion_guard, QuotaUsage(quotas_of(self._settings))),
-            GpuVpcReconciler(reconciler_deps, objects.vpcs),
-            GpuSnapshotReconciler(reconciler_deps, objects.snapshots),
-        ]
+        quota = QuotaUsage(quotas_of(self._settings))
+        self._cloud_reconcilers = cloud_reconcilers(reconciler_deps, self._deletion_guard, quota)
         self._account_reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(
                 accounts=self.accounts,
@@ -250,7 +245,7 @@ class Engine:
         self.end()
 
     def _orphan_collector(self, objects: Listers) -> OrphanCollector:
-        """The look for what bears our mark and belongs to nobody."""
+        """Return the collector of orphans: cloud records with our mark and without an object."""
         settings = self._settings
         return OrphanCollector(
             CollectorDeps(
@@ -267,13 +262,13 @@ class Engine:
         )
 
     async def stop(self, grace: float) -> None:
-        """Finish what is under way, for at most ``grace`` seconds, close everything, and let the Lease go last."""
+        """Finish running reconciles within ``grace`` seconds, close everything, and release the Lease last."""
         await stop(self._workers, self.queue, 0.0 if self._lost else grace)
         try:
             async with asyncio.timeout(0.0 if self._lost else 2.0):
                 await self.events.drain()
         except TimeoutError:
-            log.info("events were left untold")
+            log.info("some Events were not posted")
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -323,21 +318,21 @@ class Engine:
         return self.sessions.users(session)
 
     def console_deps(self) -> ConsoleDeps | None:
-        """What there is to look things up in, for the console; None while not every object is known, or another leads."""
+        """Return the console's dependencies; None before the first sync, and while another process leads."""
         if self._objects is None or not (self.leading and self.synced):
             return None
         return ConsoleDeps(self._objects, self.accounts)
 
     @staticmethod
     def _remember(reconciler: Any, event: str | None, body: Mapping[str, Any]) -> None:
-        """While standing by nobody is told, so nothing is looked for, claimed or called."""
+        """Only cache the object: a standby process claims, watches and calls nothing."""
         if event == "DELETED":
             reconciler.store.drop(body["metadata"]["uid"])
         else:
             reconciler.store.put(body)
 
     def check_account(self, namespace: str, name: str) -> None:
-        """It is time to see whether an account still works. Cheap: the call is made in the background."""
+        """Request a check of an account's credential. Cheap: the call is made in the background."""
         if self._account_reconciler is not None:
             self._account_reconciler.check(namespace, name)
 
@@ -364,7 +359,7 @@ class Engine:
         self.events.record_for_kind(PLURALS[kind], event, lost)
 
     async def _sync(self) -> None:
-        """Wait until the watch has shown every object that a list of our own names; then claims can be compared."""
+        """Wait until the watch has delivered every object of a fresh list; only then are claims complete."""
         await wait_for_first_list(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
         self.synced = True
         log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in self._reconcilers.items()})

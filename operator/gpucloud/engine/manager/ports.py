@@ -1,6 +1,6 @@
-"""Everything through which the engine reaches the world outside: apiserver, cloud, chance. Time has its own (``clock``).
+"""Ports of the engine: transports to the apiserver and the cloud, and the source of random numbers; time is ``clock``.
 
-Another world can be put in its place: a simulation hands in its own ports, and the engine runs unchanged.
+A simulation passes its own ports, and runs the unchanged engine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The real ones unless others are given. ``kube`` and ``cloud`` make one transport for each client, which closes it."""
+    """By default the real ports. ``kube`` and ``cloud`` make one transport per client, and the client closes it."""
 
     kube: Callable[[], KubeTransport] = HttpKubeTransport
     cloud: Callable[[], httpx.AsyncBaseTransport] | None = None  # None: the network, with the settings' trust and proxy

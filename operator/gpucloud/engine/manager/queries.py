@@ -1,4 +1,4 @@
-"""What the engine shows at a scrape. Objects are told by the one that leads, since replicas would count each twice."""
+"""Queries of the metrics over the caches. Only the leader counts objects: with each replica they would count twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queries:
-    """Counts objects and what is known of the cloud when they are asked for."""
+    """Counts objects, conditions and listings at each scrape."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Queries:
         self._reconcilers, self._controllers, self._leading, self._clock = reconcilers, controllers, leading, clock
 
     def export(self, metrics: Metrics, sessions: AccountSessions) -> None:
-        """Have all of it counted at each scrape."""
+        """Register the collectors of all these counts."""
         metrics.export_objects(self._ready_counts)
         metrics.export_withheld(self._withheld)
         metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
@@ -62,8 +62,10 @@ class Queries:
 
     def _deletions(self) -> Iterator[tuple[str, tuple[str, str], datetime]]:
         for kind, stored in self._objects():
-            if stored.meta.deleted_at is not None and stored.meta.has_finalizer:  # else it waits for somebody else's finalizer
-                yield kind, _said(stored.status.conditions), stored.meta.deleted_at
+            if (
+                stored.meta.deleted_at is not None and stored.meta.has_finalizer
+            ):  # else it waits for another controller's finalizer
+                yield kind, _summary(stored.status.conditions), stored.meta.deleted_at
 
     def _fleet(self) -> Iterator[tuple[str, GpuVMStatus]]:
         return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
@@ -74,12 +76,12 @@ class Queries:
         return {labels: float(count) for labels, count in counts.items()}
 
 
-def _said(conditions: Iterable[Condition]) -> tuple[str, str]:
-    """Whether somebody is at work or a person must act, and the reason."""
-    standing = {condition.type: condition.reason for condition in conditions}
+def _summary(conditions: Iterable[Condition]) -> tuple[str, str]:
+    """Return the type and the reason of the first of Reconciling, Stalled and Ready."""
+    reasons = {condition.type: condition.reason for condition in conditions}
     for kind in (ConditionType.RECONCILING, ConditionType.STALLED, ConditionType.READY):
-        if kind in standing:
-            return kind, standing[kind]
+        if kind in reasons:
+            return kind, reasons[kind]
     return ConditionType.READY, Reason.PENDING
 
 

@@ -1,6 +1,6 @@
-"""What people ask of the cloud beside their objects: boot logs, offers, everything that there is. Read-only.
+"""Read-only queries of the cloud for people: offers, and all records that a credential lists.
 
-The operator's console and a plugin that holds a credential itself share these queries.
+The operator's console and the plugin with its own credential share them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ class _Answer(BaseModel):
 
 
 class Offers(_Answer):
-    """What can be bought: configurations, and what of them can be had where; and what could not be asked."""
+    """Configurations, their availability by cluster, and the queries that failed."""
 
     configurations: tuple[ConfigurationRecord, ...] = ()
     availability: tuple[AvailabilityRecord, ...] = ()
@@ -28,7 +28,7 @@ class Offers(_Answer):
 
 
 class ClusterRecords(_Answer):
-    """All that a credential sees in one cluster."""
+    """All records that a credential lists in one cluster."""
 
     cluster: str
     vms: tuple[VmRecord, ...] = ()
@@ -37,15 +37,15 @@ class ClusterRecords(_Answer):
 
 
 class Records(_Answer):
-    """All that a credential sees, and what could not be listed: of that nothing is known."""
+    """All records that a credential lists, and the listings that failed, whose records are unknown."""
 
     clusters: tuple[ClusterRecords, ...] = ()
-    prices: dict[str, str] = {}  # dollars an hour by configuration, as far as they are known
+    prices: dict[str, str] = {}  # dollars per hour by configuration; unknown prices are missing
     failures: tuple[str, ...] = ()
 
 
 async def offers(client: CloudReader, cluster: str = "") -> Offers:
-    """Configurations, and availability in one cluster or in all that the credential knows.
+    """Return configurations, and their availability in one cluster or in all clusters of the credential.
 
     Raises:
         CloudError: the configurations, or the clusters, cannot be listed.
@@ -64,7 +64,7 @@ async def offers(client: CloudReader, cluster: str = "") -> Offers:
 
 
 async def records(client: CloudReader) -> Records:
-    """VMs, snapshots and VPCs in every cluster that the credential knows.
+    """List VMs, snapshots and VPCs in every cluster of the credential.
 
     Raises:
         CloudError: the clusters cannot be listed.
@@ -83,7 +83,7 @@ async def records(client: CloudReader) -> Records:
 
 
 async def _prices(client: CloudReader) -> dict[str, str]:
-    """What configurations cost; that nobody says it spoils nothing."""
+    """Return the prices by configuration; empty if they cannot be listed."""
     try:
         return prices((await client.get_configurations()).items)
     except CloudError:

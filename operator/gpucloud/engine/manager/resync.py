@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.controller.controller import Controller
     from gpucloud.engine.kube.client import KubeClient, ListedVersions
 
-log = structlog.get_logger("gpucloud.rollcall")
+log = structlog.get_logger("gpucloud.resync")
 
 FIRST_LIST_SECONDS = 60.0  # it usually takes one
 INTERVAL_SECONDS = 300.0  # also without a new list of the watch
@@ -94,12 +94,16 @@ class Resync:
             versions, deleted = _versions(controller), self._tombstones.all()
             listed = await self._kube.list_versions(controller.plural, self._namespaces)
             if _is_older(listed, versions) or deleted & listed.versions.keys():
-                log.error("the apiserver has gone back in time: was etcd restored? Ending, to start anew with what is true now")
+                log.error(
+                    "the apiserver lists older versions than cached: was etcd restored? This process ends, to fill a new cache"
+                )
                 self._broken()
                 return
             for uid in sorted(known.keys() - listed.versions.keys()):
                 meta = known[uid]
-                log.info("gone unnoticed", kind=kind, namespace=meta.namespace, name=meta.name, uid=uid)
+                log.info(
+                    "dropped: a fresh list no longer contains it", kind=kind, namespace=meta.namespace, name=meta.name, uid=uid
+                )
                 controller.on_delete(Key(kind, meta.namespace, meta.name, uid))
             await self._measure(kind, listed.versions)
 

@@ -21,9 +21,9 @@ LONGEST_DELAY_SECONDS = 60.0  # a task that ran longer than this restarts with t
 # All task names, so that each failure counter starts at 0.
 TASKS = (
     "account-check",
-    "brake",
     "catalogue",
     "close-session",
+    "deletion-guard",
     "election",
     "events",
     "evidence",
@@ -31,7 +31,7 @@ TASKS = (
     "orphans",
     "own-account",
     "poll",
-    "roll-call",
+    "resync",
     "sync",
     "worker",
 )

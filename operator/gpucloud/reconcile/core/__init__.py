@@ -1,4 +1,4 @@
-"""What GpuVM, GpuVpc and GpuSnapshot share: one proof of "never twice, never leaked, never not ours" for the three of them.
+"""Steps shared by GpuVM, GpuVpc and GpuSnapshot: create exactly one, leak none, and destroy only our own.
 
-A kind brings its facts (a ``CloudFacts``) and its words (a ``Subject``), and puts its own steps between these.
+A kind adds its facts (a ``CloudFacts``), its words (a ``Subject``) and its own steps.
 """

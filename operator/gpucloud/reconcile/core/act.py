@@ -1,4 +1,4 @@
-"""The one way to propose a mutation: announced in status, held back where a person wants only to watch."""
+"""Plans a changing call: status announces it first; --observe-only withholds it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ S = TypeVar("S", bound=CloudStatus)
 def plan_action(
     f: CloudFacts[Any, S, Any], verb: Verb, announcement: Verdict, *, targets: tuple[str, ...] = (), **changes: Any
 ) -> Plan[S]:
-    """A plan that announces and then does ``verb``; under ``--observe-only`` one that only says what it would do."""
+    """Return a plan that announces and then sends ``verb``; under ``--observe-only`` one that only reports it."""
     if not f.synced:
-        return Plan(pending=True)  # claims cannot be compared before the first list is complete; its end wakes everybody
+        return Plan(pending=True)  # claims are incomplete before the first list is; its end wakes all objects
     if f.limits.observe_only:
         words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
         return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)

@@ -1,8 +1,8 @@
-"""Creating exactly one: look, record the order, send it, and look again before ever sending another.
+"""Steps of a creation: observe, record the order, send it, and observe again before another one is sent.
 
-The rules (docs/adr/0002): nothing is sent without a record that this process has just written into status, after a listing
-showed the name free. After an answer that may hide a success, and after a crash, a listing must show the name free for the
-length of the grace before the same name is asked for again.
+The rules (docs/adr/0002): the creating call is sent only with an order record that this process has just written to status,
+after a listing showed the name free. After an ambiguous answer or a crash, listings must show the name free for the grace
+period before the call is sent again under the same name.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ S = TypeVar("S", bound=CloudStatus)
 
 
 def creating(f: CloudFacts[Any, Any, Any]) -> Verdict:
-    """What is said while it is on its way."""
+    """Return the verdict while the resource is being created."""
     return working(Reason.CREATING, f"The {f.subject.noun} is being created.")
 
 
 def free_from(f: CloudFacts[Any, Any, Any]) -> float:
-    """A listing that lacks it proves that nothing stands there when it began at or after this mono time."""
+    """Return the mono time from which a listing without the resource proves that the name is free."""
     return orders.missing_from(f.standing, f.limits.grace, f.memory.first_seen)
 
 
 def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether it is proven that nothing stands under this identity, and nothing is on its way.
+    """Whether listings prove that no resource has this identity, and that no order for it is outstanding.
 
-    One listing will do for a name that only this object can bear and that was never ordered. Where an order may have been
-    carried out, or where the name may be anybody's, two in a row must agree, since one may be partial.
+    For a name with this object's fingerprint that was never ordered, one listing is enough. If an order may have been carried
+    out, or if the name is a chosen one, two listings in a row must agree, since one may be partial.
     """
     if not isinstance(f.found, Absent) or not orders.may_be_recorded(f.state):
         return False
@@ -65,9 +65,9 @@ def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud refused this very generation before this process started: one attempt is enough.
+    """Report Rejected without a call if an earlier process got the cloud's final refusal of this generation.
 
-    The status tells why, in the cloud's words, unless an outage has been told over them since. A pause keeps the words only.
+    The message is the one in status, with the cloud's words, unless another verdict has replaced it since.
     """
     refused = f.order is not None and f.order.refused_generation == f.meta.generation and f.state is OrderState.REFUSED
     unchanged = f.status.observed_generation == f.meta.generation
@@ -81,11 +81,11 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The listings are too old to show that the name is free, or one stands alone where two must agree."""
+    """Wait for newer listings if the last ones are too old to prove the name free, or a second one must confirm it."""
     if is_proven_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
-    if isinstance(f.found, Absent) and orders.was_seen(f.order):  # adopted once, which the spec forbids by now
+    if isinstance(f.found, Absent) and orders.was_seen(f.order):  # it was adopted, and the spec forbids that now
         needed = max(needed, f.found.since + f.limits.grace)
     if isinstance(f.found, Absent) and f.found.as_of >= needed:
         needed = f.now.mono  # the second of two
@@ -98,12 +98,12 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """What was ordered may be on its way: that is cleared up before anything is said of what a new order would need."""
+    """Resolve an outstanding order before the needs of a new one are checked."""
     return unproven(f) if f.state in orders.OUTSTANDING else None
 
 
 def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud accepted the order again and again, and lists nothing: a person must ask why."""
+    """Report Stalled if the cloud accepted the order repeatedly and never listed the resource."""
     if f.state is not OrderState.OVERDUE or f.order is None:
         return None
     if f.order.reorders < MOST_REORDERS and placement.odd_place(f.order) is None:
@@ -118,7 +118,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud says that the chosen name is another's."""
+    """Report Conflict if the cloud refuses the chosen name as taken."""
     attempt = f.attempt(f.subject.create)
     if f.state is not OrderState.REFUSED or attempt is None or attempt.asked != f.asked:
         return None
@@ -133,7 +133,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Nothing is created in a namespace that is going away."""
+    """Create nothing in a terminating namespace."""
     if not f.namespace_terminating:
         return None
     words = f"The namespace {f.meta.namespace!r} is being deleted: nothing is created in it."
@@ -141,7 +141,7 @@ def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The last attempt failed, and it is too early for the next."""
+    """Wait if the last attempt failed and its backoff is not over."""
     attempt = f.attempt(f.subject.create)
     if attempt is None or not failed.holds(f, attempt):
         return None
@@ -149,7 +149,7 @@ def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The credential has not shown that it is of the object's tenant. That its absence was accepted does not say so."""
+    """Report Stalled if the credential has shown no record of the object's tenant. An accepted absence is no such proof."""
     if f.tenancy is None or f.tenancy in f.account.tenants:
         return None
     verdict = stalled(
@@ -162,9 +162,9 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
-    """Record the order, with ``recorded`` in the same write; send one whose record is this process's own, unused and young.
+    """Record the order, with ``recorded`` in the same write; send it if its record is this process's own, unused and recent.
 
-    What is sent follows the spec as it is now, so ``recorded`` is written again before that, where it has changed.
+    The call follows the current spec, so changed ``recorded`` fields are written again before it.
     """
     held_back = unproven_tenant(f)
     if held_back is not None:
@@ -174,7 +174,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     if _may_send(f):
         return plan_action(f, f.subject.create, announcement, **recorded)
     tenancy = f.tenancy
-    if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's key is never believed about this order
+    if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's listing never decides about this order
         tenancy = next(iter(f.account.tenants))
     changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
     plan = plan_action(f, f.subject.create, announcement, **changes)
@@ -195,9 +195,9 @@ def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
 
 
 def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether the standing record was written by this process, is unused, and is young.
+    """Whether the order record was written by this process, is unused, and is recent.
 
-    Its youth matters where another process may have taken over: that one waits at least a whole grace before it sends.
+    Another process that has taken over waits at least a whole grace period before it sends, so an old record must not be used.
     """
     recorded = f.standing.recorded
     return (
@@ -208,5 +208,5 @@ def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def young(grace: float) -> float:
-    """For so many seconds a record may be acted upon."""
+    """Return for how many seconds an order record may be sent."""
     return max(grace / 2, 5.0)

@@ -1,4 +1,4 @@
-"""Letting go: destroyed and proven gone, or retained because the owner says so. Nothing else frees the finalizer."""
+"""Steps of a deletion: the finalizer is released only when the resource is proven gone, retained, or not ours."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
-RESEND_SECONDS = 300.0  # a destroy that was accepted and shows no effect is asked for again after this
-NAMED = 5  # of those that block a deletion, in a message
+RESEND_SECONDS = 300.0  # an accepted destroying call without effect is sent again after this
+NAMED = 5  # names of blocking objects in a message
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
-    """What is said while it goes."""
+    """Return the verdict while the resource is being destroyed."""
     return working(Reason.DELETING, f"The {f.subject.noun} is being destroyed.")
 
 
 def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = lambda: None) -> Plan[S]:
-    """The next step of a deletion that was asked for.
+    """Return the next step of a deletion.
 
-    ``prepare`` is the kind's own part: what must be done, or be gone, before the destroying call may be sent. It is asked
-    each time, right before that call.
+    ``prepare`` returns the kind's own step that must come before the destroying call, or None. It is called right before each
+    such call.
     """
     for step in (retained, held_by_dependents):
         plan = step(f)
         if plan is not None:
             return plan
     if isinstance(f.found, Unknown):
-        return _sightless(f, f.found)
+        return _unobserved(f, f.found)
     if isinstance(f.found, Present):
         return _destroy(f, f.found, prepare)
-    return _prove_gone(f, f.found, prepare)
+    return _await_gone(f, f.found, prepare)
 
 
 def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Its owner wants to keep it, or it never was this object's."""
+    """Release the finalizer if the spec retains the resource, or if it is not this object's."""
     noun, name = f.subject.noun, f.identity.name
     if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
         return release_finalizer(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
@@ -62,14 +62,14 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.owner is None and f.foreign_id and orders.may_exist(f.order):
         return None if f.standing.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
-        return _gone_before(f)
-    if not f.ours:  # a second claimant, or a name that was taken before we came
+        return _lost_before(f)
+    if not f.ours:  # a second claimant, or an existing resource of this name
         return _not_ours(f)
     return None
 
 
-def _gone_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    """It was lost before; what has its name now is not destroyed, and may be this object's all the same."""
+def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Release an object whose resource was lost before. Another resource of its name is not destroyed."""
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
     if not isinstance(f.found, Present):
         return release_finalizer(f, Reason.GONE, gone)
@@ -80,7 +80,7 @@ def _gone_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 
 def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    """Another's, or nobody's: nothing is destroyed, and the event says which."""
+    """Release an object that owns no resource; the Event says why nothing is destroyed."""
     noun, name = f.subject.noun, f.identity.name
     recorded = f.order is not None and f.others_record is None
     doubt = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
@@ -97,7 +97,7 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 
 def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The cloud named it itself, and only a status that people can edit says that it is this object's."""
+    """Block a deletion if only status, which people can edit, says that the resource with this id is the object's."""
     if isinstance(f.found, Absent):
         return None
     words = (
@@ -108,7 +108,7 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Others need it still: it waits for them, by name."""
+    """Wait for the objects that still need the resource; name them."""
     if not f.dependents:
         return None
     words = f"Still needed by {listed(f.dependents)}. It is destroyed as soon as they are gone, or need it no more."
@@ -116,13 +116,13 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Names for a message, the first few of many."""
+    """Join names for a message; beyond the first few give their number."""
     rest = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
-    """Gone cannot be proven while nothing can be seen, unless nothing was ever begun."""
+def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
+    """Wait while the observation is unknown; release an object for which nothing was ever ordered."""
     if f.unmade or (unseen.cause in REFUSALS and f.never_ordered):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is UnknownReason.NOT_LOOKED and not f.synced:
@@ -147,14 +147,14 @@ def _sightless(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
 
 
 def _meanwhile(f: CloudFacts[Any, S, Any], look_after: float | None = None, wake_at: float | None = None) -> Plan[S]:
-    """Nothing is known for a moment: what was last said since the deletion was asked for stands, be it why it is held."""
+    """Keep the last verdict of this deletion while the observation is briefly unknown; else report Deleting."""
     if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
         return Plan(look_after=look_after, wake_at=wake_at, pending=True)
     return plan_status(f, deleting(f), look_after=look_after, wake_at=wake_at)
 
 
 def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
-    """It is there and ours: destroy it, once, and then only look."""
+    """Send the destroying call for a resource of ours once; then wait for the listings."""
     if found.duplicate_records:
         return plan_status(
             f,
@@ -177,23 +177,23 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
 
 
 def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
-    """Announce the destroying call, with the record that it is under way, and send it."""
+    """Announce the destroying call, with the order in state Destroying, and send it."""
     order = orders.destroying(f.standing, f.now.mono).order or recorded(f)
     return plan_action(f, f.subject.destroy, said, order=order)
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
-    """The cloud's refusal of a destroying call, in the words of a deletion."""
+    """Return the verdict of a refused destroying call, with the advice for a deletion."""
     words = f"{said.message} To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 
 
-def _prove_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
-    """Absent from a listing: believed when two agree that are young enough for all that was sent.
+def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
+    """Release the finalizer when two listings, both begun after the last call, lack the resource.
 
-    What was seen, or what no record tells of, and this process has not yet destroyed is destroyed all the same, where its name
-    proves whose it is: the cloud's answer about a missing one costs one call, and a listing may have left it out.
+    If the name proves the owner and this process has not sent the destroying call yet, it is sent even so, for what was seen
+    and for what no record tells of: the listing may be partial, and the call costs little.
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
@@ -226,7 +226,7 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
-    """The record shows that it was never there. Another process's may be a restored one, from before the order was accepted."""
+    """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
     if not is_free(f):
         return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
     witnessed, shown_from = f.standing.own or f.memory.seen_new, f.memory.first_seen + f.limits.grace
@@ -239,7 +239,7 @@ def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
 
 
 def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
-    """Free the object, once every claim is known: before that, nobody can say whose it is. Not under ``--observe-only``."""
+    """Return a plan that removes our finalizer; not before the first sync (claims are incomplete), nor if only observing."""
     if not f.synced:
         return Plan(pending=True)
     if f.limits.observe_only:

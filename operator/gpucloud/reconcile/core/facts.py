@@ -1,4 +1,4 @@
-"""Everything that a decision about an object with a counterpart in the cloud may look at, whatever its kind."""
+"""Facts for decisions about an object with a resource in the cloud, for all kinds."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ FRESH_INTERVALS = 5  # of the fast poll
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The words of one kind: what people call the thing, and the operations that make and end it."""
+    """The constants of one kind: its noun in messages, and the calls that create and destroy its resource."""
 
     kind: str  # GpuVM
     noun: str  # VM
     create: Verb
     destroy: Verb
     lost: Reason
-    by_name: bool  # the destroying call names it as its identity does, so it may be sent for one that a listing lacks
-    unique_id: bool  # the cloud gives each an id of its own, and never again, so another one can be told from ours
-    shown: tuple[str, ...]  # fields of status that show the thing itself, and say nothing once there is none
+    by_name: bool  # the destroying call needs only the identity, so it may be sent without a record
+    unique_id: bool  # the cloud never reuses an id, so another resource is recognized by its id
+    shown: tuple[str, ...]  # status fields that are cleared when there is no resource
     cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudFacts(ABC, Generic[P, S, R]):
-    """One object, what it stands for as last seen, and what this process remembers of it."""
+    """One object, the observation of its resource, and this process's call history."""
 
     subject: ClassVar[Subject]
 
@@ -60,43 +60,43 @@ class CloudFacts(ABC, Generic[P, S, R]):
     standing: Standing  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
-    owner: str | None = None  # another object of this kind ("namespace/name") that stands for the same, and was first
+    owner: str | None = None  # the other object of this kind ("namespace/name") that owns the resource
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
-    dependents: tuple[str, ...] = ()  # objects that would suffer if this one went now, for people: "GpuVM 'train'"
+    dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
     namespace_terminating: bool = False
-    synced: bool = True  # every object of the first list is known, so claims can be compared
+    synced: bool = True  # the first list is complete, so claims are complete
     listing_duration: float = 0.0  # seconds that the slowest of the last listings took
-    nonce: str = ""  # new for every gathering: the beginning of a record's id, should one be made
+    nonce: str = ""  # random, new in each gathering: the beginning of a new record's id
     seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
     @property
     @abstractmethod
     def chosen_name(self) -> bool:
-        """Whether the name is the owner's choice, and so bears no fingerprint that proves whose it is."""
+        """Whether the spec sets the name, so that it has no fingerprint that proves the owner."""
 
     @property
     @abstractmethod
     def policy(self) -> DeletionPolicy:
-        """What the owner wants to become of it when this object is deleted."""
+        """What happens to the resource when this object is deleted."""
 
     @property
     def adoption(self) -> Adoption:
-        """Whether the owner lets one that exists already be taken over."""
+        """Whether the spec allows adoption of an existing resource."""
         return Adoption.NEVER
 
     @property
     def cure(self) -> str:
-        """What to do when its name is another's, after "Delete this object (that destroys nothing)"."""
+        """The advice if the name is another's, after "Delete this object (that destroys nothing)"."""
         return self.subject.cure
 
     @property
     def how_lost(self) -> str:
-        """How it may have gone without this object's deletion, after "was deleted"."""
+        """How the resource may have been deleted, after "was deleted"."""
         return "outside Kubernetes"
 
     @abstractmethod
     def observed(self) -> dict[str, Any]:
-        """The part of status that is copied from the cloud's record; empty when it is not seen."""
+        """The status fields that are copied from the cloud's record; empty if there is none."""
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - a kind may need it
         """Conditions of this kind that are True beside the verdict."""
@@ -104,12 +104,12 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def place(self) -> str:
-        """Where its name is unique, for people."""
+        """The scope in which the name is unique, for messages."""
         return f"VPC {self.identity.vpc!r} of cluster {self.identity.cluster!r}"
 
     @property
     def order(self) -> Order | None:
-        """What was ordered, and what became of it; None when nothing is recorded."""
+        """The order record, or None."""
         return self.standing.order
 
     @property
@@ -119,7 +119,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def others_record(self) -> Order | None:
-        """The record in status, if it was made for an object of another UID, as a restored backup brings it."""
+        """The order record in status, if it is of an object with another UID, as after a restored backup."""
         return self.status.order if own_record(self.status.order, self.meta.uid) is None else None
 
     @property
@@ -163,7 +163,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def unrecorded(self) -> bool:
-        """Whether nothing tells what was ordered: no record, and this process did not see the object before any order.
+        """Whether it is unknown what was ordered: no record, and this process did not see the object before any order.
 
         Another process may have ordered, and somebody may have lost or edited the status since.
         """
@@ -193,17 +193,17 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def asked(self) -> Asked:
-        """What a person last asked for. An empty annotation asks for nothing: no status could record that it was answered."""
+        """The last request of a person. An empty annotation requests nothing: no status could record that it was answered."""
         return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)
 
     @property
     def fresh_from(self) -> float:
-        """A listing that began before this is too old to act upon; one of a slow cloud is as old as it took when it comes."""
+        """The mono time before which a listing began too early to act on it; a slow listing is old when it arrives."""
         return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration
 
     @property
     def spread(self) -> float:
-        """A number from 0 to 1 that is the object's own, to keep objects from acting in step."""
+        """A number from 0 to 1 by UID, so that objects do not retry at the same moment."""
         return hashlib.sha256(self.meta.uid.encode()).digest()[0] / 256
 
     @property

@@ -1,4 +1,4 @@
-"""What to say of a call that failed, and when it may be sent again. Shared by create, power and delete."""
+"""Verdicts and backoff of failed calls, for creations, power calls and deletions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def verdict(attempt: Attempt) -> Verdict:
-    """The cloud's own words, and what to do next."""
+    """Return the verdict of a failed call: the cloud's words and the advice."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     policy = retry.policy(attempt)
@@ -26,12 +26,12 @@ def verdict(attempt: Attempt) -> Verdict:
 
 
 def words(attempt: Attempt) -> str:
-    """The verdict's message as a condition shows it."""
+    """Return the verdict's message as in a condition."""
     return printable(verdict(attempt).message, MAX_MESSAGE)
 
 
 def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
-    """Whether this failure still forbids sending the call again. Whatever a person asks for anew lifts it."""
+    """Whether the backoff of this failure is not over. A new request of a person ends it."""
     if attempt is None or attempt.refusal is None or attempt.asked != f.asked:
         return False
     again = again_at(f, attempt)
@@ -39,12 +39,12 @@ def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
 
 
 def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
-    """When to decide again about this failure; None: only when a person asks for something new."""
+    """Return when the call may be sent again (mono); None: only after a new request of a person."""
     return retry.again_at(attempt, f.spread)
 
 
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
-    """What to add where a thing of a chosen name is not touched, although it may be this object's all the same."""
+    """Return the warning for a resource of a chosen name that is not touched, but may be this object's; else empty."""
     why, noun = _doubt(f), f.subject.noun
     if not why:
         return ""
@@ -52,7 +52,7 @@ def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def _doubt(f: CloudFacts[Any, Any, Any]) -> str:
-    """Why a thing of a chosen name, which counts as another's, may be this object's all the same; empty: it is another's."""
+    """Return why a resource of a chosen name may be this object's although it counts as another's; empty if it is not."""
     if not f.chosen_name:
         return ""
     if f.others_record is not None and not f.seen:

@@ -1,4 +1,4 @@
-"""From a verdict to the whole status: every write carries everything, so no half-truth can stand."""
+"""Builds the whole status from a verdict: each write replaces all of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
-NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # so there is nothing to show
+NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # states without a resource of ours
 
-# Waits that no deadline counts: somebody else must make room, or a person must act, before any progress can be expected.
+# Waits that the progress deadline does not count: they end only by capacity, a person, or another object.
 UNCOUNTED = frozenset(
     {
         Reason.WAITING_FOR_CAPACITY,
@@ -44,11 +44,11 @@ def plan_status(
     paused: str | None = None,
     **changes: Any,
 ) -> Plan[S]:
-    """A plan that only reports: the verdict, the record as last seen, and the ``changes`` to other fields of status.
+    """Return a plan that only reports: the verdict, the last observed record, and ``changes`` of other status fields.
 
-    An order that was recorded and not sent is withdrawn, unless ``changes`` hold its record: it would hold its Secret, its
-    place and whoever waits for it for as long as this verdict stands. A verdict that has been in progress for longer than the
-    owner allows turns Stalled here; the object is still watched.
+    A recorded order that was not sent is withdrawn, unless ``changes`` contain its record: it would block its Secret, its quota
+    and its dependents as long as this verdict lasts. After spec.progressDeadlineSeconds a verdict in progress becomes Stalled;
+    the object is still watched.
     ``paused`` adds the condition Paused with that message.
     """
     deadline = _deadline(f, verdict)
@@ -79,9 +79,9 @@ def plan_status(
 
 
 def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
-    """The order as this process knows it; that nothing was ever ordered is recorded too, so that the object may go unseen."""
+    """Return the order record for status. NotOrdered is recorded, too: such an object can be deleted unobserved."""
     if f.state is OrderState.NOT_ORDERED and f.others_record is not None:
-        return f.others_record  # it tells people, and a new process, that something may be theirs
+        return f.others_record  # it says to people, and to a new process, that a resource may be this object's
     if f.order is None and f.memory.seen_new:
         return Order(state=OrderState.NOT_ORDERED)
     return f.order
@@ -101,7 +101,7 @@ def keep_record(f: CloudFacts[Any, S, Any], plan: Plan[S]) -> Plan[S]:
 
 
 def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
-    """What the cloud shows of ours. Of one that is proven lost, or was never made, nothing stays: no state, address, price."""
+    """Return the status fields copied from the cloud's record; without a resource, state, address and price are cleared."""
     if not f.is_present:
         shown = dict.fromkeys(f.subject.shown) if f.state in NOTHING_OF_OURS else {}
         return {**shown, "tenancy": f.tenancy}
@@ -111,7 +111,7 @@ def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
 
 
 def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
-    """When this work will be called Stalled: carried over while the same generation is being worked on."""
+    """Return when this work becomes Stalled; kept while the generation is the same."""
     if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
         return None
     if f.status.progress_deadline_at is not None and f.status.observed_generation == f.meta.generation:

@@ -1,7 +1,7 @@
-"""The steps that every kind's chain is made of: each either answers with a plan or passes on.
+"""Steps shared by the chains of all kinds: each returns a plan, or None to pass on to the next step.
 
-Their order in a chain is the order of what matters most: safety first (a person's pause, deletion, our finalizer), then
-ownership and sight (nothing is done to what is not ours, no verdict without an observation), then the work itself.
+Steps for safety come first in a chain (finalizer, pause, deletion), then ownership and observation (nothing is done to
+another's resource, no verdict without an observation), then creation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ S = TypeVar("S", bound=CloudStatus)
 RECHECK_SECONDS = 10.0
 UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have come
 
-# What a person, or another object, must change first: said at once when nothing was ever seen.
+# Causes that a person or another object must remove: reported at once if the resource was never seen.
 REFUSALS = frozenset(
     {
         UnknownReason.REFUSED,
@@ -44,22 +44,22 @@ REFUSALS = frozenset(
 )
 
 
-def unguarded(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Nothing is created before our finalizer is visible, and nothing is ours to do once it is gone."""
+def without_finalizer(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Wait until our finalizer is visible; do nothing for a deleted object without it."""
     if awaits_finalizer(f.meta, f.limits):
         return Plan(pending=True)
     return Plan() if f.meta.deleting and not f.meta.has_finalizer else None
 
 
 def awaits_finalizer(meta: ObjectFacts, limits: Limits) -> bool:
-    """Whether an object that lives does not show our finalizer yet; under ``--observe-only`` it is given none."""
+    """Whether our finalizer is not visible yet on an object that is not being deleted; ``--observe-only`` adds none."""
     return not (meta.has_finalizer or meta.deleting or limits.observe_only)
 
 
 def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """A person asked us to keep our hands off. The last verdict stands if it speaks of this generation.
+    """Do nothing to a paused object; keep the last verdict if it is of this generation.
 
-    What becomes of the order is recorded all the same: the next process must know what the cloud named, and what was lost.
+    Changes of the order are still recorded: the next process needs the ids that the cloud named, and losses.
     """
     if not pause.is_paused(f.meta.annotations):
         return None
@@ -82,7 +82,7 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
-    """When the next listing that lacks what was seen proves that it is lost."""
+    """Return the mono time from which a listing without the seen resource proves that it is lost."""
     if found.confirmed is None:
         return f.now.mono
     certain_at = found.since + f.limits.grace
@@ -90,7 +90,7 @@ def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
 
 
 def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """One thing, one owner: the second claimant is told, and does nothing."""
+    """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
     return plan_status(
@@ -103,39 +103,39 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     )
 
 
-def blind(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """No verdict without sight. A short outage leaves the last verdict standing; a long one says so."""
+def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Report an unknown observation; for a short time keep the last verdict."""
     if not isinstance(f.found, Unknown):
         return None
     if f.found.cause is UnknownReason.NOT_LOOKED and not f.synced:
-        return Plan(pending=True)  # whose object it is cannot be said yet; the end of the first list wakes everybody
+        return Plan(pending=True)  # claims are incomplete; the end of the first list wakes all objects
     if f.found.cause is UnknownReason.NOT_LOOKED:
         return Plan(look_after=f.memory.first_seen, pending=not f.seen)
-    if f.found.cause is UnknownReason.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_bars(f):
-        return dependent(f)  # the credential is to go, or its Secret is gone: whether the cloud refuses it counts no more
+    if f.found.cause is UnknownReason.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_not_ready(f):
+        return dependent(f)  # the account or its Secret is being deleted: that comes before the refusal
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the clusters are being asked for
+    nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the list of clusters has been requested
     if f.found.cause is UnknownReason.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
         patience = 0.0
     if f.found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
-        patience = 0.0  # a person has answered the doubt, and is told at once why that does not end it
+        patience = 0.0  # the annotation has no effect: report at once why
     if f.now.mono < f.found.since + patience:
         return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return plan_status(f, sightless(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+    return plan_status(f, unknown_verdict(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
-def _account_bars(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether nothing new is begun with the account."""
+def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether the account is not ready for creations."""
     return any(need.account and need.readiness is not Readiness.READY for need in f.needs)
 
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """What it needs first would tell where it belongs: until then there is nowhere to look."""
+    """Wait for the dependency that determines the place of the resource."""
     return dependent(f) if isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED else None
 
 
-def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
-    """What to say of an object that cannot be seen, by cause."""
+def unknown_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
+    """Return the verdict of an unknown observation, by its cause."""
     unsure: Literal["False", "Unknown"] = "Unknown" if f.seen else "False"
     match unseen.cause:
         case UnknownReason.NO_ACCOUNT:
@@ -147,11 +147,11 @@ def sightless(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
         case UnknownReason.MOVED:
             return stalled(Reason.INVALID_SPEC, unseen.detail, ready=unsure)
         case _:
-            return _unlisted(f, unseen)
+            return _listing_verdict(f, unseen)
 
 
-def _unlisted(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
-    """The account serves, and its listing does not."""
+def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
+    """Return the verdict if the account is ready and its listing fails."""
     noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case UnknownReason.REFUSED:
@@ -203,7 +203,7 @@ def _missing(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Two records under one name: touching either could destroy the wrong one."""
+    """Report Ambiguous if several records have the name: a call could hit the wrong one."""
     if not (isinstance(f.found, Present) and f.found.duplicate_records):
         return None
     return plan_status(
@@ -217,7 +217,7 @@ def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """What is listed under a chosen name may be older than the order, or another by now: a younger listing tells."""
+    """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource."""
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
     needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
@@ -227,7 +227,7 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """The name is taken by something that we have no proof of having created, and that we are not told to adopt."""
+    """Report Conflict if the name has a resource that is neither provably ours nor to be adopted."""
     if not isinstance(f.found, Present) or f.ours:
         return None
     return plan_status(
@@ -247,10 +247,10 @@ def _another(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """It was seen, and a later listing lacks it: destroyed from outside, or a listing that was not whole. Never made again."""
+    """Report a lost resource: it was seen, and listings lack it now. It is not created again."""
     if not isinstance(f.found, Absent) or not f.seen:
         return None
-    if f.state not in {OrderState.LOST, OrderState.GONE}:  # gone, of one that is not deleted: its status is a restored one
+    if f.state not in {OrderState.LOST, OrderState.GONE}:  # Gone without a deletion: a restored status
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
         if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
             return Plan(look_after=f.now.mono, wake_at=unsure_until, pending=True)
@@ -271,7 +271,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Its owner wants one that exists already, and there is none."""
+    """Report NotFound if the spec requires an existing resource and there is none."""
     if f.adoption is not Adoption.REQUIRED or not isinstance(f.found, Absent):
         return None
     return plan_status(
@@ -285,9 +285,9 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Something that is needed first is not ready. Its change is the wake-up; the time is for what has no object of ours.
+    """Wait for a dependency that is not ready. Its change wakes this object; ``wake_at`` is for dependencies without an object.
 
-    No listing of what does not exist yet would tell: whoever makes what is needed polls for it.
+    No fast poll: the objects that this one waits for request the listings themselves.
     """
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:

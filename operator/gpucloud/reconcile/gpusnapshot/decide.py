@@ -11,7 +11,6 @@ from gpucloud.reconcile.core.create import held, order, outstanding, overdue, re
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
     RECHECK_SECONDS,
-    blind,
     claimed,
     dependent,
     duplicate_records,
@@ -19,8 +18,9 @@ from gpucloud.reconcile.core.steps import (
     not_owned,
     paused,
     unconfirmed,
-    unguarded,
+    unobserved,
     unplaced,
+    without_finalizer,
 )
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
@@ -36,7 +36,19 @@ ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # for a VM in an
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
     """Return the plan for this GpuSnapshot. Total: returns a plan for all facts, and never raises."""
-    before = (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost)
+    before = (
+        without_finalizer,
+        paused,
+        unconfirmed,
+        deleting,
+        claimed,
+        unplaced,
+        unobserved,
+        duplicate_records,
+        not_owned,
+        alive,
+        lost,
+    )
     for step in (*before, rejected, taken, outstanding, overdue, dependent, source_missing, unproven, terminating, held):
         plan = step(f)
         if plan is not None:

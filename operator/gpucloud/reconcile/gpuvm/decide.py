@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.core.steps import (
-    blind,
     claimed,
     duplicate_records,
     lost,
     not_owned,
     paused,
     unconfirmed,
-    unguarded,
+    unobserved,
     unplaced,
+    without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import create, delete, power
@@ -40,7 +40,19 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the plan of the first step that has one."""
-    for step in (unguarded, paused, unconfirmed, deleting, claimed, unplaced, blind, duplicate_records, not_owned, alive, lost):
+    for step in (
+        without_finalizer,
+        paused,
+        unconfirmed,
+        deleting,
+        claimed,
+        unplaced,
+        unobserved,
+        duplicate_records,
+        not_owned,
+        alive,
+        lost,
+    ):
         plan = step(f)
         if plan is not None:
             return plan

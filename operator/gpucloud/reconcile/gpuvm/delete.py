@@ -57,7 +57,7 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE:
         return None
     if not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.as_of < f.fresh_from:
-        return _unlisted(f)
+        return _snapshots_unknown(f)
     surplus = tuple(item.name for item in f.snapshots.items if item.deletable)
     if not surplus or with_snapshots(f):
         return None
@@ -70,13 +70,13 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return plan_action(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
 
 
-def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
-    blind = f.snapshots if isinstance(f.snapshots, Unknown) else None
-    if blind is None or blind.cause is UnknownReason.NOT_LOOKED:
+def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
+    unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
+    if unknown is None or unknown.cause is UnknownReason.NOT_LOOKED:
         return plan_status(f, delete.deleting(f), look_after=f.now.mono)
-    detail = f" ({blind.detail})" if blind.detail else ""
+    detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
-        f"The VM's snapshots cannot be listed: {blind.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
+        f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
         "Keep to destroy the VM alone."
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + 3 * f.limits.pending_interval)

@@ -10,7 +10,6 @@ from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
-    blind,
     claimed,
     dependent,
     duplicate_records,
@@ -19,7 +18,8 @@ from gpucloud.reconcile.core.steps import (
     paused,
     required,
     unconfirmed,
-    unguarded,
+    unobserved,
+    without_finalizer,
 )
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
     """Return the plan for this GpuVpc. Total: returns a plan for all facts, and never raises."""
-    before = (unguarded, paused, unconfirmed, deleting, claimed, blind, duplicate_records, not_owned, alive, lost)
+    before = (without_finalizer, paused, unconfirmed, deleting, claimed, unobserved, duplicate_records, not_owned, alive, lost)
     for step in (*before, rejected, taken, outstanding, overdue, dependent, required, unproven, terminating, held):
         plan = step(f)
         if plan is not None:
