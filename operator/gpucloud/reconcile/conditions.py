@@ -59,6 +59,12 @@ def find(conditions: Iterable[Condition], kind: ConditionType) -> Condition | No
     return None
 
 
+def is_ready(conditions: Iterable[Condition]) -> bool:
+    """Whether the condition Ready is True."""
+    ready = find(conditions, ConditionType.READY)
+    return ready is not None and ready.status == "True"
+
+
 def build(
     verdict: Verdict,
     previous: Iterable[Condition],

@@ -28,7 +28,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus,
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.conditions import find, is_ready
 from gpucloud.reconcile.core import failed, steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
@@ -285,7 +285,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             request.forget(self.store.entries, uid)
         for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
-        if plan.status is not None and _is_ready(plan.status):
+        if plan.status is not None and is_ready(plan.status.conditions):
             self._tracker.settled(uid)
         if plan.release is not None:
             self._tracker.frees(uid)
@@ -395,8 +395,3 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             if (order := self.order_of(stored)) is not None and order.state is OrderState.SEEN
         )
         return {here for here in known if here is not None and here.cluster == cluster}
-
-
-def _is_ready(status: CloudStatus) -> bool:
-    ready = find(status.conditions, ConditionType.READY)
-    return ready is not None and ready.status == "True"

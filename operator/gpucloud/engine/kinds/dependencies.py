@@ -17,7 +17,7 @@ from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
-from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.conditions import find, is_ready
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
@@ -286,8 +286,7 @@ def _need(
         return Dependency(name, Readiness.ELSEWHERE, words)
     if needed.meta.deleting:
         return Dependency(name, Readiness.LEAVING)
-    ready = find(needed.status.conditions, ConditionType.READY)
-    if ready is None or ready.status != "True" or needed.status.observed_generation != needed.meta.generation:
+    if not is_ready(needed.status.conditions) or needed.status.observed_generation != needed.meta.generation:
         return Dependency(name, Readiness.PENDING, _message(needed))
     return Dependency(name, Readiness.READY)
 

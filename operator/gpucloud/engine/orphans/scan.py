@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cloud.errors import CloudError
 from gpucloud.kinds import gpusnapshot, gpuvm
-from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.facts import Unknown
 from gpucloud.reconcile.orphans import MarkedRecord, Owner, Owners
 
@@ -129,8 +128,7 @@ def _bare(kind: str, uid: str, stored: CachedObject[Any, Any] | None) -> Owner:
 
 def _unmade(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec, Any]) -> bool:
     """Whether it may still need what it is made from."""
-    ready = find(stored.status.conditions, ConditionType.READY)
-    return ready is None or ready.status != "True"
+    return not is_ready(stored.status.conditions)
 
 
 def wanted_by_now(objects: Listers, gone: Abandonment) -> bool:
