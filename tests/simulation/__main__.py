@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from simulation import campaign, exhaustive, hunt, telling
+from simulation import campaign, exhaustive, fleet, hunt, telling
 from simulation.weather import Weather
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _some(text: str) -> int:
@@ -40,20 +44,19 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
     )
+    parser.add_argument("--fleet", type=_some, default=0, help="apply so many GpuVMs at once instead, and say what each costs")
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     given = parser.parse_args(words)
     Weather.without = frozenset(given.without.split(","))
-    if given.replay:
-        return telling.again(Path(given.replay))
-    if given.seed is not None:
-        return telling.one(given.seed, shrink=not given.whole)
-    if given.defects is not None:
-        return hunt.table(given.histories, given.processes, given.defects)
-    if given.digests:
-        return campaign.tell_digests(map(int, given.digests.split(",")))
-    if given.exhaustive:
-        return exhaustive.explore(given.depth, given.minutes, given.processes, given.start)
-    return campaign.run(given)
+    runs: tuple[tuple[object, Callable[[], int]], ...] = (
+        (given.replay, lambda: telling.again(Path(given.replay))),
+        (given.seed is not None, lambda: telling.one(given.seed, shrink=not given.whole)),
+        (given.fleet, lambda: fleet.run(given.fleet)),
+        (given.defects is not None, lambda: hunt.table(given.histories, given.processes, given.defects)),
+        (given.digests, lambda: campaign.tell_digests(map(int, given.digests.split(",")))),
+        (given.exhaustive, lambda: exhaustive.explore(given.depth, given.minutes, given.processes, given.start)),
+    )
+    return next((run for wanted, run in runs if wanted), lambda: campaign.run(given))()
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ class Life:
     forgotten: set[str] = field(default_factory=set)  # of that, what somebody else took away, and no operator has put back
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
+    _read: tuple[Any, set[str]] | None = None  # what was read of the status last
 
     @property
     def name(self) -> str:
@@ -137,8 +138,11 @@ class Life:
         self.forgotten |= self.recorded - self.records()
 
     def records(self) -> set[str]:
-        """All texts that the status records."""
-        return set(_leaves({name: value for name, value in self.status.items() if name != "conditions"}))
+        """All texts that the status records. What is committed never changes, so it is read once."""
+        if self._read is None or self._read[0] is not self.last:
+            found = set(_leaves({name: value for name, value in self.status.items() if name != "conditions"}))
+            self._read = (self.last, found)
+        return self._read[1]
 
 
 class Books:

@@ -117,7 +117,7 @@ class Guarding:
     def orders(self, process: Process, life: Life) -> None:
         """A process sends CreateServer for this object. Two processes that are awake at once count apart."""
         settings, world = self._settings, self._world
-        if sum(one.alive for one in world.processes) > 1 or world.judge.sometimes["process died or slept"]:
+        if sum(one.alive for one in world.processes) > 1 or world.judge.sometimes["process died or slept"] or not self._limits:
             return
         namespace = life.last["metadata"]["namespace"]
         there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
@@ -131,6 +131,11 @@ class Guarding:
         for most, found, name in counts:
             if most and found > most:
                 world.judge.found("limit", f"{process.name} orders for {life.name}: {found:g} with it, and {name} is {most:g}")
+
+    @property
+    def _limits(self) -> bool:
+        one = self._settings
+        return bool(one.max_vms_per_namespace or one.max_vms_per_account or one.max_price_per_hour_per_namespace)
 
     def _bought(self, besides: Life) -> list[Life]:
         """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count."""

@@ -74,6 +74,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self.world = self.current
         self.callbacks = 0
         self.hottest = 0
+        self.hot_callbacks = HOT_CALLBACKS
         self._instant = 0
         self.on_death: Callable[[Process, str], None] | None = None
         self.failures: list[dict[str, Any]] = []
@@ -127,7 +128,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self.callbacks += 1
             self._instant += 1
             process.callbacks += 1
-            if self._instant > HOT_CALLBACKS:
+            if self._instant > self.hot_callbacks:
                 self.hottest = self._instant
                 raise HotLoopError(
                     f"{self._instant} callbacks at {self._now:.3f} s; the last one is {handle!r} of {process.name}"

@@ -111,7 +111,7 @@ class Rates:
             if engine is None or not process.alive or (before is not None and now - before.at < SAMPLE_SECONDS):
                 continue
             causes = self._causes + sum(world.weather.met.values())
-            passes = _passes(engine.metrics.registry)
+            passes = passes_of(engine.metrics.registry)
             lives = self._world.judge.books.lives
             objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
             self._samples[process.name] = _Sample(now, passes, causes, len(lives), objects)
@@ -127,7 +127,7 @@ class Rates:
             self._world.judge.found("hot passes", f"{process.name}: {words}")
 
 
-def _passes(registry: CollectorRegistry) -> float:
+def passes_of(registry: CollectorRegistry) -> float:
     """How many reconciles a process has counted since it began."""
     found = registry.restricted_registry([PASSES]).collect()
     return sum(sample.value for family in found for sample in family.samples if sample.name == PASSES)
