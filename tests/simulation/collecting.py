@@ -94,6 +94,9 @@ class Collecting:
     def _destroys(self, process: Process, row: Any, life: Life | None) -> None:
         if life is None or life.now is not None or row.leaving:
             return
+        named = (one for one in self._world.judge.books.standing() if one.chooses(name_of(row)))
+        if any(one.deleting for one in named):
+            return  # the call of an object that has chosen the same name; whether it may is another rule's affair
         now, gone = self._world.loop.time(), self._gone.get(life.uid, 0.0)
         place = row.order if isinstance(row, Vm) else row
         broken = tuple(self._broken(process, life, now, gone, row))

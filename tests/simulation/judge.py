@@ -63,7 +63,7 @@ class Judge(Verdicts):
         recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
         self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer == "accepted" and order.known > recorded:
+            if order.sender == process.name and order.answer and order.known > recorded:
                 order.answer = "unclear"
         self.disturbed()
 
@@ -168,7 +168,7 @@ class Judge(Verdicts):
         self.collecting.sent(process, operation, request)
         if operation == "DestroyServer":
             self.guarding.destroys(process, name)
-        self._powered |= {name: now} if operation in POWER else {}
+        self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation not in CREATES:
             for life in self.books.standing():
                 life.mutations += life.mentions(name)
@@ -236,7 +236,7 @@ class Judge(Verdicts):
             self._note_listing(operation, now)
             whose = (process.name, self._world.cloud.callers.of(request))
             self._shown_to.answered(now, whose, operation, (request, response), fault)
-            if response.status == 200 and response.ending is Ending.COMPLETE and not fault:
+            if response.status == 200 and response.ending is Ending.COMPLETE and fault in {"", "word"}:  # it shows who is there
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
                 listing = GoodListing(

@@ -36,7 +36,7 @@ class Verdicts(Witness):
         super().__init__(world)
         self.rates = Rates(world)
         self._listings: dict[str, deque[float]] = {}
-        self._powered: dict[str, float] = {}  # when an operator last sent a power call, by the VM's name
+        self._called: dict[str, float] = {}  # when an operator last sent a power call, or a destroying one, by the VM's name
 
     def show(self, text: str) -> None:
         """An operator has shown this to others: no key may stand in it."""
@@ -74,7 +74,7 @@ class Verdicts(Witness):
     def _acted(self, table: str, change: Any, maker: str) -> None:
         """Nothing is destroyed, stopped or started that is not ours, and nothing destroyed that was not to go.
 
-        Excused: a power call that was sent before the object was let go, and carried out later, as no call can be taken back.
+        Excused: a call that was sent before the object was let go, and carried out later, as no call can be taken back.
         """
         row, kind = change.before, KINDS_OF[table]
         destroys = change.after is None or change.after.leaving if not isinstance(row, Vpc) else True
@@ -85,7 +85,7 @@ class Verdicts(Witness):
             if not (isinstance(row, Vpc) and self._adopted(row)) and not self.ambiguous(kind, row):
                 self.found("foreign", what)
             return
-        late = not destroys and self._powered.get(name_of(row), math.inf) <= life.let_go_at
+        late = self._called.get(name_of(row), math.inf) <= life.let_go_at
         if life.released and life.now is None and not late and not self.ambiguous(kind, row):
             self.found("foreign", f"{what}, which was let go before")
         elif destroys and not life.asked_to_go and not self._goes_along(life):

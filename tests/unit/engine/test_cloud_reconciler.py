@@ -147,6 +147,16 @@ async def test_a_name_that_is_taken_while_the_order_waits_is_not_ordered(reconci
     assert bool(reconcilers.session.client.calls) is sent
 
 
+async def test_it_is_looked_for_where_the_cloud_put_it_before_a_status_says_so(reconcilers):
+    """Simulated world, seed 951856: no status could be written; it was called overdue under its own name, let go, and leaked."""
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
+    reconcilers.session.client.answers["create_server"] = VmRecord(id="srv-1")
+    await reconcilers.vms.act(facts, Plan(action=Verb.CREATE))
+    assert (await reconcilers.facts("GpuVM")).identity.name == "srv-1"
+    assert reconcilers.session.vms.watched["u-train"].name == "srv-1"
+
+
 @pytest.mark.parametrize("goes", [LEAVES, BARRED])
 async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_anything_is_decided(reconcilers, goes):
     session = reconcilers.account()

@@ -195,6 +195,21 @@ def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(cour
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("killed_after", "found"), [(1.0, []), (60.0, ["foreign"])])
+def test_a_refusal_that_a_killed_process_had_no_time_to_record_is_known_to_nobody(court, killed_after, found):
+    """Seed 950034: the cloud refused the order with a 409, and the process was killed before it could write that."""
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.orders("prod")
+    court.passes(killed_after)
+    court.operator.kill()
+    court.judge.died(court.operator)
+    court.passes(5.0)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 def test_what_strangers_do_to_theirs_is_their_affair(court):
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.world.cloud.end_vm("prod", "acme", "Msc1")
@@ -483,6 +498,25 @@ def test_a_power_call_may_be_carried_out_after_the_object_was_let_go_but_not_sen
     else:
         request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
         court.world.cloud.carry_out(court.operator, "StopServer", request, "")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("again", "found"), [(False, []), (True, ["foreign"])])
+def test_a_destroying_call_may_be_carried_out_after_the_object_was_retained_but_not_sent_then(court, again, found):
+    """Seed 950405: the cloud answered 500 and destroyed the VM later; its owner had said Retain meanwhile."""
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    place = (("Id", "a-x"), ("Namespace", "acme"), ("Cluster", "Msc1"))
+    request = Request("DELETE", "/api/v1/servers/virtual/DestroyServer", place, SIGNED)
+    court.judge.sent(court.operator, "DestroyServer", request)
+    court.passes(1)
+    court.world.actors.owner.patch(item, {"spec": {"deletion": {"policy": "Retain"}}})
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    court.passes(1)
+    if again:
+        court.destroys("a-x")
+    else:
+        court.world.cloud.carry_out(court.operator, "DestroyServer", request, "")
     assert court.oracles == found
 
 

@@ -169,7 +169,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
         uid, session = stored.meta.uid, self._account(stored, spec).session
-        here = self.identity(stored, spec)
+        here = self.identity(self._tracker.located(stored), spec)
         if session is None or here is None:
             if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
                 self._ownership.put(uid, Claim("", here))
@@ -323,7 +323,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
-        here = self.identity(stored, spec)
+        here = self.identity(self._tracker.located(stored), spec)
         asked = meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
         standing = self._tracker.standing(meta.uid, stored.order)
         standing = orders.asked_again(standing, asked, status.last_handled_reconcile_at, now.mono)

@@ -104,7 +104,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
-        here = self.identity(stored, spec)
+        here = self.identity(self._tracker.located(stored), spec)
         if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
+from gpucloud.reconcile.placement import odd_place
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
+    from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
@@ -53,6 +55,13 @@ class OrderTracker:
         """Return the order as it was last known; None if its record was never read."""
         known = self._entries.find(uid, _Known)
         return None if known is None else known.standing
+
+    def located(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
+        """Return the view with the order as this process knows it, if the cloud has placed it elsewhere than status says."""
+        known = self.latest(stored.meta.uid)
+        if known is None or known.order is None or odd_place(known.order) == odd_place(stored.order):
+            return stored
+        return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 
     def learned(self, uid: str, standing: Standing) -> None:
         """Store the order after an observation changed it."""
