@@ -175,7 +175,8 @@ def settled(f, known, ids=frozenset()):
     order = recorded(f, f.status.order)
     first_seen = f.memory.first_seen
     standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
-    standing = orders.asked_again(standing, f.asked.reconcile_request, f.status.last_handled_reconcile_at, NOW)
+    request = None if f.meta.deleting else f.asked.reconcile_request
+    standing = orders.asked_again(standing, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
     if placement.moved(standing.order, wanted) and placement.odd_place(standing.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))

@@ -96,7 +96,8 @@ def standing(base, before=None):
         else frozenset({before.order.id, record_id("ours", UID, before.order.name)})
     )
     at_first = orders.take_over(before, order, ids, memory.first_seen if before is None else NOW)
-    asked = orders.asked_again(at_first, base.asked.reconcile_request, base.status.last_handled_reconcile_at, NOW)
+    request = None if base.meta.deleting else base.asked.reconcile_request
+    asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
     return orders.observed(asked, base.found, proofs(base), a_reading(NOW), memory.first_seen)
 
 

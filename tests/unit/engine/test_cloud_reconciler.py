@@ -147,8 +147,18 @@ async def test_a_name_that_is_taken_while_the_order_waits_is_not_ordered(reconci
     assert bool(reconcilers.session.client.calls) is sent
 
 
+@pytest.mark.parametrize(("meta", "state"), [({}, OrderState.UNCLEAR), (GOING, OrderState.OVERDUE)])
+async def test_nothing_is_ordered_again_for_an_object_that_goes(reconcilers, meta, state):
+    """An overdue order stays one: whoever deletes its object is told that it may be billed."""
+    status = bought(ours().name)
+    status["order"] |= {"state": "Overdue"}
+    asks = {"annotations": {"gpucloud.dev/reconcile-requested-at": "now"}}
+    reconcilers.put("GpuVM", status=status, meta=asks | meta)
+    assert (await reconcilers.facts("GpuVM")).state is state
+
+
 async def test_it_is_looked_for_where_the_cloud_put_it_before_a_status_says_so(reconcilers):
-    """Simulated world, seed 951856: no status could be written; it was called overdue under its own name, let go, and leaked."""
+    """Simulated world, seed 951856: no status could be written; it was called overdue under its own name, and leaked."""
     reconcilers.put("GpuVM")
     facts = await reconcilers.intend("GpuVM")
     reconcilers.session.client.answers["create_server"] = VmRecord(id="srv-1")

@@ -324,7 +324,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         here = self.identity(self._tracker.located(stored), spec)
-        asked = meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
+        asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
         standing = self._tracker.standing(meta.uid, stored.order)
         standing = orders.asked_again(standing, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.learned(meta.uid, standing)
