@@ -60,10 +60,11 @@ def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
     """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now.
 
     Excused: what says that a call which failed is tried again every few minutes, that it goes on when there is room, or that
-    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often.
+    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. And a snapshot that may
+    go with its VM, whose destruction is asked for again after minutes when the cloud did not carry it out.
     """
     resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
-    return {life.uid: (life.ready, life.mutations) for life in resting}
+    return {life.uid: (life.ready, life.mutations) for life in resting if not of.goes_along(life)}
 
 
 def _tries(life: Life) -> bool:

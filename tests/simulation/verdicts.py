@@ -88,7 +88,7 @@ class Verdicts(Witness):
         late = self._called.get(name_of(row), math.inf) <= life.let_go_at
         if life.released and life.now is None and not late and not self.ambiguous(kind, row):
             self.found("foreign", f"{what}, which was let go before")
-        elif destroys and not life.asked_to_go and not self._goes_along(life):
+        elif destroys and not life.asked_to_go and not self.goes_along(life):
             self.found("unasked", what)
         elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
@@ -107,7 +107,7 @@ class Verdicts(Witness):
             for life in self.books.lives.values()
         )
 
-    def _goes_along(self, life: Life) -> bool:
+    def goes_along(self, life: Life) -> bool:
         """A snapshot may go with its VM where both specs allow it."""
         annotations = life.last["metadata"].get("annotations") or {}
         kept = life.keeps() or annotations.get("gpucloud.dev/paused") == "true"

@@ -757,6 +757,17 @@ def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
     assert list(ending._restless(court.judge, resting)) == []
 
 
+@pytest.mark.parametrize(("takes", "resting"), [("Delete", False), ("Keep", True)])
+def test_a_snapshot_that_goes_with_its_vm_need_not_be_quiet(court, takes, resting):
+    """Seed 960807: the cloud had not carried the VM's destruction out, and was asked again five minutes later."""
+    vm = court.bought(deletion={"snapshots": takes})
+    snapshot = court.world.actors.owner.create("GpuSnapshot", "team", "s", {"vmRef": {"name": "a"}})
+    snapshot["kind"] = "GpuSnapshot"
+    court.says(snapshot, "True", "Completed")
+    court.world.actors.owner.delete(vm)
+    assert (snapshot["metadata"]["uid"] in ending._at_rest(court.judge)) is resting
+
+
 @pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
 def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     """Seed 402996: another had taken over during an outage, and counted from its own first look."""
