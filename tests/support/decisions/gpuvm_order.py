@@ -34,7 +34,7 @@ from support.gpuvmfacts import (
     ORDER,
     RUNNING,
 )
-from support.rows import OLD, Row, noted, tried
+from support.rows import LONG_KNOWN, OLD, Row, noted, tried
 
 AGAIN = INTENDED.model_copy(
     update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
@@ -191,6 +191,17 @@ ROWS = {
         "it may have been taken since the first, and the second may be partial (simulated world, seed 903364)",
         {"spec": a_spec(vmName="ours-to-be"), "found": Absent(NOW, NOW - 70, NOW - 60)},
         looks=True,
+    ),
+    "a chosen name in a slow cloud: each listing takes 25 seconds, and so does the pause after it": Row(
+        "the first of two is three times as old as one takes; were it too old, nothing would ever be ordered",
+        {
+            "spec": a_spec(vmName="ours-to-be"),
+            "memory": LONG_KNOWN,
+            "listing_duration": 25.0,
+            "found": Absent(NOW - 26, NOW - 77, NOW - 77),
+        },
+        Reason.CREATING,
+        records=True,
     ),
     "a chosen name that the cloud calls taken stays another's when it is seen": Row(
         "the record of an order that was refused proves nothing",

@@ -58,10 +58,10 @@ def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether the listings prove that the name is free, and are young enough; the first of two may be as much older again."""
+    """Whether the listings prove that the name is free, and are young enough to act upon."""
     if not isinstance(f.found, Absent) or f.found.as_of < f.fresh_from or not is_free(f):
         return False
-    return not _needs_two(f) or (f.found.confirmed is not None and f.found.confirmed >= 2 * f.fresh_from - f.now.mono)
+    return not _needs_two(f) or (f.found.confirmed is not None and f.found.confirmed >= f.confirmed_from)
 
 
 def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

@@ -202,6 +202,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration
 
     @property
+    def confirmed_from(self) -> float:
+        """The first of two listings that agree is too old before this: twice as old, and the pause of a slow cloud between."""
+        return self.now.mono - 2 * (self.now.mono - self.fresh_from) - self.listing_duration
+
+    @property
     def spread(self) -> float:
         """A number from 0 to 1 by UID, so that objects do not retry at the same moment."""
         return hashlib.sha256(self.meta.uid.encode()).digest()[0] / 256
