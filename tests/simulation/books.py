@@ -38,13 +38,15 @@ class Life:
     now: dict[str, Any] | None
     last: dict[str, Any]
     asked_to_go: bool = False
+    went_at: float = math.inf  # when its deletion was asked for, or it was gone without
     released: bool = False  # by the operator
     let_go_at: float = 0.0
     retained: bool = False  # and what it stood for was to stay
     forced: bool = False  # somebody else took the finalizer away, or the object vanished with a restored backup
-    tampered: bool = False  # somebody else wrote its status, or changed what may not change
-    accepted_absence: bool = False  # somebody said that it is gone, and the key has not been changed since
-    restored: bool = False  # somebody put back an older record of what was done
+    tampered_at: float = -math.inf  # when somebody else last wrote its status: what was ordered before may be known to nobody
+    accepted_at: float = -math.inf  # when somebody last said that it is gone, if the key has not been changed since
+    restored_at: float = -math.inf  # when somebody last put back an older record of what was done
+    disturbed_at: float = 0.0  # when somebody else last changed it, or its thing in the cloud
     kept_since: float | None = None  # since when the spec says that what it stands for stays, or that nothing be done to it
     asked_at: float = 0.0  # when its owner last changed the spec, or asked for a restart
     restart_open: bool = False  # a restart was asked for, and is not recorded as done
@@ -126,16 +128,23 @@ class Life:
         return policy == "Retain" or (policy is None and adopted)
 
     def mentions(self, name: str) -> bool:
-        """Whether the status records this name, in whatever form; conditions are words, not records.
+        """Whether the status records this name, or did until somebody else took it away; conditions are words, not records."""
+        return name in self.records() or name in self.forgotten
 
-        Excused: somebody else has just taken away what the operator had recorded.
-        """
-        return name in self.records() or (self.tampered and name in self.recorded)
-
-    def forgets(self) -> None:
+    def forgets(self, now: float) -> None:
         """Somebody else has put another status in the place of the operator's."""
-        self.tampered = True
+        self.tampered_at = now
         self.forgotten |= self.recorded - self.records()
+
+    def goes_back(self, now: float) -> None:
+        """Somebody has put back an older record: a restart that it does not say to be done is done again."""
+        self.restored_at = now
+        wish = annotated(self.last, RESTART)
+        self.restart_open |= bool(wish) and wish != self.status.get("lastHandledRestartAt")
+
+    def has_recorded(self, sent: float, known: float) -> bool:
+        """Whether a status has said what became of an order that was sent, and answered, at these times."""
+        return any(one.committed <= sent and known <= one.until < math.inf for one in self.intents)
 
     def records(self) -> set[str]:
         """All texts that the status records. What is committed never changes, so it is read once."""
@@ -172,8 +181,6 @@ class Books:
         life.now = after
         if after is not None:
             life.last = after
-            accepted, before_it = annotated(after, ACCEPT), None if before is None else annotated(before, ACCEPT)
-            life.accepted_absence |= accepted is not None and accepted != before_it
             self._note_wishes(life, before, after, user, now)
             kept = life.keeps() or annotated(after, PAUSED) == "true"
             life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
@@ -181,16 +188,18 @@ class Books:
             life.recorded |= life.records()
             life.forgotten -= life.records()
             self._note_intent(life, now)
-        life.asked_to_go |= "deletionTimestamp" in item["metadata"] or after is None
-        if user != OPERATOR and before is not None and after is not None:
-            life.tampered |= _fixed(before) != _fixed(after)
-            if before.get("status") != after.get("status"):
-                life.forgets()
+        if "deletionTimestamp" in item["metadata"] or after is None:
+            life.asked_to_go, life.went_at = True, min(life.went_at, now)
+        if user != OPERATOR and before is not None and after is not None and before.get("status") != after.get("status"):
+            life.forgets(now)
         return life
 
     @staticmethod
     def _note_wishes(life: Life, before: Any, after: Any, user: str, now: float) -> None:
         """What its owner asks for, and which restarts are recorded as done."""
+        accepted = annotated(after, ACCEPT)
+        if accepted is not None and (before is None or accepted != annotated(before, ACCEPT)):
+            life.accepted_at = now
         was, wish = (None if item is None else (item.get("spec"), annotated(item, RESTART)) for item in (before, after))
         if wish != was:
             life.asked_at = now
@@ -201,7 +210,8 @@ class Books:
         if user != OPERATOR and before is not None:
             old, new = ((item.get("status") or {}) for item in (before, after))
             changed = any(old.get(field) != new.get(field) for field in ("order", "lastHandledRestartAt", "operation"))
-            life.restored |= changed and bool(new.get("order"))
+            if changed and new.get("order"):
+                life.goes_back(now)
 
     @staticmethod
     def _note_intent(life: Life, now: float) -> None:
@@ -233,11 +243,6 @@ def annotated(item: dict[str, Any], name: str) -> str | None:
     """One of our annotations of an object."""
     found: str | None = (item["metadata"].get("annotations") or {}).get(f"gpucloud.dev/{name}")
     return found
-
-
-def _fixed(item: dict[str, Any]) -> tuple[Any, ...]:
-    spec = item.get("spec") or {}
-    return tuple(spec.get(name) for name in ("cluster", "vmName", "vpc"))
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -178,9 +178,9 @@ class Collecting:
         now = self._world.loop.time()
         for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
             life = self._world.judge.books.lives.get(maker)
-            if life is None or f"'{name_of(row)}'" not in note or life.now is None or life.tampered or life.chosen:
+            if life is None or f"'{name_of(row)}'" not in note or life.now is None or life.chosen:
                 continue
-            if now - self._world.judge.appeared(life) > LATE_NEWS + self._sleep():
+            if now - max(self._world.judge.appeared(life), life.tampered_at) > LATE_NEWS + self._sleep():
                 self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
 
     # At the end.
@@ -219,7 +219,7 @@ class Collecting:
         process, now = world.replicas[0].process, world.loop.time()
         for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
             life = world.judge.books.lives.get(maker)
-            if life is None or life.now is not None or row.leaving or not life.forced or life.tampered:
+            if life is None or life.now is not None or row.leaving or not life.forced or life.tampered_at > 0.0:
                 continue
             gone = self._gone[life.uid]
             if name_of(row) in world.cloud_names or (life.status.get("order") or {}).get("state") not in SEEN:

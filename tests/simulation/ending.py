@@ -216,18 +216,17 @@ def _bars(vpc: Life, namespace: str, name: str) -> bool:
 def _leaks(world: World, of: Judge) -> Iterator[str]:
     """Everything that we made has an object, was to stay, or is reported.
 
-    Excused: a chosen name, or one that the cloud gave, of an object whose finalizer somebody else took away, or whose order
-    nobody could know of, or not any more once the Secret held another tenant's key (docs/reliability.md): the name tells nobody
-    whose it is. VPCs cannot bear a mark. What was just told to go is going.
+    Forgiven: a name that tells nobody whose it is, of what nobody could know to be there, or of an object whose finalizer
+    somebody else took away. VPCs cannot bear a mark. What was just told to go is going.
     """
     for table, row, maker in world.cloud.live():
         life = of.books.lives.get(maker)
         if life is None or life.now is not None or life.retained or getattr(row, "leaving", False):
             continue
-        if life.accepted_absence or TABLES[life.kind] != table:
+        if TABLES[life.kind] != table:
             continue
-        unmarked = life.chosen or name_of(row) in world.cloud_names
-        if unmarked and (life.forced or life.tampered or of.beyond_telling(life) or of.changed_tenant(life)):
+        why = "finalizer taken" if life.forced else of.untraceable(life, row)
+        if of.is_unmarked(life, row) and of.forgives(why):
             continue
-        if not any(name_of(row) in note for note in of.books.reported):
+        if not any(f"'{name_of(row)}'" in note for note in of.books.reported):
             yield f"{name_of(row)!r} was made for {life.name}, which is gone, and nobody tells of it"

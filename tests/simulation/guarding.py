@@ -22,6 +22,7 @@ PRICES = {"A100_40GB_PCIe_1x": 2.05, "A100_40GB_PCIe_2x": 4.10}  # dollars an ho
 HOLDS_NO_ROOM = frozenset({"NotOrdered", "Lost", "Gone"})  # states of an order that no limit counts
 AHEAD = timedelta(minutes=5)  # a release for later than that releases nothing
 READ_SECONDS = 15.0  # for so long an operator may know an older release: it reads a namespace every 5 s, from a memory of 5 s
+TAKEN_OVER_SECONDS = 60.0  # until a process that follows another knows what that one had ordered
 SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
 
 
@@ -76,7 +77,7 @@ class Guarding:
         if not self.on or life.kind != "GpuVM":
             return
         self._note_releases()
-        if self._is_released(life) or life.keeps() or life.now is None or life.tampered:
+        if self._is_released(life) or life.keeps() or life.now is None or life.tampered_at == self._world.loop.time():
             self._held.discard(life.uid)
         elif by_operator and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
@@ -117,7 +118,11 @@ class Guarding:
     def orders(self, process: Process, life: Life) -> None:
         """A process sends CreateServer for this object. Two processes that are awake at once count apart."""
         settings, world = self._settings, self._world
-        if sum(one.alive for one in world.processes) > 1 or world.judge.sometimes["process died or slept"] or not self._limits:
+        lately = (
+            world.loop.time() - world.judge.last_disturbance < TAKEN_OVER_SECONDS
+            and world.judge.sometimes["process died or slept"]
+        )
+        if sum(one.alive for one in world.processes) > 1 or lately or not self._limits:
             return
         namespace = life.last["metadata"]["namespace"]
         there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
@@ -144,8 +149,11 @@ class Guarding:
         return [
             one
             for one in world.judge.books.standing()
-            if one.kind == "GpuVM" and one.uid in makers and one is not besides and not one.tampered
+            if one.kind == "GpuVM" and one.uid in makers and one is not besides and one.tampered_at < self._last_order(one)
         ]
+
+    def _last_order(self, life: Life) -> float:
+        return max((one.at for one in self._world.cloud.orders if one.uid == life.uid), default=0.0)
 
     # The end.
 

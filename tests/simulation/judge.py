@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import generate_latest
@@ -22,6 +23,7 @@ from simulation.writes import Writes
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
+    from simulation.books import Life
     from simulation.process import Process
     from simulation.world import World
 
@@ -63,18 +65,32 @@ class Judge(Verdicts):
         recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
         self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer and order.known > recorded:
+            if order.sender == process.name and order.answer and order.known > recorded and not self._has_recorded(order):
                 order.answer = "unclear"
         self.disturbed()
+
+    def _has_recorded(self, order: Order) -> bool:
+        life = self.books.lives.get(order.uid)
+        return life is not None and life.has_recorded(order.at, order.known)
+
+    def woke(self) -> None:
+        """A process goes on that slept: it knows nothing of what was meanwhile."""
+        self.last_disturbance = self._world.loop.time()
 
     def key_changed(self) -> None:
         """A Secret holds another key: what people accepted under the one of before says nothing about this one."""
         for life in self.books.lives.values():
-            life.accepted_absence = False
+            life.accepted_at = -math.inf
 
     def disturbed(self) -> None:
-        """Something outside has happened: what stands may be untrue for a while again."""
+        """Something has happened to whoever writes statuses: all that stand may be untrue for a while again."""
         self.last_disturbance = self._world.loop.time()
+        self._caused()
+
+    def _caused(self, life: Life | None = None) -> None:
+        """Something outside has happened, to one object or to none: there is a cause for calls and writes."""
+        if life is not None:
+            life.disturbed_at = self._world.loop.time()
         self._promises.disturbed()
         self.rates.disturbed()
 
@@ -106,7 +122,7 @@ class Judge(Verdicts):
             self._note_write(life)
             self.written.committed(life, commit.before, commit.after)
         elif commit.user != "system:namespace-controller":
-            self.disturbed()
+            self._caused(life)
         if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
             self._let_go(life)
         ready = life.condition("Ready").get("message", "")
@@ -153,11 +169,12 @@ class Judge(Verdicts):
             life.now = there.get(life.uid)
             if life.now is not None:
                 life.last, life.released, life.retained, life.forced = life.now, False, False, False
-                life.restored = True  # its status is older than what was done since
-                life.forgets()
+                life.asked_to_go, life.went_at = life.deleting, self.restored_at if life.deleting else math.inf
+                life.goes_back(self.restored_at)  # its status is older than what was done since
+                life.forgets(self.restored_at)
                 self._appeared[life.uid] = self._world.loop.time()
             elif was is not None:
-                life.forced = True
+                life.forced, life.went_at = True, self.restored_at
             self.collecting.committed(life)
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
@@ -180,12 +197,12 @@ class Judge(Verdicts):
         if not recording:
             everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
             uid = everybody[-1].uid if everybody else ""
-            if not everybody or not everybody[-1].forced:
+            if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
         elif not any(life.has_finalizer for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
-        elif all(life.deleting for life in recording) and not any(life.tampered for life in recording):
-            self.sometimes["create sent while deleting"] += 1
+        elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
+            self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
         asked = str(json.loads(request.body).get("configuration") or "")
         life = self.books.lives.get(uid)
         tenancy = "" if life is None else str(life.status.get("tenancy") or "")
@@ -257,7 +274,7 @@ class Judge(Verdicts):
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
-            self.disturbed()
+            self._caused(life)
             if life is not None:
                 life.touched = True
         if life is not None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from simulation.cloud import Row
 
 SLOW_SECONDS = 5.0  # by which the answer to one listing may be later than that to another that began with it
+SLOW_SHARE = 0.5  # of a grace, where graces are so short: one listing alone is no time in which all lacked it
 PARTIAL_TO_SEE = {"list-more": ("GetServers", "GetSnapshots"), "list-foreign": ("GetServers",)}  # so it proves no absence
 
 
@@ -48,7 +49,8 @@ class Listings:
         had = [[one for one in shown if one.at > since] for key, shown in self._shown.items() if key[2:] == what]
         first = min((one.at for shown in had for one in shown if name_of(row) in one.names), default=math.inf)
         after = ([one for one in shown if one.at > first] for shown in had)
-        return any(_longest_without(name_of(row), shown) >= grace - SLOW_SECONDS for shown in after)
+        least = grace - min(SLOW_SECONDS, SLOW_SHARE * grace)
+        return any(_longest_without(name_of(row), shown) >= least for shown in after)
 
 
 def _longest_without(name: str, shown: list[Shown]) -> float:

@@ -92,8 +92,9 @@ class Promises:
     def _not_without_end(self, operation: str, name: str) -> None:
         """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called.
 
-        Excused: an acceptance that a process had no time to record before it died; a status that somebody else wrote. A cloud
-        that refuses with status 200 is not judged, as the judge reads no bodies.
+        What was accepted before somebody else wrote the status, or put an older one back, does not count: nothing tells of it.
+        Nor does an acceptance that a process had no time to record before it died. A cloud that refuses with status 200 is not
+        judged, as the judge reads no bodies.
         """
         if self._world.cloud.world.rules.knobs.refusals == "success_false_at_200":
             return
@@ -102,9 +103,10 @@ class Promises:
             asked = self._asked.get(life.uid)
             if asked is None or asked.request != request:
                 asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())
-            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= asked.since)
+            since = max(asked.since, life.tampered_at, life.restored_at)
+            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= since)
             accepted = sum(one.answer == "accepted" for one in orders)
-            if accepted > MOST_REORDERS and not (life.tampered or life.restored):
+            if accepted > MOST_REORDERS:
                 self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
 
     def disturbed(self) -> None:
@@ -117,12 +119,13 @@ class Promises:
         Its owner is the object that it was made for. Of a VM that is a stranger's, or gone, it is whoever records the name.
 
         Excused: the owner changed the spec, or asked for the restart, so lately that a call may have been on its way; a status
-        that somebody restored, of which nothing tells what was done since.
+        that somebody has just put back, of which nothing tells what was done since.
         """
         place = (str(said.get("namespace")), str(said.get("cluster")).casefold())
         for life in self._made_for(name, place) or self._world.judge.books.recording("GpuVM", name):
             late = self._world.loop.time() - life.asked_at > RESTARTED_SECONDS + 2 * self._world.grace
-            if late and not life.restart_open and life.spec.get("powerState") != "Stopped" and not life.restored:
+            wanted = life.restart_open or life.spec.get("powerState") == "Stopped" or self._world.judge.has_just_gone_back(life)
+            if late and not wanted:
                 self._found(
                     "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
                 )
@@ -169,12 +172,12 @@ class Promises:
         Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret.
         """
         world = self._world
-        if world.scenario.own_account or world.weather.disturbs_kube():
+        if world.scenario.own_account:
             return
         for life in world.judge.books.recording(CREATES[operation], name):
             namespace = life.last["metadata"]["namespace"]
             since = world.judge.secret_going_since(namespace)
-            if since is not None and world.loop.time() - since > SECRET_SECONDS:
+            if since is not None and world.loop.time() - max(since, world.judge.hindered_until()) > SECRET_SECONDS:
                 self._found("dying secret", f"{operation} {name!r} was sent with a Secret that was deleted long before")
 
     def _within_one_namespace(self, request: Request, name: str) -> None:
@@ -233,10 +236,10 @@ class Promises:
         """
         world, kind = self._world, LISTED.get(operation)
         looking = self._looking.setdefault(process.name, world.loop.time())
-        if kind is None or world.weather.disturbs_kube():
+        if kind is None:
             return
         settings, books = world.scenario.settings, world.judge.books
-        unseen = world.loop.time() - max(last_good, looking, world.judge.last_disturbance)
+        unseen = world.loop.time() - max(last_good, looking, world.judge.hindered_until())
         if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
             return
         for life in books.standing():

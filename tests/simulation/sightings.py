@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.cloud import place_of
-from simulation.credentials import credential_in
+from simulation.credentials import TENANTS, credential_in
 
 if TYPE_CHECKING:
     from simulation.cloud import Row
@@ -49,6 +50,13 @@ class Sightings:
         if not held or held[-1].credential != credential:
             held.append(_Held(now, credential))
 
+    def held_another(self, namespace: str, tenant: str, since: float) -> float:
+        """When, after a time, the Secret of a namespace first held another tenant's key; infinite if it never did."""
+        others = (
+            one.at for one in self._held.get(namespace, ()) if one.at >= since and _tenant(one.credential) not in {"", tenant}
+        )
+        return min(others, default=math.inf)
+
     def forgotten(self, reader: str, since: float) -> None:
         """A process has died: nobody knows what it was shown since then."""
         lost = (one.reader == reader and one.at > since for one in self.listings)
@@ -78,3 +86,8 @@ class Sightings:
     def _holds(self, namespace: str, listing: GoodListing) -> bool:
         held = [one.credential for one in self._held[namespace] if one.at <= listing.at]
         return held[-1:] == [listing.credential]
+
+
+def _tenant(credential: str) -> str:
+    """Whose a credential is; empty of one that the cloud does not know."""
+    return TENANTS.get(credential.rpartition(" ")[2], "")

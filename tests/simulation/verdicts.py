@@ -15,8 +15,8 @@ from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES, Life
 from simulation.cloud import name_of, place_of
 from simulation.credentials import KEYS
+from simulation.forgiving import Forgiving
 from simulation.rates import Rates
-from simulation.witness import Witness
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -29,7 +29,7 @@ OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
-class Verdicts(Witness):
+class Verdicts(Forgiving):
     """Says what must never be, and was."""
 
     def __init__(self, world: World) -> None:
@@ -47,18 +47,19 @@ class Verdicts(Witness):
     def _made(self, table: str, maker: str) -> None:
         """At most one live thing for each object.
 
-        Excused: an order had no clear answer, listings lag by more than the grace, and the cloud gave the second another name,
-        or its owner another place, so that the cloud had no name to refuse. Or the cloud gave the first a name of its own, and
-        the status that had recorded it was restored from a backup of before, or wiped: nothing else tells that name.
+        Forgiven: each but the last could be known to nobody, and the cloud gave one a name of its own, or the owner another
+        place, so that the cloud had no name to refuse.
         """
         life = self.books.lives.get(maker)
         if life is None:
             return
         rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
+        if len(rows) < 2:
+            return
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
-        forgotten = any(name in self._world.cloud_names and name in life.forgotten for name in there)
-        if len(there) > 1 and not forgotten and not (unlike and self.beyond_telling(life)):
+        older = sorted(rows, key=self._time_of)[:-1]
+        if not (unlike and all(self.forgives(self.untraceable(life, one)) for one in older)):
             self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
 
     @staticmethod
@@ -74,7 +75,8 @@ class Verdicts(Witness):
     def _acted(self, table: str, change: Any, maker: str) -> None:
         """Nothing is destroyed, stopped or started that is not ours, and nothing destroyed that was not to go.
 
-        Excused: a call that was sent before the object was let go, and carried out later, as no call can be taken back.
+        Forgiven: a stranger's that nobody could tell from ours, and a call that was on its way when the object was let go. Some
+        minutes long an operator may not know that an object that was being deleted came back with etcd as it was before.
         """
         row, kind = change.before, KINDS_OF[table]
         destroys = change.after is None or change.after.leaving if not isinstance(row, Vpc) else True
@@ -85,22 +87,24 @@ class Verdicts(Witness):
             if not (isinstance(row, Vpc) and self._adopted(row)) and not self.ambiguous(kind, row):
                 self.found("foreign", what)
             return
-        late = self._called.get(name_of(row), math.inf) <= life.let_go_at
-        if life.released and life.now is None and not late and not self.ambiguous(kind, row):
+        late = "call on its way" if self._called.get(name_of(row), math.inf) <= life.let_go_at else ""
+        if life.released and life.now is None and not self.forgives(late) and not self.ambiguous(kind, row):
             self.found("foreign", f"{what}, which was let go before")
-        elif destroys and not life.asked_to_go and not self.goes_along(life):
+        elif destroys and not life.asked_to_go and not self.goes_along(life) and not self.may_be_unnoticed(life):
             self.found("unasked", what)
         elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
 
     def _heard_within(self) -> float:
         """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
-        return CALL_SECONDS + (OUTAGE_SECONDS if self._world.weather.deafens() else 0.0)
+        deaf = self._world.weather.deafens() and self._world.loop.time() - self._world.healed_at < OUTAGE_SECONDS
+        return CALL_SECONDS + (OUTAGE_SECONDS if deaf else 0.0)
 
     def _adopted(self, row: Vpc) -> bool:
         """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
         return not self._world.scenario.own_account and any(
             life.kind == "GpuVpc"
+            and life.asked_to_go
             and life.spec.get("name") == row.name
             and life.spec.get("adoption") in {"IfExists", "Required"}
             and (life.spec.get("deletion") or {}).get("policy") == "Delete"
@@ -111,39 +115,30 @@ class Verdicts(Witness):
         """A snapshot may go with its VM where both specs allow it."""
         annotations = life.last["metadata"].get("annotations") or {}
         kept = life.keeps() or annotations.get("gpucloud.dev/paused") == "true"
-        vms = [one for one in self.books.lives.values() if one.kind == "GpuVM" and one.asked_to_go]
-        takes = any((one.spec.get("deletion") or {}).get("snapshots") == "Delete" for one in vms)
-        return life.kind == "GpuSnapshot" and takes and not kept
+        if life.kind != "GpuSnapshot" or kept:
+            return False
+        vms = (one for one in self.books.lives.values() if one.kind == "GpuVM" and one.asked_to_go and _is_of(life, one))
+        return any((one.spec.get("deletion") or {}).get("snapshots") == "Delete" for one in vms)
 
     def _let_go(self, life: Life) -> None:
         """The finalizer goes only when the thing is gone or was never made, is to be kept, or is not ours.
 
-        Excused: a person accepted the absence; the status of an object with a chosen name was written by somebody else; an
-        order without a clear answer, where listings lag by more than the grace after which it counts as never made. (What
-        bears a mark must still be reported.) And an order that was accepted before its credential had shown a tenant, when the
-        Secret holds another tenant's key before any listing shows what was ordered: a known limit (docs/reliability.md).
-        And a thing of a chosen name that every listing lacked for a grace although it was there: that is the proof that it is
-        lost (docs/adr/0013), and nothing tells what comes back under its name from another's. An Event must say so.
+        Forgiven: what could be known to nobody, and what was hidden. An Event must still tell of what bears a mark (``leak``).
         """
         self.sometimes["released"] += 1
-        if self.beyond_telling(life):
-            self.sometimes["released while listings lagged beyond the grace"] += 1
+        if life.retained:
             return
-        if self.changed_tenant(life):
-            return
-        if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
-            return
-        left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
-        renamed = [row for row in left if name_of(row) in self._world.cloud_names]
-        if left and not (life.tampered and renamed) and not (life.chosen and all(map(self.was_hidden, left))):
-            self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
+        for table, row, maker in self._world.cloud.live():
+            ours = maker == life.uid and table == TABLES[life.kind]
+            if ours and not self.forgives(self.untraceable(life, row) or self.was_hidden(life, row)):
+                self.found("released", f"{life.name} was let go, and {name_of(row)!r} is there still")
 
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""
         now = self._world.loop.time()
         lying = self._lies(life)
-        if life.lie_since is not None and now - max(life.lie_since, self.last_disturbance) > self.patience():
-            since = max(life.lie_since, self.last_disturbance)
+        since = max(life.lie_since or now, life.disturbed_at, self.hindered_until())
+        if life.lie_since is not None and now - since > self.patience(life.kind):
             self.found("ready", f"{life.name} said {life.ready} for {now - since:.1f} s when it was not so")
             life.lie_since = None
         if not lying:
@@ -151,7 +146,7 @@ class Verdicts(Witness):
         elif life.lie_since is None:
             life.lie_since = now
 
-    def patience(self) -> float:
+    def patience(self, kind: str) -> float:
         """For how long a status may be untrue: a poll when all is well; until blindness is owned when it is not.
 
         Blind is also who does not believe a listing, as too much is gone at once.
@@ -162,7 +157,7 @@ class Verdicts(Witness):
             return (
                 calm
                 + 60.0
-                + (settings.blind_after_seconds if self.many_vanished(max(self.vanished.values(), default=0.0)) else 0.0)
+                + (settings.blind_after_seconds if self.many_vanished(kind, max(self.vanished.values(), default=0.0)) else 0.0)
             )
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
 
@@ -201,6 +196,12 @@ class Verdicts(Witness):
     def _note_listing(self, operation: str, now: float) -> None:
         if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
+
+
+def _is_of(snapshot: Life, vm: Life) -> bool:
+    """Whether a snapshot's spec names this VM as its source."""
+    named = (snapshot.spec.get("vmRef") or {}).get("name")
+    return vm.namespace == snapshot.namespace and vm.last["metadata"]["name"] == named
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:

@@ -78,10 +78,6 @@ class Weather:
         """Whether this kind belongs to this history, and faults are not over."""
         return not self.over and (kind in self.rates or kind in self.plotted)
 
-    def disturbs_kube(self) -> bool:
-        """Whether the apiserver cannot be reached, or nobody is awake to ask it, for long."""
-        return any(kind in self.rates or kind in self.plotted for kind in ("kube-outage", "pause"))
-
     def deafens(self) -> bool:
         """Whether news from the apiserver may come very late."""
         return any(kind in self.rates for kind in ("kube-outage", "watch-slow", "watch-410", "watch-cut"))

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
-from gpucloud.sim.world.vpcs import Vpc
-from simulation.books import TABLES, Books, Intent, Life
-from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.books import TABLES, Books, Life
+from simulation.cloud import key_of, name_of
 from simulation.listings import Listings
-from simulation.process import EPOCH
 from simulation.sightings import Sightings
 
 if TYPE_CHECKING:
-    from simulation.cloud import Row
     from simulation.world import World
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
@@ -80,73 +76,20 @@ class Witness:
 
         Documented (docs/how-to/disaster-recovery.md): one that runs through the restore may need two resyncs.
         """
-        return life.restored and self._world.loop.time() - self.restored_at < RESTORED_SECONDS
+        return self._appeared.get(life.uid) == self.restored_at and self.has_just_gone_back(life)
+
+    def has_just_gone_back(self, life: Life) -> bool:
+        """Whether somebody put back an older record so lately that what was done since may be done again, or be unknown."""
+        return self._world.loop.time() - life.restored_at < RESTORED_SECONDS
+
+    def hindered_until(self) -> float:
+        """Until when whoever writes statuses could not know, or say, what is so: asleep or dead, or the apiserver away."""
+        now, back = self._world.loop.time(), self._world.kube_back_at()
+        return max(self.last_disturbance, min(now, back))
 
     def secret_going_since(self, namespace: str) -> float | None:
         """Since when the Secret of a namespace is being deleted; None when it is not."""
         return self._secrets.get(namespace)
-
-    def ambiguous(self, kind: str, row: Any) -> bool:
-        """Whether nobody could tell that this thing of a CHOSEN name is a stranger's.
-
-        Excused: it was made before two good listings by the account of our object, begun after ours went, could have shown that
-        ours is gone (what another namespace's account shows is nothing to go by, docs/adr/0004); or while
-        an order of ours for that name was without a clear answer, up to two good listings after the grace that follows it;
-        or while an accepted order that the cloud forgot was waited for; or so shortly before the order that no listing
-        showed it. What a process was shown right before it died counts for nothing: it had no time to record it.
-        Excused, too: several others went with ours, so that no listing was believed, and none had shown an address of ours, so
-        that nothing tells what came back from it: a known limit (docs/reliability.md). And the owner wiped or restored the
-        status, so that nothing tells any more what happened. And an order was recorded whose process was killed, or ended, and
-        was never sent: a known limit, too, since the record cannot tell it from one whose process was killed right after
-        sending it.
-        """
-        if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
-            return True
-        name, made, shown, between = name_of(row), self._time_of(row), self._shown, self._sightings.between
-        orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
-        for order in orders:
-            life = self.books.lives.get(order.uid)
-            if life is None or not life.chosen:
-                continue
-            if life.tampered:
-                return True
-            if self._looked(kind, order.at) - self._world.cloud.lag <= made and order.answer != "refused":
-                waits = self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
-                until = (order.known or made) + waits
-                gone, here = self._gone(kind, name, made), life.namespace
-                if gone is not None and not between(row, here, shown(order.known), shown(gone.at)):
-                    return True  # no listing had ever shown ours, so one that shows late cannot be told from another's
-                if gone is None and between(row, here, until, shown(made)) < 2:
-                    return True
-        gone = self._gone(kind, name, made)
-        if gone is None:
-            return False
-        unaddressed = kind == "GpuVM" and between(row, gone.namespace, shown(gone.addressed_at), gone.at) < 1
-        return (unaddressed and self.many_vanished(gone.at)) or between(row, gone.namespace, shown(gone.at), shown(made)) < 2
-
-    def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
-        """Whether a thing was made under the chosen name of an order that its process could not send any more."""
-        if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
-            return False
-        began = self._recorded(intent)
-        sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
-        killed = any(began <= at <= intent.until for at in self._kills)
-        return killed and not sent and self._looked(kind, began) - self._world.cloud.lag <= self._time_of(row) <= intent.until
-
-    def _recorded(self, intent: Intent) -> float:
-        """When a record was made, by the clock of the process whose record can have been committed at that time."""
-        said = (datetime.fromisoformat(intent.recorded_at) - EPOCH).total_seconds() if intent.recorded_at else intent.committed
-        times = (said - process.skew for process in self._world.processes)
-        return max((at for at in times if at <= intent.committed), default=intent.committed)
-
-    def _looked(self, kind: str, ordered: float) -> float:
-        """When the listing was made by which the name was free at this order: none that is older is acted upon."""
-        times = (
-            it.at
-            for it in self._sightings.listings
-            if it.operation == LISTINGS[kind] and ordered - FRESH_SECONDS <= it.at <= ordered
-        )
-        return max(times, default=ordered)
 
     def _time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
@@ -168,49 +111,14 @@ class Witness:
         ]
         return max((end for end in ends if end.at <= before), default=None)
 
-    def many_vanished(self, when: float) -> bool:
-        """Whether so much of ours went within a minute of a time that a listing without it is not believed."""
-        return sum(abs(when - at) < IMPLAUSIBLE_SECONDS for at in self.vanished.values()) >= IMPLAUSIBLE
+    def many_vanished(self, kind: str, when: float) -> bool:
+        """Whether so many of a kind of ours went within a minute of a time that a listing without them is not believed."""
+        went = (at for uid, at in self.vanished.items() if self.books.lives[uid].kind == kind)
+        return sum(abs(when - at) < IMPLAUSIBLE_SECONDS for at in went) >= IMPLAUSIBLE
 
     def _shown(self, at: float) -> float:
         """When listings show what was so at a time: a lag later, while they lag."""
         return max(at, min(at + self._world.cloud.lag, self._world.healed_at))
-
-    def was_hidden(self, row: Row) -> bool:
-        """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
-        hidden = not isinstance(row, Vpc) and self._shown_to.lacked(row, self._time_of(row), self._world.grace)
-        self.sometimes["listings hid what was there for a grace"] += hidden
-        return hidden
-
-    def changed_tenant(self, life: Life) -> bool:
-        """Whether it was ordered with a key whose tenant nobody knew, or learned since, and the Secret has held another."""
-        unknown = any(
-            order.uid == life.uid and not order.tenancy and order.tenant != life.status.get("tenancy")
-            for order in self._world.cloud.orders
-        )
-        return unknown and self._world.actors.changed_keys
-
-    def beyond_telling(self, life: Life) -> bool:
-        """Whether an order had no clear answer, and was carried out, or listed, later than a grace after it.
-
-        A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002). Or the cloud gave what was ordered
-        a name of its own, and the process that was told it ended before the apiserver had taken it: nothing tells that name.
-        """
-        orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
-        rows = [row for _, row, maker in self._world.cloud.live() if maker == life.uid]
-        late = max((self._delay(row, orders) for row in rows), default=0.0) + self._world.cloud.lag
-        unheard = any(name_of(row) in self._world.cloud_names and self._made_unclear(row, orders) for row in rows)
-        return unheard or (any(order.answer != "accepted" for order in orders) and late >= self._world.grace)
-
-    def _delay(self, row: Row, orders: list[Order]) -> float:
-        """How long after its order, the last one before it, a thing was made, if that order had no clear answer."""
-        before = [order for order in orders if order.at <= self._time_of(row)]
-        return self._time_of(row) - before[-1].at if before and before[-1].answer != "accepted" else 0.0
-
-    def _made_unclear(self, row: Row, orders: list[Order]) -> bool:
-        """Whether the last order before a thing was made had no answer that its process could record."""
-        before = [order for order in orders if order.at <= self._time_of(row)]
-        return bool(before) and before[-1].answer == "unclear"
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""

@@ -186,6 +186,11 @@ class World:
         begin, end = self._outages["kube-outage"]
         return begin if end > at else math.inf
 
+    def kube_back_at(self) -> float:
+        """When the outage of the apiserver ends, or ended; before all times where none has begun."""
+        begin, end = self._outages["kube-outage"]
+        return min(end, self.healed_at) if end > begin and self.loop.time() >= begin else -math.inf
+
     def kube_is_down(self) -> bool:
         """Whether nobody reaches the apiserver now."""
         return self._is_out("kube-outage")
@@ -243,6 +248,7 @@ class World:
         """Let it go on."""
         if process.alive and process.asleep:
             self.tell(process.name, "goes on")
+            self.judge.woke()
             for handle in process.wake():
                 self.loop._ready.append(handle)
 

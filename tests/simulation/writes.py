@@ -62,8 +62,8 @@ class Writes:
     def committed(self, life: Life, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """A write of an operator has changed one of our objects.
 
-        Excused: it was sent by a process that ran through a restore of etcd, which gives versions twice: the one that it names
-        may be another's by now, and nothing tells before the answer comes (docs/how-to/disaster-recovery.md).
+        Excused: it was sent by a process that ran through a restore of etcd, which gives versions twice: until it lists again
+        the one that it names may be another's, and nothing tells before the answer comes (docs/how-to/disaster-recovery.md).
         """
         if before is None:
             return
@@ -76,7 +76,8 @@ class Writes:
         # What became of an order may be recorded beside verdicts that stand: those say which generation they are of.
         verdicts = {name: value for name, value in status.items() if name != "order"}
         said = verdicts != {name: value for name, value in stood.items() if name != "order"}
-        if said and judged != generation and self._writers.get(life.uid) not in self._outlived:
+        twice = self._world.judge.has_just_gone_back(life) and self._writers.get(life.uid) in self._outlived
+        if said and judged != generation and not twice:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
         self._note_adopted(life)
@@ -109,7 +110,8 @@ class Writes:
     def freed(self, plural: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """An operator has changed an account or a Secret: a credential stays for those who need it to end what they have.
 
-        Excused: an object whose status, with the record of what it has, somebody else wrote.
+        Excused: an object whose status, with the record of what it has, somebody else wrote within the pass that frees it, or
+        put back from a backup of before, which an operator may not have noticed.
         """
         if before is None or not _frees(before, after):
             return
@@ -119,7 +121,8 @@ class Writes:
             uses = (
                 life.namespace == meta["namespace"] and {"gpucloudaccounts": account, "secrets": "key"}[plural] == meta["name"]
             )
-            recorded = (life.status.get("order") or {}).get("state") in MAY_EXIST and not (life.tampered or life.restored)
+            rewritten = self._world.loop.time() - life.tampered_at < LONGEST_PASS or self._world.judge.has_just_gone_back(life)
+            recorded = (life.status.get("order") or {}).get("state") in MAY_EXIST and not rewritten
             if uses and account == "default" and recorded and life.has_finalizer and not life.keeps() and self._is_there(life):
                 self._world.judge.found("credential", f"{plural} {meta['name']!r} was let go, and {life.name} needs it")
 

@@ -3,10 +3,10 @@
 import json
 
 from gpucloud.settings import Settings
-from gpucloud.sim.messages import Request
+from gpucloud.sim.messages import Request, Response
 from simulation.books import FINALIZER
 from simulation.credentials import KEYS
-from simulation.people import People, path_of
+from simulation.people import MERGE, People, path_of
 from simulation.process import Process
 from simulation.scenario import ENDPOINT, Scenario
 from simulation.world import World
@@ -56,14 +56,36 @@ class Court:
         self.judge.sent(self.operator, operation, request)
         return self.world.cloud.carry_out(self.operator, operation, request, fault).status
 
+    def snapshots(self, operation, **said):
+        """A call that takes a snapshot, or deletes one."""
+        creates = operation == "CreateSnapshot"
+        body, query = (json.dumps(said).encode(), ()) if creates else (b"", tuple(said.items()))
+        verb, path = ("POST" if creates else "DELETE"), f"/api/v1/servers/snapshots/{operation}"
+        request = Request(verb, path, query, SIGNED, body)
+        self.judge.sent(self.operator, operation, request)
+        return self.world.cloud.carry_out(self.operator, operation, request, "").status
+
     def orders(self, name, fault="", **spec):
         return self.sends("CreateServer", fault, name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
+
+    def answers(self, name, status, fault=""):
+        """The operator orders, and the cloud answers so whatever it did."""
+        body = json.dumps({"name": name, **SPEC}).encode()
+        order = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, body)
+        self.judge.sent(self.operator, "CreateServer", order)
+        self.judge.answered(self.operator, "CreateServer", order, Response(status), fault)
 
     def destroys(self, name):
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
 
     def passes(self, seconds):
         self.world.loop._now += seconds
+
+    def deletes_secret(self):
+        """Somebody deletes the Secret, on which a finalizer stands."""
+        path = "/api/v1/namespaces/team/secrets/key"
+        self.hands.call("PATCH", path, {"metadata": {"finalizers": ["gpucloud.dev/x"]}}, headers=MERGE)
+        self.hands.call("DELETE", path)
 
     def says(self, item, status, reason):
         condition = {"type": "Ready", "status": status, "reason": reason, "message": "-"}

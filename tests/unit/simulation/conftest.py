@@ -6,6 +6,7 @@ import pytest
 import structlog
 
 from simulation.logs import SimulatedLog
+from support.court import Court
 
 
 @pytest.fixture(autouse=True)
@@ -18,3 +19,11 @@ def _quiet():
     structlog.reset_defaults()
     if configured:
         structlog.configure(**before)
+
+
+@pytest.fixture
+def court():
+    """The judge over a world in which nothing runs."""
+    made = Court()
+    yield made
+    made.world._bury()

@@ -5,14 +5,6 @@ import pytest
 from simulation import aims, situations
 from simulation.choices import Choices
 from simulation.stage import Stage
-from support.court import Court
-
-
-@pytest.fixture
-def court():
-    made = Court()
-    yield made
-    made.world._bury()
 
 
 def test_a_fault_strikes_the_calls_that_it_names(court):

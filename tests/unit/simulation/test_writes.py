@@ -10,13 +10,6 @@ from simulation.people import path_of
 from support.court import Court
 
 
-@pytest.fixture
-def court():
-    made = Court()
-    yield made
-    made.world._bury()
-
-
 def judged(court, item, generation):
     court.writes(item, observedGeneration=generation)
     return court.oracles

@@ -1,0 +1,166 @@
+"""What the judge forgives: the reasons for which nobody could have known better, each with its name, in one place.
+
+Each use of a reason is counted in ``sometimes``, so that a campaign tells how often each has kept the judge silent.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.sim.world.vpcs import Vpc
+from simulation.cloud import CREATES, Order, name_of
+from simulation.process import EPOCH
+from simulation.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.books import Intent, Life
+    from simulation.cloud import Row
+
+ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
+FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
+FORGIVEN = {
+    # Of a thing of ours: why nobody could know that it is there.
+    "made late": "its order had no clear answer, and it was made, or shown by listings that lag, later than a grace after that",
+    "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
+    "record lost": "its name bears no mark, and somebody else wrote the status that recorded it",
+    "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
+    "hidden": "its name was chosen, and every listing lacked it for a grace: that proves it lost, whatever comes back",
+    "absence accepted": "a person said that it is gone, after it had been ordered",
+    "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
+    # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
+    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
+    "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
+    "status lost": "somebody else wrote the status after our order: nothing tells any more what became of it",
+    "two looks": "it was made before two listings could have shown that ours was gone",
+    "many vanished": "several others went with ours, so that no listing was believed, and none had shown an address of ours",
+    # Of a call.
+    "call on its way": "it was sent before the object was let go, and carried out later: no call can be taken back",
+}
+
+
+class Forgiving(Witness):
+    """Says why nobody could have known better; an empty text where somebody could."""
+
+    def forgives(self, reason: str) -> bool:
+        """Whether there is a reason; it is counted."""
+        self.sometimes[f"forgiven: {reason}"] += bool(reason)
+        return bool(reason)
+
+    # Things of ours.
+
+    def untraceable(self, life: Life, row: Row) -> str:
+        """Why nobody could know that this thing of an object is there."""
+        order = self._order_of(life, row)
+        if order is None:
+            return ""
+        reasons = {
+            "made late": order.answer != "accepted" and self._shown(self._time_of(row)) - order.at >= self._world.grace,
+            "name unheard": name_of(row) in self._world.cloud_names and order.answer == "unclear",
+            "record lost": self.is_unmarked(life, row) and life.tampered_at >= order.at,
+            "tenant unknown": self._is_anothers(life, row, order),
+            "absence accepted": life.accepted_at >= order.at,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def is_unmarked(self, life: Life, row: Row) -> bool:
+        """Whether its name tells nobody whose it is: it was chosen, or the cloud gave it."""
+        return life.chosen or name_of(row) in self._world.cloud_names
+
+    def _order_of(self, life: Life, row: Row) -> Order | None:
+        """The order that made this thing: the last one of its name before it that was not refused."""
+        asked, made = self._world.cloud_names.get(name_of(row), name_of(row)), self._time_of(row)
+        orders = [one for one in self._world.cloud.orders if (one.uid, one.name) == (life.uid, asked) and one.at <= made]
+        return next((one for one in reversed(orders) if one.answer != "refused"), None)
+
+    def _is_anothers(self, life: Life, row: Row, order: Order) -> bool:
+        """Whether no status says the tenant of its order, and the Secret held another's key before a listing showed it."""
+        if order.tenancy or order.tenant == life.status.get("tenancy"):
+            return False
+        since = self._sightings.held_another(life.namespace, order.tenant, order.at)
+        return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self._time_of(row)), since)
+
+    def was_hidden(self, life: Life, row: Row) -> str:
+        """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
+        hidden = life.chosen and not isinstance(row, Vpc)
+        return "hidden" if hidden and self._shown_to.lacked(row, self._time_of(row), self._world.grace) else ""
+
+    # Strangers' things.
+
+    def ambiguous(self, kind: str, row: Any) -> bool:
+        """Whether nobody could tell that this thing of a CHOSEN name is a stranger's."""
+        return self.forgives(next(self._doubts(kind, row), ""))
+
+    def _doubts(self, kind: str, row: Any) -> Iterator[str]:
+        if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
+            yield "order unsent"
+        orders = [one for one in self._world.cloud.orders if (one.name, CREATES[one.operation]) == (name_of(row), kind)]
+        for order in orders:
+            life = self.books.lives.get(order.uid)
+            if (
+                life is not None
+                and life.chosen
+                and self._free_at(kind, order.at) <= self._time_of(row)
+                and order.answer != "refused"
+            ):
+                if life.tampered_at >= order.at:
+                    yield "status lost"
+                if self._is_open(life, order, kind, row):
+                    yield "order open"
+        yield from self._came_unseen(kind, row)
+
+    def _is_open(self, life: Life, order: Order, kind: str, row: Any) -> bool:
+        """Whether it came while an order was unsettled: until two listings after the time for which the order is waited for.
+
+        Where ours came and went by then, until one listing had shown ours: one that shows late is not told from another's.
+        """
+        made, between = self._time_of(row), self._sightings.between
+        gone = self._gone(kind, name_of(row), made)
+        if gone is not None:
+            return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
+        until = (order.known or made) + self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
+        return between(row, life.namespace, until, self._shown(made)) < 2
+
+    def _came_unseen(self, kind: str, row: Any) -> Iterator[str]:
+        """Ours had gone, and it came before that could be known by the listings of the account of our object.
+
+        What another namespace's account shows is nothing to go by (docs/adr/0004), nor is what a process was shown right before
+        it died, as it had no time to record it. That many vanished is a known limit (docs/reliability.md).
+        """
+        made, between = self._time_of(row), self._sightings.between
+        gone = self._gone(kind, name_of(row), made)
+        if gone is None:
+            return
+        if between(row, gone.namespace, self._shown(gone.at), self._shown(made)) < 2:
+            yield "two looks"
+        unaddressed = kind == "GpuVM" and between(row, gone.namespace, self._shown(gone.addressed_at), gone.at) < 1
+        if unaddressed and self.many_vanished(kind, gone.at):
+            yield "many vanished"
+
+    def _free_at(self, kind: str, ordered: float) -> float:
+        """The time of which the listing tells by which the name was free at this order: none that is older is acted upon."""
+        listings = (one.at for one in self._sightings.listings if one.operation == LISTINGS[kind])
+        looked = max((at for at in listings if ordered - FRESH_SECONDS <= at <= ordered), default=ordered)
+        return looked - (self._world.cloud.lag if looked < self._world.healed_at else 0.0)
+
+    def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
+        """Whether a thing was made under the chosen name of an order that its process could not send any more.
+
+        A known limit (docs/reliability.md).
+        """
+        if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
+            return False
+        began = self._recorded(intent)
+        sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
+        killed = any(began <= at <= intent.until for at in self._kills)
+        return killed and not sent and self._free_at(kind, began) <= self._time_of(row) <= intent.until
+
+    def _recorded(self, intent: Intent) -> float:
+        """When a record was made, by the clock of the process whose record can have been committed at that time."""
+        said = (datetime.fromisoformat(intent.recorded_at) - EPOCH).total_seconds() if intent.recorded_at else intent.committed
+        times = (said - process.skew for process in self._world.processes)
+        return max((at for at in times if at <= intent.committed), default=intent.committed)

@@ -1,0 +1,189 @@
+"""The end of a history: what is wanted comes true, what goes is let go, and then it is quiet."""
+
+import pytest
+
+from simulation import ending
+from simulation.books import FINALIZER
+from support.court import Court
+
+
+@pytest.mark.parametrize(("stalled", "held"), [(True, True), (False, False)])
+def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
+    """Seed 400531: the spec of a VM that was told to go named another cluster; it had gone, and nobody could see that."""
+    item = court.bought()
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    condition = {"type": "Stalled", "status": "True", "reason": "DeletionBlocked", "message": "-", "observedGeneration": 1}
+    conditions = [condition | {"lastTransitionTime": "2026-01-01T00:00:00Z"}] if stalled else []
+    court.writes(item, order=order | {"state": "Destroying"}, conditions=conditions)
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    court.deletes_secret()
+    assert court.judge.secret_is_going("team") == held
+
+
+@pytest.mark.parametrize(
+    ("adoption", "state", "name", "held"),
+    [
+        ("IfExists", "Seen", "acme", True),
+        ("Required", "Destroying", "acme", True),
+        ("Never", "Seen", "acme", False),
+        ("IfExists", "NotOrdered", "acme", False),
+        ("IfExists", "Seen", "acme-gone", False),
+    ],
+)
+def test_a_secret_is_held_for_a_vpc_that_was_adopted(court, adoption, state, name, held):
+    """Seeds 902776, 904029 and 906023: the last that needed the Secret was a GpuVpc with a VPC that it had not made."""
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", {"cluster": "Msc1", "name": name, "adoption": adoption})
+    court.writes(item | {"kind": "GpuVpc"}, order={"state": state, "name": name, "cluster": "Msc1", "id": "x"})
+    court.deletes_secret()
+    assert court.judge.secret_is_going("team") == held
+
+
+@pytest.mark.parametrize(("restored", "patience"), [(False, 480.0), (True, 840.0)])
+def test_a_watch_may_miss_objects_after_a_restore_until_its_process_is_ended(restored, patience):
+    """Seed 502203: the second resync shows it, and the liveness probe fails."""
+    it = Court(create_grace_seconds=3.0)
+    if restored:
+        it.judge.restored()
+    it.world._bury()
+    assert ending._patience(it.world, it.judge) == patience
+
+
+@pytest.mark.parametrize(("healed", "after", "late"), [(0, 150, False), (0, 170, True), (950, 170, False), (950, 200, True)])
+def test_what_was_destroyed_is_let_go_promptly_but_a_call_that_hung_is_waited_out(court, healed, after, late):
+    """Seed 602249: the faults had ended a moment before, and a listing had hung since then."""
+    item = court.bought()
+    life, gone = court.judge.books.lives[item["metadata"]["uid"]], 970.0
+    court.world.healed_at, court.judge.vanished[life.uid], life.let_go_at = float(healed), gone, gone + after
+    assert bool(list(ending._late(court.world, court.judge, gone - 1.0))) == late
+
+
+@pytest.mark.parametrize(
+    ("vpc", "leaves", "namespace", "adopted", "met"),
+    [
+        ("acme", True, "team", False, True),
+        ("acme", False, "team", False, False),
+        ("acme-pn", True, "team", False, False),
+        ("acme", True, "other", False, True),
+        ("acme", True, "other", True, False),
+        ("acme", True, "team", True, True),
+    ],
+)
+def test_nothing_is_created_in_a_vpc_that_is_to_go(court, vpc, leaves, namespace, adopted, met):
+    """Seeds 121313 and 600669: the VPC waits for what is in it, whosever that is."""
+    item = court.applied()
+    court.says(item, "False", "DependencyNotReady")
+    court.writes(item, observedGeneration=1)
+    there = court.world.actors.owner.create("GpuVpc", namespace, "v", {"cluster": "Msc1", "name": vpc})
+    there["kind"] = "GpuVpc"
+    court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
+    court.says(there, "False", "DeletionBlocked")
+    court.writes(there, observedGeneration=1, adopted=adopted)
+    if leaves:
+        court.world.actors.owner.delete(there)
+    unmet = [text for text in ending._unmet(court.judge) if "GpuVM" in text]
+    assert (unmet == []) == met
+
+
+@pytest.mark.parametrize(("adopted", "met"), [(False, True), (True, False)])
+def test_a_vpc_of_another_namespace_bars_what_is_created_in_it_unless_it_was_adopted(court, adopted, met):
+    """Seed 403255: the cloud refuses to destroy the VPC, and calls a person; all that is to be created in it waits."""
+    item = court.applied()
+    court.says(item, "False", "DependencyNotReady")
+    court.writes(item, observedGeneration=1)
+    there = court.world.actors.owner.create("GpuVpc", "other", "v", {"cluster": "Msc1", "name": "acme"})
+    there["kind"] = "GpuVpc"
+    court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
+    court.says(there, "False", "DeletionBlocked")
+    court.writes(there, observedGeneration=1, adopted=adopted)
+    court.world.actors.owner.delete(there)
+    assert (not [words for words in ending._unmet(court.judge) if "team/a" in words]) == met
+
+
+def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
+    item = court.applied()
+    court.says(item, "False", "Creating")
+    court.writes(item, observedGeneration=1)
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    stalled = {**life.condition("Ready"), "type": "Stalled", "status": "True", "reason": "Rejected"}
+    court.writes(item, conditions=[life.condition("Ready"), stalled])
+    assert list(ending._unmet(court.judge)) == []
+    # Seeds 120084, 120408, 120454: the work goes on after the deadline, so this is no end yet.
+    court.writes(item, conditions=[life.condition("Ready"), {**stalled, "reason": "ProgressDeadlineExceeded"}])
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "tenancy", "unmet"),
+    [("TenantMismatch", {}, 0), ("CredentialsRefused", {}, 1), ("TenantMismatch", {"tenancy": "acme"}, 1)],
+)
+def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_others_up(court, reason, tenancy, unmet):
+    """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
+    ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
+    court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
+    court.writes(ordered, observedGeneration=1, **tenancy)
+    court.says(ordered, "True", "Running")
+    court.says(waiting, "False", "AccountNotReady")
+    court.writes(waiting, observedGeneration=1)
+    (account,) = court.world.actors.owner.all("GpuCloudAccount")[-1:]
+    said = {"type": "Stalled", "status": "True", "reason": reason, "message": "-", "observedGeneration": 1}
+    court.writes(account, conditions=[said | {"lastTransitionTime": "2026-01-01T00:00:00Z"}])
+    assert len(list(ending._unmet(court.judge))) == unmet
+
+
+STALLED = {"type": "Stalled", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "quiet"),
+    [
+        ("True/Running", "True/Running", False),
+        ("True/Running", "False/Restarting", False),
+        ("False/Conflict", "False/Conflict", False),
+        ("False/NotFound", "False/Creating", True),  # seed 110267: the order was sent again after some minutes
+        ("False/ProgressDeadlineExceeded", "False/ProgressDeadlineExceeded", True),  # seed 110015: the work went on
+        ("False/LimitReached", "False/LimitReached", True),  # seed 501064: the catalogue had a price by then
+    ],
+)
+def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on(court, before, after, quiet):
+    item = court.bought()
+
+    def says(ready):
+        condition = {"type": "Ready", "message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        condition["status"], condition["reason"] = ready.split("/")
+        stalled = [condition | STALLED] if ready.startswith("False/") else []
+        court.writes(item, conditions=[condition, *stalled])
+
+    says(before)
+    resting = ending._at_rest(court.judge)
+    assert list(ending._restless(court.judge, resting)) == []
+    court.writes(item, ip="10.0.0.1")
+    says(after)
+    assert (list(ending._restless(court.judge, resting)) == []) == quiet
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
+        "Nothing is bought. It goes on by itself when there is room: delete a GpuVM.",  # seed 501064: somebody deleted one
+        "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
+    ],
+)
+def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
+    item = court.bought()
+    condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
+    condition |= {"message": says, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    court.writes(item, conditions=[condition, condition | STALLED])
+    resting = ending._at_rest(court.judge)
+    court.writes(item, ip="10.0.0.1")
+    assert list(ending._restless(court.judge, resting)) == []
+
+
+def test_what_is_being_deleted_must_go(court):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    (unmet,) = ending._unmet(court.judge)
+    assert "is being deleted still" in unmet

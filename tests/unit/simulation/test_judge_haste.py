@@ -1,0 +1,51 @@
+"""No object is written, and nothing is listed or called, in a hot loop."""
+
+import pytest
+
+from simulation import ending
+
+
+def test_an_object_is_written_hot(court):
+    item = court.applied()
+    for number in range(100):
+        court.passes(0.1)
+        court.judge.disturbed()
+        court.writes(item, state=str(number))
+    assert court.oracles == ["hot writes"]
+
+
+def test_a_hundred_writes_in_an_hour_are_not_hot(court):
+    item = court.applied()
+    for number in range(100):
+        court.passes(36)
+        court.judge.disturbed()
+        court.writes(item, state=str(number))
+    assert court.oracles == []
+
+
+def test_listings_are_hot(court):
+    for _ in range(400):
+        court.judge._note_listing("GetServers", court.world.loop.time())
+        court.passes(0.05)
+    assert court.oracles == ["hot listings"]
+
+
+@pytest.mark.parametrize(("takes", "resting"), [("Delete", False), ("Keep", True)])
+def test_a_snapshot_that_goes_with_its_vm_need_not_be_quiet(court, takes, resting):
+    """Seed 960807: the cloud had not carried the VM's destruction out, and was asked again five minutes later."""
+    vm = court.bought(deletion={"snapshots": takes})
+    snapshot = court.world.actors.owner.create("GpuSnapshot", "team", "s", {"vmRef": {"name": "a"}})
+    snapshot["kind"] = "GpuSnapshot"
+    court.says(snapshot, "True", "Completed")
+    court.world.actors.owner.delete(vm)
+    assert (snapshot["metadata"]["uid"] in ending._at_rest(court.judge)) is resting
+
+
+def test_an_order_is_sent_hot(court):
+    item = court.applied()
+    for _ in range(60):
+        court.passes(0.5)
+        court.records(item, "a-x")
+        court.judge.disturbed()
+        court.answers("a-x", 500)
+    assert court.oracles == ["hot calls"]

@@ -1,0 +1,144 @@
+"""What is ordered: recorded before, guarded by the finalizer, never twice, and not again without end."""
+
+import json
+
+import pytest
+
+from gpucloud.sim.messages import Request, Response
+from simulation.people import path_of
+from support.court import SIGNED, SPEC
+
+
+def test_an_order_that_is_recorded_and_guarded_is_fine(court):
+    court.bought()
+    assert court.oracles == []
+
+
+def test_an_order_that_no_status_records(court):
+    court.applied()
+    court.orders("a-x")
+    assert court.oracles == ["record"]
+
+
+def test_a_name_in_a_message_is_no_record(court):
+    item = court.applied()
+    court.says(item, "False", "Creating")
+    court.writes(item, conditions=[{**court.judge.books.lives[item["metadata"]["uid"]].condition("Ready"), "message": "a-x"}])
+    court.orders("a-x")
+    assert court.oracles == ["record"]
+
+
+def test_an_order_before_the_finalizer_is_visible(court):
+    item = court.applied(has_finalizer=False)
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == ["finalizer"]
+
+
+def test_two_things_at_once(court):
+    item = court.bought()
+    court.records(item, "a-y")
+    court.orders("a-y")
+    assert court.oracles == ["twice"]
+
+
+@pytest.mark.parametrize(("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])])
+def test_a_name_that_the_cloud_gave_nobody_knows_once_a_backup_of_before_was_restored(court, named, restored, found):
+    """Seed 903004: etcd went back to a time before the order."""
+    item = court.applied()
+    court.world.actors.back_up_etcd()
+    court.records(item, "srv-1")
+    assert court.orders("srv-1") == 202
+    court.world.cloud_names |= {"srv-1": "a-x"} if named else {}
+    if restored:
+        court.world.actors.restore_etcd()
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
+def test_one_after_the_other_is_not_two(court):
+    item = court.bought()
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    court.records(item, "a-y")
+    court.orders("a-y")
+    assert court.oracles == []
+
+
+@pytest.mark.parametrize(("after", "found"), [(40, []), (60, ["bought to go"])])
+def test_nothing_is_bought_for_what_has_been_going_for_long(court, after, found):
+    item = court.applied()
+    court.world.actors.owner.delete(item)
+    court.passes(after)
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(10, []), (60, ["record"])])
+def test_nothing_is_bought_for_what_is_gone_for_long(court, after, found):
+    """A call may have been on its way when somebody took the finalizer away."""
+    item = court.applied()
+    court.records(item, "a-x")
+    court.hands.call("DELETE", path_of(item))
+    court.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    court.passes(after)
+    court.orders("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(90.0, []), (110.0, ["dying secret"])])
+def test_nothing_is_bought_with_a_secret_that_was_deleted_long_before(court, after, found):
+    item = court.applied()
+    court.deletes_secret()
+    court.passes(after)
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("away_until", "found"), [(0.0, ["dying secret"]), (50.0, []), (5.0, ["dying secret"])])
+def test_a_secret_cannot_be_read_while_the_apiserver_is_away(court, away_until, found):
+    item = court.applied()
+    court.deletes_secret()
+    court.world._outages["kube-outage"] = (0.0, away_until)
+    court.passes(110.0)
+    court.records(item, "a-x")
+    court.orders("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", ["repeated"]), ("Hou1", [])])
+def test_a_power_call_is_repeated_only_in_one_place(court, cluster, found):
+    """Seed 400267: two objects chose one name, each in a cluster of its own."""
+    court.bought("a", "prod", vmName="prod", powerState="Stopped")
+    court.passes(1000)
+    for where in ("Msc1", cluster):
+        said = {"id": "prod", "namespace": "acme", "cluster": where}
+        request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
+        court.judge.sent(court.operator, "StopServer", request)
+        court.judge.answered(court.operator, "StopServer", request, Response(202, b"{}"), "")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lag", "cluster", "found"), [(1.1, "Hou1", []), (1.1, "Msc1", ["twice"]), (0.5, "Hou1", ["twice"])])
+def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_another_place(court, lag, cluster, found):
+    """Seed 50988: nothing showed what an order without a clear answer had made, and its owner named another cluster."""
+    item = court.bought(thing="a-x")
+    court.world.cloud.orders[-1].answer = "unclear"
+    court.world.cloud.lag = lag * court.world.grace
+    court.records(item, "a-x" if cluster == "Hou1" else "a-y")
+    court.sends(
+        "CreateServer", name="a-x" if cluster == "Hou1" else "a-y", ssh_keys=SPEC["sshKeys"], **SPEC | {"cluster": cluster}
+    )
+    assert [one for one in court.oracles if one != "record"] == found
+
+
+@pytest.mark.parametrize(("fault", "answer"), [("", "accepted"), ("write-garbage", "unclear")])
+def test_an_acceptance_that_cannot_be_read_is_none(court, fault, answer):
+    """Seed 70802."""
+    court.records(court.applied(), "a-x")
+    court.answers("a-x", 202, fault)
+    assert court.world.cloud.orders[-1].answer == answer

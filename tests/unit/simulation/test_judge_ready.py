@@ -1,0 +1,93 @@
+"""Ready is said only while it is so, or a documented time longer."""
+
+import pytest
+
+from simulation.process import Process
+from support.court import Court
+
+
+@pytest.mark.parametrize(("others", "found"), [(0, []), (1, ["ready"])])
+def test_ready_may_stand_while_nobody_runs(others, found):
+    """Seed 904371: the only process was killed, and another was started 90 s later."""
+    it = Court(replicas=1 + others)
+    item = it.bought()
+    it.world.replicas[0].process = it.operator
+    it.passes(100)
+    it.world.cloud.notice()
+    it.says(item, "True", "Running")
+    it.world.kill(it.operator, "by a test")
+    for replica in it.world.replicas[1:]:
+        replica.process.alive = True
+    it.world.weather.over = True
+    it.world.cloud.end_vm("a-x", "acme", "Msc1")
+    it.passes(60)
+    it.world.cloud.notice()
+    it.passes(10_000)
+    it.world._start_again(it.world.replicas[0])
+    it.judge.weigh(it.judge.books.lives[item["metadata"]["uid"]])
+    assert it.oracles == found
+    it.world._bury()
+
+
+@pytest.mark.parametrize(("after", "found"), [(30, []), (10_000, ["ready"])])
+def test_ready_may_be_untrue_for_a_while_only(court, after, found):
+    item = court.bought()
+    court.passes(100)
+    court.world.cloud.notice()
+    court.says(item, "True", "Running")
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    court.passes(after)
+    court.says(item, "Unknown", "Lost")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
+def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
+    """Seed 402996: another had taken over during an outage, and counted from its own first look."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(1000.0)
+    court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(600.0, []), (900.0, ["blind"])])
+def test_an_operator_may_take_a_restored_object_for_old_news(court, after, found):
+    """Seed 902195: etcd went back to a status of before an outage, which the operator had written down meanwhile."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    backup = court.world.api.snapshot()
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    court.passes(100.0)
+    court.judge.restoring()
+    court.world.api.restore(backup)
+    court.judge.restored()
+    court.passes(after)
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("edited", "found"), [("a", []), ("b", ["ready"])])
+def test_what_is_done_to_another_object_is_no_reason_to_be_late(court, edited, found):
+    item, _ = court.bought(), court.applied("b")
+    court.passes(100)
+    court.world.cloud.notice()
+    court.says(item, "True", "Running")
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    court.passes(10_000)
+    court.world.actors.owner.annotate(item | {"metadata": item["metadata"] | {"name": edited}}, restart_requested_at="x")
+    court.says(item, "Unknown", "Lost")
+    assert court.oracles == found
+
+
+def test_words_are_not_nested(court):
+    item = court.applied()
+    condition = {"type": "Ready", "status": "False", "reason": "DependencyNotReady", "observedGeneration": 1}
+    words = "Waiting for b: Waiting for c: Waiting for d."
+    court.writes(item, conditions=[condition | {"message": words, "lastTransitionTime": "2026-01-01T00:00:00Z"}])
+    assert court.oracles == ["nested words"]

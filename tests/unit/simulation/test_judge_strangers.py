@@ -1,0 +1,206 @@
+"""Nothing is destroyed, stopped or started that is not ours; when nobody could tell it from ours."""
+
+import pytest
+
+from gpucloud.sim.messages import Request
+from simulation.books import FINALIZER
+from simulation.credentials import KEYS, secret_data
+from simulation.people import MERGE, path_of
+from support.court import SIGNED
+
+
+def test_something_of_a_stranger_is_destroyed(court):
+    court.applied()
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == ["foreign"]
+
+
+def test_something_of_a_stranger_is_stopped(court):
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(100)
+    court.sends("StopServer", id="prod", namespace="acme", cluster="Msc1")
+    assert court.oracles == ["foreign"]
+
+
+@pytest.mark.parametrize(
+    ("killed", "ended", "found"),
+    [(True, False, []), (False, False, ["foreign"]), (True, True, ["foreign"])],
+)
+def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(court, killed, ended, found):
+    """Seed 130413: the record was written late; the next process took a stranger's VM for what had been ordered."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    if killed:
+        court.operator.kill()
+        court.judge.died(court.operator)
+    court.passes(5.0)
+    if ended:  # the next process proves that nothing was made
+        order = {"state": "Refused", "name": "prod", "cluster": "Msc1", "vpc": "acme", "id": "x"}
+        court.writes(item, order=order)
+        court.passes(5.0)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("killed_after", "found"), [(1.0, []), (60.0, ["foreign"])])
+def test_a_refusal_that_a_killed_process_had_no_time_to_record_is_known_to_nobody(court, killed_after, found):
+    """Seed 950034: the cloud refused the order with a 409, and the process was killed before it could write that."""
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.orders("prod")
+    court.passes(killed_after)
+    court.operator.kill()
+    court.judge.died(court.operator)
+    court.passes(5.0)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+def test_what_strangers_do_to_theirs_is_their_affair(court):
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    assert court.oracles == []
+
+
+def listed(court, times, cluster="Msc1", key="good"):
+    for _ in range(times):
+        court.passes(10)
+        signed = (("authorization", f"ApiKey {KEYS[key]}"),)
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", cluster),) if cluster else (), signed)
+        court.world.cloud.carry_out(court.operator, "GetServers", request, "")
+
+
+@pytest.mark.parametrize(("listings", "found"), [(0, []), (1, []), (2, ["foreign"])])
+def test_a_chosen_name_made_anew_is_a_strangers_once_two_listings_could_show_ours_gone(court, listings, found):
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, listings)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "found"), [({"key": "other"}, []), ({"cluster": "Hou1"}, []), ({"cluster": ""}, ["foreign"])]
+)
+def test_a_listing_of_another_tenant_or_cluster_shows_nobody_that_ours_is_gone(court, elsewhere, found):
+    """Seed 70355: the key was another tenant's all the while."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 2, **elsewhere)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("form", "again", "found"), [("key", 0, ["foreign"]), ("login", 0, []), ("login", 40, ["foreign"])])
+def test_what_another_namespaces_account_is_shown_tells_nobody_that_ours_is_gone(court, form, again, found):
+    """Seed 50003: its own account had another tenant's key, and then a wrong one, while ours went and a stranger's came."""
+    admin, was = court.world.actors.admin, secret_data("good", "key")
+    for namespace in ("team", "other"):
+        admin.put_secret(namespace, "key", was)
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    admin.put_secret("team", "key", secret_data("good", form))
+    if again:
+        admin.put_secret("team", "key", was)
+        court.passes(again)
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("alive", "found"), [(-1, []), (1, []), (20, ["foreign"])])
+def test_what_a_process_was_shown_right_before_it_died_nobody_knows(court, alive, found):
+    """Seed 130091: ours was listed, and gone before anybody else looked; the order's record stands as if it had no answer."""
+    item = court.bought(thing="prod", vmName="prod")
+    court.world.cloud.orders[-1].answer = "unclear"
+    if alive < 0:  # the listing is answered when nobody waits for it any more
+        court.operator.alive = False
+        court.judge.died(court.operator)
+    listed(court, 1)
+    if alive > 0:
+        court.passes(alive)
+        court.judge.died(court.operator)
+    court.operator.alive = True  # the next one
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lag", "later", "found"), [(0, 0, ["foreign"]), (15, 0, []), (15, 1, ["foreign"])])
+def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, found):
+    """Seed 70094: the end of ours and the beginning of the stranger's are both listed a lag later."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 4)
+    court.world.cloud.lag = float(lag)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    listed(court, later)
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("goes", "found"), [(True, []), (False, ["foreign"])])
+def test_a_vpc_that_was_adopted_goes_when_its_object_does(court, goes, found):
+    court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    spec = {"cluster": "Msc1", "name": "acme-net", "adoption": "Required", "deletion": {"policy": "Delete"}}
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", spec) | {"kind": "GpuVpc"}
+    court.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
+    if goes:
+        court.world.actors.owner.delete(item)
+    vpc = next(row for row in court.world.cloud.world.vpcs.table.rows() if row.name == "acme-net")
+    request = Request("DELETE", "/api/v1/vpcs/DestroyVpc", (("Id", vpc.id), ("Cluster", "Msc1")), SIGNED)
+    court.judge.sent(court.operator, "DestroyVpc", request)
+    assert court.world.cloud.carry_out(court.operator, "DestroyVpc", request, "").status < 300
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("wiped", "found"), [("before", ["foreign"]), ("after", [])])
+def test_what_became_of_an_order_nobody_knows_whose_status_somebody_wrote_after_it(court, wiped, found):
+    """What was ordered after that is known, so that a stranger's is told from it by two listings."""
+    item = court.applied(vmName="prod")
+    court.writes(item, state="x")
+
+    def wipes():
+        court.world.actors.owner.call("PATCH", f"{path_of(item)}/status", {"status": {"state": None, "order": None}}, MERGE)
+        court.passes(1)
+
+    if wiped == "before":
+        wipes()
+    court.records(item, "prod")
+    assert court.orders("prod") == 202
+    listed(court, 1)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 2)
+    if wiped == "after":
+        wipes()
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
