@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import SecretStr
 
@@ -59,6 +59,13 @@ class Order:
     tenancy: str = ""  # the tenant in the object's status when it was sent
 
 
+class Lag(NamedTuple):
+    """How far behind listings are from a time on."""
+
+    since: float
+    seconds: float
+
+
 class Clock:
     """The cloud's clock: virtual time."""
 
@@ -90,7 +97,7 @@ class Cloud:
         self._renamed = 0
         self._requests: dict[str, deque[float]] = {}  # of the last second, by credential
         self._most = 0  # of them
-        self.lag = 0.0
+        self.lags: list[Lag] = [Lag(0.0, 0.0)]
         self.outsider = ""
         self._add_key("other", USERS["other"])
 
@@ -125,6 +132,16 @@ class Cloud:
         now = self.now()
         key = ApiKey("", owner, "", which, None, now, now + LIFETIMES["one_year"])
         self.sim.state.world.identity.add_key(KEYS[which], key)
+
+    @property
+    def lag(self) -> float:
+        """How far behind listings are now, while faults last."""
+        return self.lags[-1].seconds
+
+    @lag.setter
+    def lag(self, seconds: float) -> None:
+        if seconds != self.lag:
+            self.lags.append(Lag(self._world.loop.time(), seconds))
 
     def now(self) -> float:
         """The cloud's time."""

@@ -48,7 +48,8 @@ class Forgiving(Witness):
 
     def forgives(self, reason: str) -> bool:
         """Whether there is a reason; it is counted."""
-        self.sometimes[f"forgiven: {reason}"] += bool(reason)
+        if reason:
+            self.sometimes[f"forgiven: {reason}"] += 1
         return bool(reason)
 
     # Things of ours.
@@ -145,7 +146,7 @@ class Forgiving(Witness):
         """The time of which the listing tells by which the name was free at this order: none that is older is acted upon."""
         listings = (one.at for one in self._sightings.listings if one.operation == LISTINGS[kind])
         looked = max((at for at in listings if ordered - FRESH_SECONDS <= at <= ordered), default=ordered)
-        return looked - (self._world.cloud.lag if looked < self._world.healed_at else 0.0)
+        return looked - self._lag_at(looked)
 
     def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
         """Whether a thing was made under the chosen name of an order that its process could not send any more.

@@ -117,8 +117,21 @@ class Witness:
         return sum(abs(when - at) < IMPLAUSIBLE_SECONDS for at in went) >= IMPLAUSIBLE
 
     def _shown(self, at: float) -> float:
-        """When listings show what was so at a time: a lag later, while they lag."""
-        return max(at, min(at + self._world.cloud.lag, self._world.healed_at))
+        """When listings show what was so at a time: as much later as they lag then, and they lag until the faults are over."""
+        lags = self._world.cloud.lags
+        ends = (*(one.since for one in lags[1:]), self._world.healed_at)
+        shown = (
+            max(one.since, at + one.seconds)
+            for one, end in zip(lags, ends, strict=True)
+            if max(one.since, at + one.seconds) < end
+        )
+        return next(shown, max(at, self._world.healed_at))
+
+    def _lag_at(self, at: float) -> float:
+        """How far behind a listing of this time was."""
+        if at >= self._world.healed_at:
+            return 0.0
+        return next(one.seconds for one in reversed(self._world.cloud.lags) if one.since <= at)
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""
