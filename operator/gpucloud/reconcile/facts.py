@@ -33,7 +33,8 @@ class Present(Generic[R]):
 
     ``returned``: begin of the listing that showed the record again after others had lacked it. ``doubtful``: only one listing
     had lacked it, or none that was believed, so the resource may never have been gone. ``shown_since``: begin of the first
-    listing in a row, through this credential, that shows it; None: not counted.
+    listing in a row, through this credential, that shows it; None: not counted. ``lacked``: begin of the first of the last two
+    plausible listings in a row that lacked the record before; None: no two did.
     """
 
     record: R
@@ -42,6 +43,7 @@ class Present(Generic[R]):
     returned: float | None = None
     doubtful: bool = False
     shown_since: float | None = None
+    lacked: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

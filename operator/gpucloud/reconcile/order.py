@@ -177,6 +177,8 @@ def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
 def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> Standing:
     """Return the standing after an observation. Unknown changes nothing, nor do duplicate records."""
     if isinstance(found, Present) and not found.duplicate_records:
+        if _was_never_made(standing, found, proofs, first_seen):
+            standing = _moved(standing, OrderEvent.MISSING, now.mono)
         return _shown(standing, found, proofs, now.mono)
     standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
     if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
@@ -205,6 +207,16 @@ def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: flo
         from_ = standing.since + grace if standing.destroyed_at is None else standing.destroyed_at
         return confirmed is not None and confirmed >= from_
     return False
+
+
+def _was_never_made(standing: Standing, found: Present[object], proofs: Proofs, first_seen: float) -> bool:
+    """Whether two listings proved that an unclear order made nothing, before this one showed a chosen name.
+
+    Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
+    """
+    if standing.state is not OrderState.UNCLEAR or proofs.marked or found.lacked is None:
+        return False
+    return found.lacked >= missing_from(standing, proofs.grace, first_seen)
 
 
 def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:

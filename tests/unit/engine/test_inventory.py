@@ -283,6 +283,15 @@ async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_
     assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
 
 
+async def test_what_two_listings_in_a_row_lacked_says_so_when_it_is_shown(rig):
+    it = rig([], [record()], [], [], [record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(SLOW + 5)
+    assert it.sees().lacked is None
+    await asyncio.sleep(3 * SLOW)
+    assert it.sees().lacked == it.fetch.began[2]
+
+
 async def test_since_when_it_is_shown_is_counted_anew_when_it_was_away_or_nobody_watched_it(rig):
     it = rig([record(), record("y")], [record(), record("y")], [record("y")], [record(), record("y")])
     it.inventory.watch("a", here())

@@ -209,6 +209,25 @@ def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_al
     assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
 
 
+LATE = replace(shown(SINCE + 3 * GRACE), lacked=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
+
+
+@pytest.mark.parametrize(
+    ("found", "proofs", "standing", "state", "why"),
+    [
+        (LATE, CHOSEN, at(S.UNCLEAR), S.REFUSED, "never made: somebody else has taken the name since"),
+        (replace(LATE, lacked=SINCE + GRACE - 1), CHOSEN, at(S.UNCLEAR), S.SEEN, "the first of the two came too early"),
+        (replace(LATE, lacked=None), CHOSEN, at(S.UNCLEAR), S.SEEN, "one listing proves nothing"),
+        (LATE, MARKED, at(S.UNCLEAR), S.SEEN, "nobody else gives it this name"),
+        (LATE, CHOSEN, replace(at(S.UNCLEAR), unresolved=True), S.SEEN, "it may have been accepted: ten graces"),
+        (LATE, CHOSEN, at(S.ACCEPTED), S.SEEN, "it was accepted, and is late"),
+    ],
+)
+def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_anothers(found, proofs, standing, state, why):
+    """Nobody reconciled in between: it was paused (seed 973532), or a write to the apiserver hung (seed 972787)."""
+    assert look(found, proofs)(standing).state is state, why
+
+
 BACK = replace(shown(SINCE + 50), returned=SINCE + 50)  # two listings in a row had lacked it
 OTHER = replace(CHOSEN, same=False)
 

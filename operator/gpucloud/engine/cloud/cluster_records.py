@@ -53,6 +53,7 @@ class ClusterRecords(Generic[R]):
     returned: dict[Identity, float] = field(default_factory=dict)  # first listing that showed a missing record again
     doubtful: frozenset[Identity] = frozenset()  # returned, and fewer than two plausible listings in a row had lacked it
     shown_since: dict[Identity, float] = field(default_factory=dict)  # first of the listings in a row that show the record
+    lacked: dict[Identity, float] = field(default_factory=dict)  # first of the last two plausible ones in a row that lacked it
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
@@ -85,7 +86,9 @@ class ClusterRecords(Generic[R]):
 
     def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
         """Update which watched records are missing, since when, and which missing records returned."""
-        began = self.as_of or 0.0
+        began, before = self.as_of or 0.0, self.before_as_of or 0.0
+        again = () if doubted else (here for here in missing if self.missed.get(here))
+        self.lacked = {here: at for here, at in self.lacked.items() if here in watched} | dict.fromkeys(again, before)
         back = {here: began for here in self.missed if here not in missing}
         self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
         unsure = {here for here in back if self.missed[here] < 2}

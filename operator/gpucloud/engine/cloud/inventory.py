@@ -136,7 +136,7 @@ class Inventory(Generic[R]):
         if found:
             returned, doubtful = cached.returned.get(identity), identity in cached.doubtful
             present = Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
-            return replace(present, shown_since=cached.shown_since.get(identity, as_of))
+            return replace(present, shown_since=cached.shown_since.get(identity, as_of), lacked=cached.lacked.get(identity))
         missed_since = cached.missing_since.get(identity, as_of)
         if cached.doubted_since is not None and max(cached.doubted_since, missed_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)

@@ -272,7 +272,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of unclaimed VMs that this installation created for an object of this name."""
-        if orders.may_exist(facts.order) or facts.spec.vm_name is not None or account.session is None:
+        if orders.may_exist(facts.order) or account.session is None:
             return ()
         base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
         return tuple(
