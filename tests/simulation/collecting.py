@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.world.vms import Vm
 from simulation.books import TABLES
 from simulation.cloud import name_of
+from simulation.people import FINGERPRINT_OF_NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,10 @@ class Collecting:
         """A process has been started."""
         self._born[process.name] = self._world.loop.time()
 
+    def last_birth(self) -> float:
+        """When the last process began, which has to look at everything first."""
+        return max(self._born.values(), default=0.0)
+
     def slept(self) -> None:
         """A process was put to sleep."""
         self._slept = True
@@ -72,7 +77,8 @@ class Collecting:
         """An operator has written an Event: that it collected something, or that something belongs to nobody."""
         reason, note = str(event.get("reason")), str(event.get("note", ""))
         if reason in {"OrphanCollected", "OrphanCollectionFailed"}:
-            for call in [one for one in self._calls if f"'{one.name}'" in note]:
+            calls = [one for one in self._calls if f"'{one.name}'" in note]
+            for call in calls[-1:]:  # an earlier one was its object's own
                 self._is_collection(call)
         elif reason == "Orphan":
             self._said_of_nobody(note)
@@ -162,6 +168,8 @@ class Collecting:
             for row, maker in self._rows(table) if kind != "GpuVpc" else ():
                 life = self._world.judge.books.lives.get(maker)
                 place = row.order if isinstance(row, Vm) else row
+                if life is None and name_of(row).endswith(FINGERPRINT_OF_NOBODY) and self._world.actors.tag() in name_of(row):
+                    ours, orphans = ours + 1, orphans + (not row.leaving)
                 if (
                     life is None
                     or place.tenant != tenant

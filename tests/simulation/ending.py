@@ -25,7 +25,7 @@ WATCHED = 0.34  # of histories are looked at until long after their wanted state
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 # In a message: what failed is repeated, or goes on without a person.
-AGAIN = ("tries again every", "goes on trying every", "goes on by itself when there is room", "catalogue has no price")
+AGAIN = ("tries again every", "goes on trying every", "goes on by itself when there is room", "catalogue has no price", "taken up by itself")
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -91,8 +91,10 @@ async def _orphans(world: World, of: Judge) -> None:
     await asyncio.sleep(of.collecting.patience())
     for name in of.collecting.left():
         of.found("uncollected", f"{name!r} was abandoned, and is there still")
-    if any(_leaks(world, of)):
-        await asyncio.sleep(world.scenario.settings.orphan_scan_seconds + 60.0)  # the last look may have been in an outage
+    look = world.scenario.settings.orphan_scan_seconds + 60.0  # the last one may have been in an outage
+    began = world.loop.time()
+    while any(_leaks(world, of)) and world.loop.time() < max(began, of.collecting.last_birth()) + look:
+        await asyncio.sleep(look)
     for leak in _leaks(world, of):
         of.found("leak", leak)
 

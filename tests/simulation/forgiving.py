@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from simulation.cloud import Row
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
-FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
+FRESH_SECONDS = 10.0  # for so long a listing, or a record, may be acted upon
+TAKEN_OVER_SECONDS = 120.0  # until another process acts in place of one that ended: it starts, or waits for the Lease
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 FORGIVEN = {
     # Of a thing of ours: why nobody could know that it is there.
@@ -33,7 +34,8 @@ FORGIVEN = {
     "absence accepted": "a person said that it is gone, after it had been ordered",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
-    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
+    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for; who takes "
+    "over an order without a clear answer waits for it as for an accepted one",
     "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
     "status lost": "somebody else wrote the status after our order: nothing tells any more what became of it",
     "two looks": "it was made before two listings could have shown that ours was gone",
@@ -123,7 +125,10 @@ class Forgiving(Witness):
         gone = self._gone(kind, name_of(row), made)
         if gone is not None:
             return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
-        until = (order.known or made) + self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
+        known = order.known or made
+        until = known + self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
+        for ended in (at for at in self._kills if known <= at <= until):  # who takes an unclear order over counts anew
+            until = max(until, ended + TAKEN_OVER_SECONDS + self._world.grace * ACCEPTED_GRACES)
         return between(row, life.namespace, until, self._shown(made)) < 2
 
     def _came_unseen(self, kind: str, row: Any) -> Iterator[str]:
@@ -144,8 +149,8 @@ class Forgiving(Witness):
 
     def _free_at(self, kind: str, ordered: float) -> float:
         """The time of which the listing tells by which the name was free at this order: none that is older is acted upon."""
-        listings = (one.at for one in self._sightings.listings if one.operation == LISTINGS[kind])
-        looked = max((at for at in listings if ordered - FRESH_SECONDS <= at <= ordered), default=ordered)
+        listings = (one for one in self._sightings.listings if one.operation == LISTINGS[kind] and one.arrived <= ordered)
+        looked = max((one.at for one in listings if ordered - FRESH_SECONDS <= one.at <= ordered), default=ordered)
         return looked - self._lag_at(looked)
 
     def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:

@@ -13,6 +13,7 @@ from simulation import ending
 from simulation.books import KINDS, OPERATOR, TABLES
 from simulation.cloud import CREATES, Order
 from simulation.collecting import Collecting
+from simulation.forgiving import FRESH_SECONDS, LISTINGS
 from simulation.guarding import Guarding
 from simulation.logs import SimulatedLog
 from simulation.promises import POWER, Promises
@@ -199,7 +200,7 @@ class Judge(Verdicts):
             uid = everybody[-1].uid if everybody else ""
             if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
-        elif not any(life.has_finalizer for life in recording):
+        elif not any(life.has_finalizer or now - life.restored_at < FRESH_SECONDS for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
             self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
@@ -262,6 +263,16 @@ class Judge(Verdicts):
                 self._sightings.listings.append(listing)
                 self._last_good[operation] = now
             self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
+
+    def received(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
+        """An answer of the cloud has come to who asked: a good listing of it may have taken its time."""
+        if operation not in LISTINGS.values() or response.status != 200 or response.ending is not Ending.COMPLETE:
+            return
+        if fault == "cloud-slow":
+            self._last_good[operation] = self._world.loop.time()
+        elif fault in {"", "word"}:
+            asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
+            self._sightings.arrived(process.name, operation, asked.casefold(), self._world.loop.time())
 
     def changed(self, table: str, change: Any, maker: str) -> None:
         """The cloud has changed."""

@@ -174,6 +174,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
         )
         world.judge.rates.answered(self.process, plain, response)
+        world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
                 raise BufferError("what nobody thought of")

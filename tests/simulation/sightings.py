@@ -28,6 +28,7 @@ class GoodListing(NamedTuple):
     credential: str
     reader: str
     heard: bool  # its reader had time to record what it shows
+    arrived: float = 0.0  # when its reader had it
 
 
 class _Held(NamedTuple):
@@ -61,6 +62,14 @@ class Sightings:
         """A process has died: nobody knows what it was shown since then."""
         lost = (one.reader == reader and one.at > since for one in self.listings)
         self.listings = [one._replace(heard=one.heard and not gone) for one, gone in zip(self.listings, lost, strict=True)]
+
+    def arrived(self, reader: str, operation: str, cluster: str, now: float) -> None:
+        """A listing has come to its reader."""
+        for number in range(len(self.listings) - 1, -1, -1):
+            one = self.listings[number]
+            if (one.reader, one.operation, one.cluster) == (reader, operation, cluster):
+                self.listings[number] = one._replace(arrived=now)
+                return
 
     def between(self, row: Row, namespace: str, since: float, until: float) -> int:
         """How many good listings of a row's cluster and tenant, which could tell this namespace something, came then."""

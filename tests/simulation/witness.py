@@ -18,8 +18,6 @@ from simulation.sightings import Sightings
 if TYPE_CHECKING:
     from simulation.world import World
 
-ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
-FRESH_SECONDS = 10.0  # for so long a listing may be acted upon
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
@@ -145,13 +143,13 @@ class Witness:
         held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
         # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
         blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
-        return bool(held) or blind or any(life.uid in owners or self._has_adopted(life) for life in users)
+        return bool(held) or blind or any(life.uid in owners or self._has_taken(life) for life in users)
 
-    def _has_adopted(self, life: Life) -> bool:
-        """Whether a GpuVpc has a VPC that nobody made for it: what is adopted needs the credential like what was made."""
-        state, vpcs = (life.status.get("order") or {}).get("state"), self._world.cloud.world.vpcs.table.rows()
-        adopts = life.kind == "GpuVpc" and life.spec.get("adoption") in {"IfExists", "Required"}
-        return adopts and state in {"Seen", "Destroying"} and any(row.name == life.spec.get("name") for row in vpcs)
+    def _has_taken(self, life: Life) -> bool:
+        """Whether an object has something that nobody made for it: adopted, or taken for its own under a chosen name."""
+        order = life.status.get("order") or {}
+        names = (name_of(row) for table, row, _ in self._world.cloud.live() if table == TABLES[life.kind])
+        return order.get("state") in {"Seen", "Destroying"} and order.get("name") in names
 
     def account_calls(self, namespace: str) -> bool:
         """Whether the account of a namespace says that its key is another tenant's, which only a person can put right."""

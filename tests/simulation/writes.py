@@ -100,7 +100,8 @@ class Writes:
             return
         now = self._world.loop.time()
         self._lost.setdefault(life.uid, now)
-        many = [since for since in self._lost.values() if now - since < AT_ONCE_SECONDS]
+        lives, where = self._world.judge.books.lives, _listed_in(life)  # each listing is judged by itself
+        many = [uid for uid, since in self._lost.items() if now - since < AT_ONCE_SECONDS and _listed_in(lives[uid]) == where]
         if len(many) >= LOST_AT_ONCE:
             self._world.judge.found("lost", f"{life.name} and {len(many) - 1} others are called lost, and are there")
 
@@ -131,3 +132,8 @@ def _frees(before: dict[str, Any], after: dict[str, Any] | None) -> bool:
     """Whether a finalizer of ours was taken away."""
     had, has = (set((item or {"metadata": {}})["metadata"].get("finalizers", ())) for item in (before, after))
     return any(item.startswith(FINALIZER.partition("/")[0]) for item in had - has)
+
+
+def _listed_in(life: Life) -> tuple[str, str]:
+    """The listing that shows what an object has: its kind and its cluster."""
+    return life.kind, str((life.status.get("order") or {}).get("cluster")).casefold()
