@@ -157,6 +157,8 @@ def _unmet(of: Judge) -> Iterator[str]:
                 yield f"{life.name} is being deleted still: {life.ready}"
         elif not life.ready.startswith("True/") and not _stalled(life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
+        elif of.lies(life):
+            yield f"{life.name} says {life.ready}, and it is not so"
         elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
             yield f"{life.name} has observed an older generation"
 

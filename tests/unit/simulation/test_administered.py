@@ -195,6 +195,21 @@ def test_no_more_is_destroyed_than_one_window_lets_pass(court, settings, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("vpc", "found"), [("acme-net", []), ("acme", ["guard"])])
+def test_a_vm_of_the_same_name_in_another_vpc_is_another_vm(court, vpc, found):
+    """Seed 983017: it had been retained, and was counted as let pass when the other was destroyed."""
+    it = court(brake_price_per_hour=1.0)
+    it.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    item = it.applied("c", vpc=vpc)
+    it.records(item, "prod")
+    order = it.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    it.writes(item, pricePerHour="2.05", order=order | {"vpc": vpc})
+    assert it.orders("prod", vpc=vpc) == 202
+    it.world.actors.owner.delete(item)
+    it.destroys("prod")
+    assert it.oracles == found
+
+
 def test_a_price_that_nobody_knows_counts_as_nothing(court):
     it = court(brake_price_per_hour=1.0)
     item = it.bought()
