@@ -91,7 +91,7 @@ class Witness:
         """Since when the Secret of a namespace is being deleted; None when it is not."""
         return self._secrets.get(namespace)
 
-    def _time_of(self, row: Any) -> float:
+    def time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
 
     def _gone(self, kind: str, name: str, before: float) -> _Gone | None:

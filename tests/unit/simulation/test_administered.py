@@ -145,6 +145,18 @@ def test_what_bears_a_name_of_the_cloud_does_not_count_among_the_many(court, mon
     assert it.oracles == []
 
 
+@pytest.mark.parametrize(("marked", "found"), [(True, True), (False, False)])
+def test_what_a_stranger_made_under_our_mark_counts_among_the_many(court, marked, found):
+    """Seed 981931: it was the third that looked orphaned, so that the collector held back, as it should."""
+    it = court(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    tag = it.world.actors.tag() if marked else "other"
+    it.world.cloud.make_vm(f"c-{tag}-abcdefghij", "acme", "Msc1", "stranger")
+    it.passes(200)
+    it.destroys(things[0])
+    assert any("too many" in one.text for one in it.judge.violations) == found
+
+
 def test_what_must_be_collected_is_waited_for_and_found(court):
     it = court(**COLLECTS)
     it.world.replicas[0].process = it.operator
