@@ -58,7 +58,7 @@ class Verdicts(Forgiving):
             return
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
-        older = sorted(rows, key=self._time_of)[:-1]
+        older = sorted(rows, key=self.time_of)[:-1]
         if not (unlike and all(self.forgives(self.untraceable(life, one)) for one in older)):
             self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
 
