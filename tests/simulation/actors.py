@@ -11,7 +11,7 @@ from gpucloud.sim.world.vms import Vm
 from simulation import situations
 from simulation.cloud import name_of
 from simulation.credentials import KEY, LOGIN, secret_data
-from simulation.people import APPLY, FINGERPRINT_OF_NOBODY, KEY_LINE, MERGE, OBJECTS, People, path_of
+from simulation.people import APPLY, KEY_LINE, MERGE, OBJECTS, People, path_of
 from simulation.stage import MAIN
 
 if TYPE_CHECKING:
@@ -363,7 +363,7 @@ class Actors:
     def _second_cluster(self) -> None:
         """The operator of another cluster, in our tenant, makes a VM for an object of our name; its tag is ours or another."""
         tag = self._world.choices.choose("second tag", ("zzzzz", self.tag()))
-        name = base_name(self._name(), tag) + FINGERPRINT_OF_NOBODY
+        name = base_name(self._name(), tag) + "abcdefghij"
         self._world.cloud.make_vm(name, VPC, "Msc1", "second")
 
     def tag(self) -> str:

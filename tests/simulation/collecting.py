@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.world.vms import Vm
 from simulation.books import TABLES
 from simulation.cloud import name_of
-from simulation.people import FINGERPRINT_OF_NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,26 +158,20 @@ class Collecting:
         )
 
     def _many(self, tenant: str, now: float) -> bool:
-        """Whether too many things look orphaned; only those count whose name bears a mark of this installation.
+        """Whether too many things look orphaned; those count whose name bears a mark of this installation, whoever made them.
 
         Excused: names that the owner chose, and names that the cloud gave, tell nobody whose they are (docs/how-to/orphans.md).
         """
-        orphans, ours = 0, 0
+        orphans, ours, judge = 0, 0, self._world.judge
         for kind, table in TABLES.items():
             for row, maker in self._rows(table) if kind != "GpuVpc" else ():
-                life = self._world.judge.books.lives.get(maker)
-                place = row.order if isinstance(row, Vm) else row
-                if life is None and name_of(row).endswith(FINGERPRINT_OF_NOBODY) and self._world.actors.tag() in name_of(row):
-                    ours, orphans = ours + 1, orphans + (not row.leaving)
-                if (
-                    life is None
-                    or place.tenant != tenant
-                    or life.chooses(name_of(row))
-                    or name_of(row) in self._world.cloud_names
-                ):
+                life, name = judge.books.lives.get(maker), name_of(row)
+                unmarked = f"-{self._world.actors.tag()}-" not in name if life is None else life.chooses(name)
+                if (row.order if isinstance(row, Vm) else row).tenant != tenant or unmarked or name in self._world.cloud_names:
                     continue
                 ours += 1
-                orphans += life.now is None and not row.leaving and now - self._gone.get(life.uid, now) > UNDER_WAY
+                since = judge.time_of(row) if life is None else self._gone.get(life.uid, now) if life.now is None else now
+                orphans += not row.leaving and now - since > UNDER_WAY
         return orphans > max(FEW, SHARE * ours)
 
     def _said_of_nobody(self, note: str) -> None:

@@ -25,7 +25,13 @@ WATCHED = 0.34  # of histories are looked at until long after their wanted state
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 # In a message: what failed is repeated, or goes on without a person.
-AGAIN = ("tries again every", "goes on trying every", "goes on by itself when there is room", "catalogue has no price", "taken up by itself")
+AGAIN = (
+    "tries again every",
+    "goes on trying every",
+    "goes on by itself when there is room",
+    "catalogue has no price",
+    "taken up by itself",
+)
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
@@ -159,6 +165,8 @@ def _unmet(of: Judge) -> Iterator[str]:
                 yield f"{life.name} is being deleted still: {life.ready}"
         elif not life.ready.startswith("True/") and not _stalled(life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
+        elif of.lies(life):
+            yield f"{life.name} says {life.ready}, and it is not so"
         elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
             yield f"{life.name} has observed an older generation"
 

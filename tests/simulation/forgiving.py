@@ -62,7 +62,7 @@ class Forgiving(Witness):
         if order is None:
             return ""
         reasons = {
-            "made late": order.answer != "accepted" and self._shown(self._time_of(row)) - order.at >= self._world.grace,
+            "made late": order.answer != "accepted" and self._shown(self.time_of(row)) - order.at >= self._world.grace,
             "name unheard": name_of(row) in self._world.cloud_names and order.answer == "unclear",
             "record lost": self.is_unmarked(life, row) and life.tampered_at >= order.at,
             "tenant unknown": self._is_anothers(life, row, order),
@@ -76,7 +76,7 @@ class Forgiving(Witness):
 
     def _order_of(self, life: Life, row: Row) -> Order | None:
         """The order that made this thing: the last one of its name before it that was not refused."""
-        asked, made = self._world.cloud_names.get(name_of(row), name_of(row)), self._time_of(row)
+        asked, made = self._world.cloud_names.get(name_of(row), name_of(row)), self.time_of(row)
         orders = [one for one in self._world.cloud.orders if (one.uid, one.name) == (life.uid, asked) and one.at <= made]
         return next((one for one in reversed(orders) if one.answer != "refused"), None)
 
@@ -85,12 +85,12 @@ class Forgiving(Witness):
         if order.tenancy or order.tenant == life.status.get("tenancy"):
             return False
         since = self._sightings.held_another(life.namespace, order.tenant, order.at)
-        return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self._time_of(row)), since)
+        return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self.time_of(row)), since)
 
     def was_hidden(self, life: Life, row: Row) -> str:
         """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
         hidden = life.chosen and not isinstance(row, Vpc)
-        return "hidden" if hidden and self._shown_to.lacked(row, self._time_of(row), self._world.grace) else ""
+        return "hidden" if hidden and self._shown_to.lacked(row, self.time_of(row), self._world.grace) else ""
 
     # Strangers' things.
 
@@ -107,7 +107,7 @@ class Forgiving(Witness):
             if (
                 life is not None
                 and life.chosen
-                and self._free_at(kind, order.at) <= self._time_of(row)
+                and self._free_at(kind, order.at) <= self.time_of(row)
                 and order.answer != "refused"
             ):
                 if life.tampered_at >= order.at:
@@ -121,7 +121,7 @@ class Forgiving(Witness):
 
         Where ours came and went by then, until one listing had shown ours: one that shows late is not told from another's.
         """
-        made, between = self._time_of(row), self._sightings.between
+        made, between = self.time_of(row), self._sightings.between
         gone = self._gone(kind, name_of(row), made)
         if gone is not None:
             return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
@@ -137,7 +137,7 @@ class Forgiving(Witness):
         What another namespace's account shows is nothing to go by (docs/adr/0004), nor is what a process was shown right before
         it died, as it had no time to record it. That many vanished is a known limit (docs/reliability.md).
         """
-        made, between = self._time_of(row), self._sightings.between
+        made, between = self.time_of(row), self._sightings.between
         gone = self._gone(kind, name_of(row), made)
         if gone is None:
             return
@@ -163,7 +163,7 @@ class Forgiving(Witness):
         began = self._recorded(intent)
         sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
         killed = any(began <= at <= intent.until for at in self._kills)
-        return killed and not sent and self._free_at(kind, began) <= self._time_of(row) <= intent.until
+        return killed and not sent and self._free_at(kind, began) <= self.time_of(row) <= intent.until
 
     def _recorded(self, intent: Intent) -> float:
         """When a record was made, by the clock of the process whose record can have been committed at that time."""

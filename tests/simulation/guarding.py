@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vms import Vm
-from simulation.cloud import name_of
+from simulation.cloud import name_of, place_of
 from simulation.deeds import RELEASE
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Guarding:
             if not self._is_crowd(self._departure(life), among):
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
-    def destroys(self, process: Process, name: str) -> None:
-        """A process sends DestroyServer.
+    def destroys(self, process: Process, name: str, place: tuple[str, str]) -> None:
+        """A process sends DestroyServer for the VM of this name in a cluster and VPC.
 
         Excused: a destruction that it has begun under a release is begun, and its call repeated, whatever is said since.
         """
@@ -95,7 +95,12 @@ class Guarding:
             return
         for row, maker in self._vms():
             life = self._world.judge.books.lives.get(maker)
-            if name_of(row) != name or life is None or row.leaving or "deletionTimestamp" not in life.last["metadata"]:
+            if (
+                (name_of(row), place_of(row)) != (name, place)
+                or life is None
+                or row.leaving
+                or "deletionTimestamp" not in life.last["metadata"]
+            ):
                 continue
             if self._is_released(life):
                 self._begun.add((process.name, life.uid))

@@ -185,7 +185,8 @@ class Judge(Verdicts):
         name, now = asked_name(request), self._world.loop.time()
         self.collecting.sent(process, operation, request)
         if operation == "DestroyServer":
-            self.guarding.destroys(process, name)
+            asked = {key.lower(): value for key, value in request.query}
+            self.guarding.destroys(process, name, (asked.get("cluster", "").casefold(), asked.get("namespace", "")))
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation not in CREATES:
             for life in self.books.standing():

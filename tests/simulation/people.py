@@ -16,7 +16,6 @@ PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 OBJECTS = ("GpuVM", "GpuVpc", "GpuSnapshot")
-FINGERPRINT_OF_NOBODY = "abcdefghij"  # in a name that bears our mark, of a VM that we never made
 KEY_LINE = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMadeUpKey owner@example"
 
 

@@ -58,7 +58,7 @@ class Verdicts(Forgiving):
             return
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
-        older = sorted(rows, key=self._time_of)[:-1]
+        older = sorted(rows, key=self.time_of)[:-1]
         if not (unlike and all(self.forgives(self.untraceable(life, one)) for one in older)):
             self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
 
@@ -136,7 +136,7 @@ class Verdicts(Forgiving):
     def weigh(self, life: Life) -> None:
         """Ready=True only while it is true, or within the documented delay."""
         now = self._world.loop.time()
-        lying = self._lies(life)
+        lying = self.lies(life)
         since = max(life.lie_since or now, life.disturbed_at, self.hindered_until())
         if life.lie_since is not None and now - since > self.patience(life.kind):
             self.found("ready", f"{life.name} said {life.ready} for {now - since:.1f} s when it was not so")
@@ -161,7 +161,8 @@ class Verdicts(Forgiving):
             )
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
 
-    def _lies(self, life: Life) -> bool:
+    def lies(self, life: Life) -> bool:
+        """Whether it says Ready, and it is not so in the cloud."""
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
             return False
         rows = [

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
 RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
-LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 
 
 class Violation(NamedTuple):
@@ -89,7 +88,7 @@ class Witness:
         """Since when the Secret of a namespace is being deleted; None when it is not."""
         return self._secrets.get(namespace)
 
-    def _time_of(self, row: Any) -> float:
+    def time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
 
     def _gone(self, kind: str, name: str, before: float) -> _Gone | None:

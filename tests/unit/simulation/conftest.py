@@ -27,3 +27,18 @@ def court():
     made = Court()
     yield made
     made.world._bury()
+
+
+@pytest.fixture
+def courts():
+    """The judge over worlds with these settings in which nothing runs."""
+    made = []
+
+    def make(**settings):
+        made.append(Court(**settings))
+        made[-1].judge.collecting.began(made[-1].operator)
+        return made[-1]
+
+    yield make
+    for item in made:
+        item.world._bury()

@@ -124,6 +124,8 @@ def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_oth
     ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
     court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
     court.writes(ordered, observedGeneration=1, **tenancy)
+    court.passes(1000)
+    court.world.cloud.notice()
     court.says(ordered, "True", "Running")
     court.says(waiting, "False", "AccountNotReady")
     court.writes(waiting, observedGeneration=1)
@@ -187,3 +189,16 @@ def test_what_is_being_deleted_must_go(court):
     court.world.actors.owner.delete(item)
     (unmet,) = ending._unmet(court.judge)
     assert "is being deleted still" in unmet
+
+
+def test_what_says_ready_and_is_gone_is_not_as_wanted(court):
+    """Seed 982835: all VMs had gone at once, which nobody believed for minutes; meanwhile the judge looked on for quiet."""
+    item = court.bought()
+    court.passes(1000)
+    court.world.cloud.notice()
+    court.says(item, "True", "Running")
+    assert list(ending._unmet(court.judge)) == []
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    assert list(ending._unmet(court.judge)) == ["GpuVM team/a says True/Running, and it is not so"]

@@ -1,0 +1,152 @@
+"""The collector of orphans: what it may destroy, and what it must."""
+
+import pytest
+
+from gpucloud.reconcile.naming import external_name
+from simulation.process import Process
+
+COLLECTS = {"collect_orphans": True, "orphan_age_seconds": 100.0, "orphan_scan_seconds": 50.0}
+
+
+def abandoned(court, name="a", **before):
+    """An object with a VM, deleted, and stripped of its finalizer by its owner."""
+    item = court.applied(name)
+    thing = external_name(name, item["metadata"]["uid"], court.world.actors.tag())
+    court.records(item, thing)
+    assert court.orders(thing) == 202
+    if before:
+        court.world.actors.owner.patch(item, before)
+    court.world.actors.owner.delete(item)
+    court.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    return thing
+
+
+def event(court, reason, note):
+    body = {"metadata": {"name": f"e-{reason.lower()}"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reason": reason}
+    body |= {"note": note, "reportingController": "x", "reportingInstance": "y", "action": "z", "type": "Warning"}
+    where = {"regarding": {"kind": "GpuVM", "namespace": "team", "name": "a"}}
+    assert court.hands.call("POST", "/apis/events.k8s.io/v1/namespaces/team/events", body | where)
+
+
+def test_what_was_abandoned_long_enough_may_be_collected(courts):
+    it = courts(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(200)
+    it.destroys(thing)
+    assert it.oracles == []
+    assert it.judge.sometimes["orphan collected"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "seconds", "words"),
+    [
+        ({"collect_orphans": False}, {}, 200, "collection is off"),
+        ({"orphan_age_seconds": 300.0}, {}, 200, "had been gone for 200.0 s"),
+        ({}, {"spec": {"deletion": {"policy": "Retain"}}}, 200, "was not deleted with it"),
+        ({}, {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}, 200, "was paused"),
+    ],
+)
+def test_what_is_not_to_be_collected(courts, settings, before, seconds, words):
+    it = courts(**COLLECTS | settings)
+    thing = abandoned(it, **before)
+    it.passes(seconds)
+    it.destroys(thing)
+    found = [one.text for one in it.judge.violations if one.oracle == "collected"]
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_a_call_that_was_under_way_when_the_object_went_is_no_collection_unless_an_event_says_so(courts):
+    it = courts(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(20)
+    it.destroys(thing)
+    assert it.oracles == []
+    event(it, "OrphanCollected", f"Requested destruction. The VM '{thing}' is an orphan.")
+    assert it.oracles == ["collected"]
+
+
+def test_a_process_that_did_not_see_the_object_go_collects_nothing(courts):
+    it = courts(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(100)
+    it.operator = Process("operator-0.2")
+    it.judge.collecting.began(it.operator)
+    it.passes(200)
+    it.destroys(thing)
+    assert ["did not see" in found.text for found in it.judge.violations] == [True]
+
+
+@pytest.mark.parametrize(("since", "found"), [(5, []), (20, ["collected"])])
+def test_what_a_new_object_of_the_name_may_look_for_is_left_alone(courts, since, found):
+    it = courts(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(200)
+    it.applied()
+    it.passes(since)
+    it.destroys(thing)
+    assert it.oracles == found
+
+
+def test_one_is_collected_at_a_time(courts):
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    it.passes(200)
+    it.destroys(things[0])
+    it.passes(49)
+    it.destroys(things[1])
+    assert ["the last one was collected" in found.text for found in it.judge.violations] == [True]
+
+
+def test_none_is_collected_while_many_look_orphaned(courts):
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b", "c")]
+    it.passes(200)
+    it.destroys(things[0])
+    assert ["too many" in found.text for found in it.judge.violations] == [True]
+
+
+def test_what_bears_a_name_of_the_cloud_does_not_count_among_the_many(courts, monkeypatch):
+    """Seed 100789: one of three abandoned VMs bears a name that the cloud gave, which tells nobody that it is an orphan."""
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    monkeypatch.setattr(it.world.weather, "has", lambda kind: kind == "own-id")
+    monkeypatch.setattr(it.world.choices, "chance", lambda *_: True)
+    abandoned(it, "c")
+    assert list(it.world.cloud_names) == ["srv-1"]
+    it.passes(200)
+    it.destroys(things[0])
+    assert it.oracles == []
+
+
+@pytest.mark.parametrize(("marked", "found"), [(True, True), (False, False)])
+def test_what_a_stranger_made_under_our_mark_counts_among_the_many(courts, marked, found):
+    """Seed 981931: it was the third that looked orphaned, so that the collector held back, as it should."""
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    tag = it.world.actors.tag() if marked else "other"
+    it.world.cloud.make_vm(f"c-{tag}-abcdefghij", "acme", "Msc1", "stranger")
+    it.passes(200)
+    it.destroys(things[0])
+    assert any("too many" in one.text for one in it.judge.violations) == found
+
+
+def test_what_must_be_collected_is_waited_for_and_found(courts):
+    it = courts(**COLLECTS)
+    it.world.replicas[0].process = it.operator
+    thing = abandoned(it)
+    life = next(iter(it.judge.books.lives.values()))
+    life.last["status"]["order"]["state"] = "Seen"
+    assert list(it.judge.collecting.left()) == [thing]
+    assert it.judge.collecting.patience() == 100.0 + 50.0 + 65.0
+    life.last["metadata"]["annotations"] = {"gpucloud.dev/paused": "true"}
+    assert it.judge.collecting.patience() == 0.0
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(50, []), (150, ["misreported"])])
+def test_what_has_an_owner_is_called_no_orphan(courts, seconds, found):
+    it = courts()
+    it.bought()
+    it.passes(seconds)
+    event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
+    assert it.oracles == found

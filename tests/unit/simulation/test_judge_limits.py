@@ -1,0 +1,148 @@
+"""Limits on purchases, the request budget, causes of reconciles, logins, and what of it is drawn."""
+
+import json
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+
+from gpucloud.sim.messages import Request, Response
+from simulation import administration
+from simulation.choices import Choices
+from simulation.credentials import KEY, KEYS, LOGIN, secret_data
+from simulation.scenario import draw
+from support.court import SIGNED
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({}, []),
+        ({"max_vms_per_namespace": 2}, []),
+        ({"max_vms_per_namespace": 1}, ["limit"]),
+        ({"max_vms_per_account": 1}, ["limit"]),
+        ({"max_price_per_hour_per_namespace": 2.5}, ["limit"]),
+    ],
+)
+def test_no_more_is_ordered_than_a_limit_allows(courts, settings, found):
+    it = courts(**settings)
+    it.bought("a", "a-x")
+    it.bought("b", "b-x")
+    assert it.oracles == found
+
+
+def test_what_was_never_ordered_takes_no_room(courts):
+    """Seed 110123: five objects waited for a price, and each passed for what the others' limit was full of."""
+    it = courts(max_vms_per_namespace=1)
+    for name in ("a", "b"):
+        item = it.applied(name)
+        it.writes(item, order={"state": "NotOrdered"})
+        it.says(item, "False", "LimitReached")
+    lives = it.judge.books.lives.values()
+    assert ["there is room" in text for life in lives for text in it.judge.guarding.unmet(life)] == [True, True]
+
+
+def test_a_limit_with_room_holds_nobody(courts):
+    it = courts(max_vms_per_namespace=1)
+    it.bought("a", "a-x")
+    waiting = it.applied("b")
+    it.says(waiting, "False", "LimitReached")
+    life = it.judge.books.lives[waiting["metadata"]["uid"]]
+    assert list(it.judge.guarding.unmet(life)) == []
+    other = it.judge.books.lives[next(iter(it.judge.books.lives))]
+    other.now = None
+    assert "there is room" in next(it.judge.guarding.unmet(life))
+
+
+def asks(court, many, headers=SIGNED):
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (), headers)
+    for _ in range(many):
+        court.judge.rates.requests(court.operator, request)
+    return request
+
+
+@pytest.mark.parametrize(("more", "found"), [(0, []), (1, ["budget"])])
+def test_the_request_budget_is_kept(courts, more, found):
+    it = courts(cloud_qps=2.0, cloud_burst=4)
+    asks(it, 4)
+    it.passes(1)
+    asks(it, 2 + more)
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("status", "after", "found"), [(429, 4, ["budget"]), (429, 6, []), (503, 4, ["budget"]), (500, 1, [])])
+def test_retry_after_is_honoured(courts, status, after, found):
+    it = courts()
+    request = asks(it, 1)
+    it.judge.rates.answered(it.operator, request, Response(status, headers=(("retry-after", "5"),)))
+    it.passes(after)
+    asks(it, 1)
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("passes", "causes", "found"), [(30, 0, []), (200, 0, ["hot passes"]), (200, 20, [])])
+def test_reconciles_have_a_cause(courts, passes, causes, found):
+    it = courts()
+    replica = it.world.replicas[0]
+    replica.process = it.operator
+    registry = CollectorRegistry()
+    reconciles = Counter("controller_runtime_reconcile", "Passes", ["controller", "result"], registry=registry)
+    replica.engine = type("E", (), {"metrics": type("M", (), {"registry": registry})})
+    it.judge.rates.sample()
+    reconciles.labels("GpuVM", "success").inc(passes - 1)
+    reconciles.labels("GpuCloudAccount", "error").inc()
+    for _ in range(causes):
+        it.judge.disturbed()
+    it.passes(60)
+    it.judge.rates.sample()
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("cause", "found"), [(False, ["causeless writes"]), (True, [])])
+def test_writes_have_a_cause(courts, cause, found):
+    it = courts()
+    item = it.applied()
+    for number in range(21):
+        it.passes(60)
+        it.writes(item, state=str(number))
+        if cause:
+            it.judge.disturbed()
+    assert it.oracles == found
+
+
+def test_a_token_is_known_by_its_login_and_never_shown(courts):
+    it = courts()
+    said = {"userNameOrEmailAddress": "ann", "password": KEYS["good"]}
+    login = Request(
+        "POST", "/api/TokenAuth/Authenticate", (), (("content-type", "application/json"),), json.dumps(said).encode()
+    )
+    assert it.world.cloud.carry_out(it.operator, "Authenticate", login, "").status == 200
+    (token,) = it.world.cloud.callers.tokens
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (), (("authorization", f"Bearer {token}"),))
+    callers = it.world.cloud.callers
+    assert (callers.of(request), callers.tenant(request)) == ("login good", "acme")
+    it.judge.show(f"the token {token}")
+    assert it.oracles == ["canary"]
+
+
+def test_a_secret_holds_one_form_of_credential(courts):
+    it = courts()
+    for form in (KEY, LOGIN, KEY):
+        it.world.actors.admin.put_secret("team", "key", secret_data("good", form))
+        held = it.world.actors.admin.call("GET", "/api/v1/namespaces/team/secrets/key")["data"]
+        assert set(held) == ({"apikey"} if form == KEY else {"username", "password"})
+
+
+def test_the_product_s_own_settings_of_the_collector_are_among_those_that_are_drawn():
+    found = {draw(Choices(seed)).settings for seed in range(200)}
+    collecting = [one for one in found if one.collect_orphans]
+    assert any((one.orphan_scan_seconds, one.orphan_age_seconds) == (600.0, 3600.0) for one in collecting)
+    assert any(administration.collects_quickly(one) for one in collecting)
+    assert any(not one.collect_orphans for one in found)
+    assert {one.brake_vms for one in found} == {0, 1, 2}
+    assert {one.cloud_qps for one in found} == {10.0, 2.0}
+
+
+def test_without_deviations_nothing_is_switched_on():
+    plain = draw(Choices(5, {})).settings
+    on = plain.collect_orphans, plain.brake_vms, plain.max_vms_per_namespace, plain.max_vms_per_account
+    assert not any(on)
