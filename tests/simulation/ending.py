@@ -25,6 +25,7 @@ WATCHED = 0.34  # of histories are looked at until long after their wanted state
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 # In a message: what failed is repeated, or goes on without a person.
+LOOKS = 4  # for orphans, until one is called leaked
 AGAIN = (
     "tries again every",
     "goes on trying every",
@@ -97,9 +98,10 @@ async def _orphans(world: World, of: Judge) -> None:
     await asyncio.sleep(of.collecting.patience())
     for name in of.collecting.left():
         of.found("uncollected", f"{name!r} was abandoned, and is there still")
-    look = world.scenario.settings.orphan_scan_seconds + 60.0  # the last one may have been in an outage
-    began = world.loop.time()
-    while any(_leaks(world, of)) and world.loop.time() < max(began, of.collecting.last_birth()) + look:
+    look, began = world.scenario.settings.orphan_scan_seconds + 60.0, world.loop.time()
+    for _ in range(LOOKS):  # the last one may have been in an outage, and a process that has just begun has to look
+        if not any(_leaks(world, of)) or world.loop.time() >= max(began, of.collecting.last_birth()) + look:
+            break
         await asyncio.sleep(look)
     for leak in _leaks(world, of):
         of.found("leak", leak)

@@ -34,8 +34,7 @@ FORGIVEN = {
     "absence accepted": "a person said that it is gone, after it had been ordered",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
-    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for; who takes "
-    "over an order without a clear answer waits for it as for an accepted one",
+    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
     "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
     "status lost": "somebody else wrote the status after our order: nothing tells any more what became of it",
     "two looks": "it was made before two listings could have shown that ours was gone",
@@ -119,6 +118,7 @@ class Forgiving(Witness):
     def _is_open(self, life: Life, order: Order, kind: str, row: Any) -> bool:
         """Whether it came while an order was unsettled: until two listings after the time for which the order is waited for.
 
+        A process that takes over an order without a clear answer waits for it as for an accepted one (docs/adr/0013).
         Where ours came and went by then, until one listing had shown ours: one that shows late is not told from another's.
         """
         made, between = self.time_of(row), self._sightings.between

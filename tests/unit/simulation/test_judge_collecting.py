@@ -66,6 +66,18 @@ def test_a_call_that_was_under_way_when_the_object_went_is_no_collection_unless_
     assert it.oracles == ["collected"]
 
 
+def test_a_call_of_the_object_s_own_is_no_collection_when_the_collector_repeats_it(courts):
+    """Seed 973000: the cloud accepted the first call and did nothing."""
+    it = courts(**COLLECTS)
+    thing = abandoned(it)
+    it.passes(20)
+    it.sends("DestroyServer", "write-ghost", Id=thing, Namespace="acme", Cluster="Msc1")
+    it.passes(150)
+    it.destroys(thing)
+    event(it, "OrphanCollected", f"Requested destruction. The VM '{thing}' is an orphan.")
+    assert it.oracles == []
+
+
 def test_a_process_that_did_not_see_the_object_go_collects_nothing(courts):
     it = courts(**COLLECTS)
     thing = abandoned(it)

@@ -27,12 +27,12 @@ def test_a_secret_is_held_for_what_cannot_be_looked_for(court, stalled, held):
     [
         ("IfExists", "Seen", "acme", True),
         ("Required", "Destroying", "acme", True),
-        ("Never", "Seen", "acme", False),
+        ("Never", "Seen", "acme", True),  # seed 975062: what bears its chosen name passed for its own
         ("IfExists", "NotOrdered", "acme", False),
         ("IfExists", "Seen", "acme-gone", False),
     ],
 )
-def test_a_secret_is_held_for_a_vpc_that_was_adopted(court, adoption, state, name, held):
+def test_a_secret_is_held_for_what_nobody_made_for_its_object(court, adoption, state, name, held):
     """Seeds 902776, 904029 and 906023: the last that needed the Secret was a GpuVpc with a VPC that it had not made."""
     item = court.world.actors.owner.create("GpuVpc", "team", "net", {"cluster": "Msc1", "name": name, "adoption": adoption})
     court.writes(item | {"kind": "GpuVpc"}, order={"state": state, "name": name, "cluster": "Msc1", "id": "x"})
@@ -171,6 +171,7 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
     [
         "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
         "Nothing is bought. It goes on by itself when there is room: delete a GpuVM.",  # seed 501064: somebody deleted one
+        "Put a valid API key or login in the account's Secret; it is taken up by itself.",  # seed 971081: a new login
         "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
     ],
 )

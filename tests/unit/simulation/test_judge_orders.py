@@ -35,6 +35,17 @@ def test_an_order_before_the_finalizer_is_visible(court):
     assert court.oracles == ["finalizer"]
 
 
+@pytest.mark.parametrize(("after", "found"), [(5.0, []), (15.0, ["finalizer"])])
+def test_a_finalizer_that_a_restored_backup_takes_away_may_be_missed_late(court, after, found):
+    """Seed 974937: the order had been announced, and its finalizer been visible, right before."""
+    item = court.applied(has_finalizer=False)
+    court.records(item, "a-x")
+    court.judge.books.lives[item["metadata"]["uid"]].goes_back(court.world.loop.time())
+    court.passes(after)
+    court.orders("a-x")
+    assert court.oracles == found
+
+
 def test_two_things_at_once(court):
     item = court.bought()
     court.records(item, "a-y")

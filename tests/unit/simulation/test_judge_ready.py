@@ -2,8 +2,9 @@
 
 import pytest
 
+from gpucloud.sim.messages import Request, Response
 from simulation.process import Process
-from support.court import Court
+from support.court import SIGNED, Court
 
 
 @pytest.mark.parametrize(("others", "found"), [(0, []), (1, ["ready"])])
@@ -51,6 +52,19 @@ def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     court.judge._promises.listed(court.operator, "GetServers", 0.0)
     court.passes(1000.0)
     court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("fault", "found"), [("cloud-slow", []), ("list-empty", ["blind"])])
+def test_a_listing_that_took_its_time_was_seen_when_it_came(court, fault, found):
+    """Seed 977459: no other listing came for minutes."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    asked = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+    court.judge.answered(court.operator, "GetServers", asked, Response(200), fault)
+    court.passes(1000.0)
+    court.judge.received(court.operator, "GetServers", asked, Response(200), fault)
+    court.judge.answered(court.operator, "GetServers", asked, Response(200), fault)
     assert court.oracles == found
 
 

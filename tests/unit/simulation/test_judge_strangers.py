@@ -44,6 +44,50 @@ def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(cour
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(
+    ("taken_over", "after", "found", "why"),
+    [
+        (False, 20.0, [], "within the grace"),
+        (False, 60.0, ["foreign"], "two listings after the grace had shown that nothing was made"),
+        (True, 60.0, [], "who takes an order over cannot know that it was not accepted: ten graces"),
+        (True, 600.0, ["foreign"], "they are over"),
+    ],
+)
+def test_how_long_an_order_without_a_clear_answer_is_waited_for(court, taken_over, after, found, why):
+    """Seed 970918: another process held the Lease by then."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.answers("prod", 500)
+    court.passes(15.0)
+    if taken_over:
+        court.judge.died(court.operator)
+    court.passes(after)
+    listed(court, 2)
+    court.passes(1.0)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(("arrived", "found"), [(False, []), (True, ["foreign"])])
+def test_a_listing_that_was_on_its_way_when_the_order_was_sent_told_nobody(court, arrived, found):
+    """Seed 970147: the stranger's VM stood in it; the listing of before had shown the name free."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    listed(court, 1)
+    court.passes(1.0)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    listed(court, 1, every=1.0)
+    court.passes(1.0)
+    if not arrived:
+        court.judge._sightings.arrived("operator-0.1", "GetServers", "msc1", court.world.loop.time() + 5.0)
+    court.answers("prod", 500)
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("killed_after", "found"), [(1.0, []), (60.0, ["foreign"])])
 def test_a_refusal_that_a_killed_process_had_no_time_to_record_is_known_to_nobody(court, killed_after, found):
     """Seed 950034: the cloud refused the order with a 409, and the process was killed before it could write that."""
@@ -65,9 +109,9 @@ def test_what_strangers_do_to_theirs_is_their_affair(court):
     assert court.oracles == []
 
 
-def listed(court, times, cluster="Msc1", key="good"):
+def listed(court, times, cluster="Msc1", key="good", every=10.0):
     for _ in range(times):
-        court.passes(10)
+        court.passes(every)
         signed = (("authorization", f"ApiKey {KEYS[key]}"),)
         request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", cluster),) if cluster else (), signed)
         court.world.cloud.carry_out(court.operator, "GetServers", request, "")

@@ -105,6 +105,15 @@ def test_several_that_are_there_are_not_called_lost_at_once(court):
     assert court.oracles == ["lost"]
 
 
+def test_each_listing_is_judged_by_itself(court):
+    """Seed 975671: one of the three was in another cluster, so no listing lacked three at once."""
+    lost(court, "a", "b")
+    item = court.bought("c", "c-x")
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=order | {"state": "Lost", "cluster": "Hou1"})
+    assert court.oracles == []
+
+
 def test_what_is_gone_may_be_called_lost(court):
     for name in ("a", "b", "c"):
         item = court.bought(name, f"{name}-x")
