@@ -43,7 +43,7 @@ class Life:
     let_go_at: float = 0.0
     retained: bool = False  # and what it stood for was to stay
     forced: bool = False  # somebody else took the finalizer away, or the object vanished with a restored backup
-    tampered_at: float = -math.inf  # when somebody else last wrote its status: what was ordered before may be known to nobody
+    tampered_at: float = -math.inf  # when somebody else last wrote its record: what was ordered before may be known to nobody
     accepted_at: float = -math.inf  # when somebody last said that it is gone, if the key has not been changed since
     restored_at: float = -math.inf  # when somebody last put back an older record of what was done
     disturbed_at: float = 0.0  # when somebody else last changed it, or its thing in the cloud
@@ -190,7 +190,7 @@ class Books:
             self._note_intent(life, now)
         if "deletionTimestamp" in item["metadata"] or after is None:
             life.asked_to_go, life.went_at = True, min(life.went_at, now)
-        if user != OPERATOR and before is not None and after is not None and before.get("status") != after.get("status"):
+        if user != OPERATOR and before is not None and after is not None and _told(before) != _told(after):
             life.forgets(now)
         return life
 
@@ -243,6 +243,12 @@ def annotated(item: dict[str, Any], name: str) -> str | None:
     """One of our annotations of an object."""
     found: str | None = (item["metadata"].get("annotations") or {}).get(f"gpucloud.dev/{name}")
     return found
+
+
+def _told(item: dict[str, Any]) -> tuple[Any, ...]:
+    """What a status tells of its order and of whose that is, so that whoever edits it lets the operator forget."""
+    status = item.get("status") or {}
+    return tuple(status.get(name) for name in ("order", "tenancy", "adopted"))
 
 
 def _leaves(value: Any) -> Iterator[str]:

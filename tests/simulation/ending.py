@@ -163,9 +163,9 @@ def _unmet(of: Judge) -> Iterator[str]:
     for life in of.books.standing():
         yield from of.guarding.unmet(life)
         if life.deleting:
-            if not _stalled(life) and not _blocked(life):
+            if not _needs_a_person(of, life) and not _blocked(life):
                 yield f"{life.name} is being deleted still: {life.ready}"
-        elif not life.ready.startswith("True/") and not _stalled(life) and not _waits(of, life):
+        elif not life.ready.startswith("True/") and not _needs_a_person(of, life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
         elif of.lies(life):
             yield f"{life.name} says {life.ready}, and it is not so"
@@ -181,6 +181,11 @@ def _stalled(life: Life) -> bool:
     """Whether a person must act. A deadline that has passed calls one, too, while the work goes on: it must come to its end."""
     stalled = life.condition("Stalled")
     return stalled.get("status") == "True" and stalled.get("reason") != "ProgressDeadlineExceeded"
+
+
+def _needs_a_person(of: Judge, life: Life) -> bool:
+    """Whether it says that a person must act, and what it says is not refuted by what is so in the cloud."""
+    return _stalled(life) and not of.refutes(life, str(life.condition("Stalled").get("reason")))
 
 
 def _waits(of: Judge, life: Life) -> bool:

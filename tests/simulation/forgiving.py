@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vpcs import Vpc
-from simulation.cloud import CREATES, Order, name_of
+from simulation.cloud import CREATES, Order, name_of, place_of
 from simulation.process import EPOCH
 from simulation.witness import Witness
 
@@ -100,15 +100,12 @@ class Forgiving(Witness):
     def _doubts(self, kind: str, row: Any) -> Iterator[str]:
         if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
             yield "order unsent"
-        orders = [one for one in self._world.cloud.orders if (one.name, CREATES[one.operation]) == (name_of(row), kind)]
-        for order in orders:
+        for order in self._world.cloud.orders:
+            asked = order.name, CREATES[order.operation], (order.cluster.casefold(), order.vpc)
             life = self.books.lives.get(order.uid)
-            if (
-                life is not None
-                and life.chosen
-                and self._free_at(kind, order.at) <= self.time_of(row)
-                and order.answer != "refused"
-            ):
+            if asked != (name_of(row), kind, place_of(row)) or order.answer == "refused" or life is None or not life.chosen:
+                continue
+            if self._free_at(kind, order.at) <= self.time_of(row):
                 if life.tampered_at >= order.at:
                     yield "status lost"
                 if self._is_open(life, order, kind, row):
@@ -122,7 +119,7 @@ class Forgiving(Witness):
         Where ours came and went by then, until one listing had shown ours: one that shows late is not told from another's.
         """
         made, between = self.time_of(row), self._sightings.between
-        gone = self._gone(kind, name_of(row), made)
+        gone = self._gone(kind, row)
         if gone is not None:
             return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
         known = order.known or made
@@ -138,7 +135,7 @@ class Forgiving(Witness):
         it died, as it had no time to record it. That many vanished is a known limit (docs/reliability.md).
         """
         made, between = self.time_of(row), self._sightings.between
-        gone = self._gone(kind, name_of(row), made)
+        gone = self._gone(kind, row)
         if gone is None:
             return
         if between(row, gone.namespace, self._shown(gone.at), self._shown(made)) < 2:

@@ -178,6 +178,20 @@ class Verdicts(Forgiving):
         wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)
         return wanted is not None and not any(row.status == wanted for row in rows)
 
+    def refutes(self, life: Life, reason: str) -> bool:
+        """Whether the cloud shows that a person is called for nothing: what bears our mark is not lost, a free name is free.
+
+        Other reasons are believed.
+        """
+        rows = [(row, maker) for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind]]
+        if reason in {"VMLost", "SnapshotLost"}:
+            ours = (row for row, maker in rows if maker == life.uid and not getattr(row, "leaving", False))
+            return any(not self.is_unmarked(life, row) for row in ours)
+        if reason == "Conflict":
+            names = {life.spec.get("vmName"), life.spec.get("snapshotName"), life.spec.get("name")} | life.records()
+            return not any(name_of(row) in names for row, _ in rows)
+        return False
+
     def _is_taken_for(self, life: Life, row: Any) -> bool:
         """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
         spec = life.spec.get("vmName") or life.spec.get("snapshotName")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
 from simulation.books import TABLES, Books, Life
-from simulation.cloud import key_of, name_of
+from simulation.cloud import key_of, name_of, place_of
 from simulation.listings import Listings
 from simulation.sightings import Sightings
 
@@ -91,8 +91,8 @@ class Witness:
     def time_of(self, row: Any) -> float:
         return float(row.created) - self._world.cloud.epoch
 
-    def _gone(self, kind: str, name: str, before: float) -> _Gone | None:
-        """When the last of ours of that name had gone, if one had been there, and the namespace of its object."""
+    def _gone(self, kind: str, row: Any) -> _Gone | None:
+        """When the last of ours of its name and place had gone before a thing was made, and the namespace of its object."""
         cloud, lives = self._world.cloud, self.books.lives
         changes = getattr(cloud.world, TABLES[kind]).table.changes
         addressed: dict[int, float] = {}
@@ -103,10 +103,10 @@ class Witness:
             _Gone(change.at - cloud.epoch, lives[maker].namespace, addressed.get(getattr(change.before, "uid", 0), math.inf))
             for change in changes
             if change.after is None
-            and name_of(change.before) == name
+            and (name_of(change.before), place_of(change.before)) == (name_of(row), place_of(row))
             and (maker := cloud.makers.get((TABLES[kind], key_of(change.before)), "")) in lives
         ]
-        return max((end for end in ends if end.at <= before), default=None)
+        return max((end for end in ends if end.at <= self.time_of(row)), default=None)
 
     def many_vanished(self, kind: str, when: float) -> bool:
         """Whether so many of a kind of ours went within a minute of a time that a listing without them is not believed."""

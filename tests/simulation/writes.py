@@ -76,7 +76,7 @@ class Writes:
         # What became of an order may be recorded beside verdicts that stand: those say which generation they are of.
         verdicts = {name: value for name, value in status.items() if name != "order"}
         said = verdicts != {name: value for name, value in stood.items() if name != "order"}
-        twice = self._world.judge.has_just_gone_back(life) and self._writers.get(life.uid) in self._outlived
+        twice = self._world.judge.may_be_unnoticed(life) and self._writers.get(life.uid) in self._outlived
         if said and judged != generation and not twice:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
@@ -122,7 +122,7 @@ class Writes:
             uses = (
                 life.namespace == meta["namespace"] and {"gpucloudaccounts": account, "secrets": "key"}[plural] == meta["name"]
             )
-            rewritten = self._world.loop.time() - life.tampered_at < LONGEST_PASS or self._world.judge.has_just_gone_back(life)
+            rewritten = self._world.loop.time() - life.tampered_at < LONGEST_PASS or self._world.judge.may_be_unnoticed(life)
             recorded = (life.status.get("order") or {}).get("state") in MAY_EXIST and not rewritten
             if uses and account == "default" and recorded and life.has_finalizer and not life.keeps() and self._is_there(life):
                 self._world.judge.found("credential", f"{plural} {meta['name']!r} was let go, and {life.name} needs it")

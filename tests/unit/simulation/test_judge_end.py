@@ -203,3 +203,26 @@ def test_what_says_ready_and_is_gone_is_not_as_wanted(court):
     court.passes(60)
     court.world.cloud.notice()
     assert list(ending._unmet(court.judge)) == ["GpuVM team/a says True/Running, and it is not so"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "there", "refuted"),
+    [
+        ("VMLost", "a-x", True),
+        ("VMLost", "", False),
+        ("VMLost", "prod", False),
+        ("Conflict", "", True),
+        ("Conflict", "prod", False),
+        ("Rejected", "a-x", False),
+    ],
+)
+def test_a_person_is_not_called_for_what_is_not_so(court, reason, there, refuted):
+    """What bears a mark and is there is not lost; a name that nothing bears is in nobody's way."""
+    item = court.bought(thing="prod", vmName="prod") if there == "prod" else court.bought()
+    court.world.cloud.end_vm("" if there else "a-x", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    condition = {"message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": reason}
+    said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
+    court.writes(item, conditions=said)
+    assert list(ending._unmet(court.judge)) == ([f"GpuVM team/a is False/{reason}"] if refuted else [])

@@ -175,24 +175,32 @@ def test_a_chosen_name_that_no_listing_showed_before_another_tenants_key_came_ma
     assert bool(list(ending._leaks(court.world, court.judge))) == leaks
 
 
-def tampers(court, item):
-    court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {"state": "x"}}, MERGE)
+def tampers(court, item, field="order"):
+    court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {field: None}}, MERGE)
 
 
 @pytest.mark.parametrize(
-    ("tampered", "chosen", "found"), [("before", True, ["released"]), ("after", True, []), ("after", False, ["released"])]
+    ("tampered", "chosen", "found"),
+    [
+        ("before", True, ["released"]),
+        ("after", True, []),
+        ("after", False, ["released"]),
+        ("beside", True, ["released"]),
+    ],
 )
 def test_what_was_ordered_before_somebody_else_wrote_the_status_may_be_known_to_nobody(court, tampered, chosen, found):
     """What was ordered after that was recorded by the operator itself."""
     item = court.applied(**({"vmName": "prod"} if chosen else {}))
+    court.writes(item, state="x", order=None)
     if tampered == "before":
+        court.records(item, "older")
         tampers(court, item)
         court.passes(1)
     court.records(item, "prod")
     assert court.orders("prod") == 202
     court.passes(1)
-    if tampered == "after":
-        tampers(court, item)
+    if tampered in {"after", "beside"}:
+        tampers(court, item, "order" if tampered == "after" else "state")
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": []}})
     assert court.oracles == found

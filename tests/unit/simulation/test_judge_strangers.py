@@ -234,6 +234,7 @@ def test_what_became_of_an_order_nobody_knows_whose_status_somebody_wrote_after_
         court.passes(1)
 
     if wiped == "before":
+        court.records(item, "older")
         wipes()
     court.records(item, "prod")
     assert court.orders("prod") == 202
@@ -247,4 +248,16 @@ def test_what_became_of_an_order_nobody_knows_whose_status_somebody_wrote_after_
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.world.actors.owner.delete(item)
     court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("vpc", "found"), [("acme", []), ("acme-net", ["foreign"])])
+def test_an_open_order_in_one_vpc_says_nothing_of_another(court, vpc, found):
+    court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.answers("prod", 500)
+    court.world.cloud.make_vm("prod", vpc, "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.sends("DestroyServer", Id="prod", Namespace=vpc, Cluster="Msc1")
     assert court.oracles == found
