@@ -26,7 +26,7 @@ TAKEN_OVER_SECONDS = 120.0  # until another process acts in place of one that en
 LISTINGS = {"GpuVM": "GetServers", "GpuVpc": "GetVpcs", "GpuSnapshot": "GetSnapshots"}
 FORGIVEN = {
     # Of a thing of ours: why nobody could know that it is there.
-    "made late": "its order had no clear answer, and it was made, or shown by listings that lag, later than a grace after that",
+    "made late": "its order had no clear answer, and it was made, or shown as listings lag, later than that is waited for",
     "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
     "record lost": "its name bears no mark, and somebody else wrote the status that recorded it",
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
@@ -61,13 +61,17 @@ class Forgiving(Witness):
         if order is None:
             return ""
         reasons = {
-            "made late": order.answer != "accepted" and self._shown(self.time_of(row)) - order.at >= self._world.grace,
+            "made late": order.answer != "accepted" and self._shown(self.time_of(row)) - order.at >= self._waited(order),
             "name unheard": name_of(row) in self._world.cloud_names and order.answer == "unclear",
             "record lost": self.is_unmarked(life, row) and life.tampered_at >= order.at,
             "tenant unknown": self._is_anothers(life, row, order),
             "absence accepted": life.accepted_at >= order.at,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def _waited(self, order: Order) -> float:
+        """For how long an order is waited for: longer if it was, or may have been, accepted."""
+        return self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" or order.perhaps else 1)
 
     def is_unmarked(self, life: Life, row: Row) -> bool:
         """Whether its name tells nobody whose it is: it was chosen, or the cloud gave it."""
@@ -123,7 +127,7 @@ class Forgiving(Witness):
         if gone is not None:
             return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
         known = order.known or made
-        until = known + self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" else 1)
+        until = known + self._waited(order)
         for ended in (at for at in self._kills if known <= at <= until):  # who takes an unclear order over counts anew
             until = max(until, ended + TAKEN_OVER_SECONDS + self._world.grace * ACCEPTED_GRACES)
         return between(row, life.namespace, until, self._shown(made)) < 2

@@ -67,7 +67,7 @@ class Judge(Verdicts):
         self._sightings.forgotten(process.name, recorded)
         for order in self._world.cloud.orders:
             if order.sender == process.name and order.answer and order.known > recorded and not self._has_recorded(order):
-                order.answer = "unclear"
+                order.answer, order.perhaps = "unclear", True
         self.disturbed()
 
     def _has_recorded(self, order: Order) -> bool:
@@ -244,7 +244,7 @@ class Judge(Verdicts):
                 clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
-                order.known = now
+                order.known, order.perhaps = now, not process.alive or (response.status < 300 and not clear)
                 self.sometimes[f"order {order.answer}"] += 1
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")

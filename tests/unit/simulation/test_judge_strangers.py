@@ -264,3 +264,20 @@ def test_an_open_order_in_one_vpc_says_nothing_of_another(court, vpc, found):
     court.world.actors.owner.delete(item)
     court.sends("DestroyServer", Id="prod", Namespace=vpc, Cluster="Msc1")
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(("killed", "graces", "found"), [(True, 2, []), (True, 11, ["foreign"]), (False, 2, ["foreign"])])
+def test_an_order_whose_answer_was_lost_with_its_process_may_have_been_accepted(court, killed, graces, found):
+    """Seed 984977: the cloud accepted it and forgot; the next process waits for it as for what was accepted (docs/adr/0013)."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.passes(1)
+    court.answers("prod", 500)
+    if killed:
+        court.judge.died(court.operator)
+    court.passes(graces * court.world.grace)
+    listed(court, 2)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
