@@ -72,7 +72,7 @@ class FakeReconciler:
             return None
         return self.outcome or Event("Created", "Done.", verb, always=True)
 
-    def takes_time(self, _stored, _verb):
+    def has_delayed_effect(self, _stored, _verb):
         return self.slow
 
     def recording(self, uid, status):

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Durations:
+class LeaseDurations:
     """Seconds. ``lease`` > ``renew_deadline`` > ``retry_period``; the first difference is what skew and delay may cost."""
 
     lease: float = 15.0
@@ -53,7 +53,7 @@ class ElectionState:
     """State of one candidate. All times are mono seconds of its own clock."""
 
     me: str
-    durations: Durations
+    durations: LeaseDurations
     record: Record | None = None  # as last read; None: the Lease does not exist
     since: float | None = None  # when it was first read in this form; None: not read yet
     renewed: float | None = None  # start of our last successful write; None: we do not lead

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.reconcile import naming, pause
 from gpucloud.reconcile.facts import AccountFacts, Present
-from gpucloud.reconcile.tenancy import believed
+from gpucloud.reconcile.tenancy import check_tenant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,7 @@ class Owners:
             for kind, name in {(owner.kind, owner.name), *owner.refers}:
                 self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
 
-    def stand_for(self, marked: MarkedRecord) -> bool:
+    def own(self, marked: MarkedRecord) -> bool:
         """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
             if owner.place is None or (owner.place.name == marked.where.name and _same(owner.place.vpc, marked.where.vpc)):
@@ -163,13 +163,13 @@ class OrphanCounts:
 
 def orphans(records: Iterable[MarkedRecord], owners: Owners) -> tuple[MarkedRecord, ...]:
     """Return the resources without an owner."""
-    return tuple(marked for marked in records if not owners.stand_for(marked))
+    return tuple(marked for marked in records if not owners.own(marked))
 
 
 def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None:
     """Return how an object was abandoned; None unless the object should have destroyed its resource and could not."""
     meta, here = f.meta, f.identity
-    abandoned = meta.deleting and meta.has_finalizer and not f.memory.freed
+    abandoned = meta.deleting and meta.has_finalizer and not f.history.finalizer_released
     meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
@@ -212,7 +212,7 @@ def _speaks_of(abandonment: Abandonment, marked: MarkedRecord) -> bool:
 def _of_its_tenant(facts: OrphanFacts, abandonment: Abandonment) -> bool:
     """Check, as for every destroying call, that record and credential are of the recorded tenant."""
     seen: Present[Any] = Present(facts.marked.record, facts.seen[-1] if facts.seen else facts.began)
-    return isinstance(believed(seen, abandonment.tenancy, facts.account, facts.began), Present)
+    return isinstance(check_tenant(seen, abandonment.tenancy, facts.account, facts.began), Present)
 
 
 def _same(one: str, other: str) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """What an acceptance names, as far as it differs from what was asked for."""
 
     cloud_id: str | None = None
@@ -25,20 +25,20 @@ class Placed(NamedTuple):
         return {"cloud_id": self.cloud_id, "cloud_cluster": self.cluster, "cloud_vpc": self.vpc}
 
 
-def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
+def placement_from_answer(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placement:
     """What an acceptance names. A cluster in another spelling is the same cluster."""
     other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
-    return Placed(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
+    return Placement(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
 
 
-def named(wanted: Identity, made: Placed) -> Identity:
+def named(wanted: Identity, made: Placement) -> Identity:
     """What an acceptance says that it made."""
     return replace(
         wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
     )
 
 
-def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
+def cloud_placement(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
     """Where an acceptance or a listing says that it is, when that is not what was asked for; None otherwise.
 
     A VPC's record has an id that is no name, so of VPCs only the place counts.
@@ -52,7 +52,7 @@ def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] 
 
 def placed(wanted: Identity, order: Order | None) -> Identity:
     """Where to look for what was wanted: where the cloud says that it put it, if that is another place."""
-    place = odd_place(order)
+    place = cloud_placement(order)
     if order is None or place is None or order.state not in MAY_EXIST or order.name != wanted.name:
         return wanted
     own_id, cluster, vpc = place
@@ -67,7 +67,7 @@ def moved(order: Order | None, wanted: Identity) -> bool:
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
 
 
-def moved_words(noun: str, order: Order, wanted: Identity) -> str:
+def moved_message(noun: str, order: Order, wanted: Identity) -> str:
     """What to say when it is moved."""
     return (
         f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "

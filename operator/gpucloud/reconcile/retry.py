@@ -16,7 +16,7 @@ from gpucloud.reconcile.facts import CREATES
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt, Refusal, Verb
 
-PATIENCE = 5  # failures in a row of an unclear kind before a person must act
+FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
 CORRECT_OR_ASK_AGAIN = (
     "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again."
@@ -67,7 +67,7 @@ _POLICIES: dict[ErrorKind, Policy] = {
     ),
     ErrorKind.NOT_SENT: Policy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; it tries again by itself."),
 }
-_HOPELESS = Policy(
+_REPEATEDLY_FAILED = Policy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
@@ -84,8 +84,8 @@ def policy(attempt: Attempt) -> Policy:
     if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
         return replace(found, base=LONGEST_DELAY, advice="It tries again every 5 minutes.")
-    if found is _UNCLEAR and attempt.failures >= PATIENCE:
-        return _HOPELESS
+    if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
+        return _REPEATEDLY_FAILED
     return found
 
 

@@ -7,12 +7,12 @@ import pytest
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, record_of
 from gpucloud.engine.runtime.entropy import SystemEntropy
-from gpucloud.reconcile.lease import Durations, Record
+from gpucloud.reconcile.lease import LeaseDurations, Record
 from support.fakes import LoopClock
 from support.leases import MemoryLeases
 
 pytestmark = pytest.mark.looptime
-LASTS = Durations()  # 15, 10 and 2 seconds
+LASTS = LeaseDurations()  # 15, 10 and 2 seconds
 OURS = {"app.kubernetes.io/part-of": "gpucloud-operator"}
 FORBIDDEN = KubeError(403, "Forbidden", "may not update leases")
 

@@ -436,7 +436,7 @@ async def test_a_doubt_keeps_it(whole, how):
         await asyncio.sleep(500)
         it.show("train")
     if how == "freed by us":
-        reconciler._tracker.frees("u-train")
+        reconciler._tracker.mark_released("u-train")
     if how == "paused":
         it.kube.known["gpuvms"].discard("u-train")
         it.show("train", "DELETED", GOING | {"annotations": {"gpucloud.dev/paused": "true"}})

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, Verdict, decide
+from gpucloud.reconcile.lease import ElectionState, LeaseDurations, Record, Step, Verdict, decide
 
-LASTS = Durations()  # 15, 10 and 2 seconds
+LASTS = LeaseDurations()  # 15, 10 and 2 seconds
 NOW = 1000.0
 ANOTHER, MINE = Record("another", 15, "r1", "a1"), Record("me", 15, "r1", "a1")
 RENEWED = replace(ANOTHER, renewed_at="r2")

@@ -131,13 +131,13 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
     ("changes", "proof", "why"),
     [
         ({}, True, "it is there, was to go with its object, and we did not let that go"),
-        ({"found": NOTHING_THERE, "memory": ordered()}, True, "ordered, and not listed yet"),
-        ({"found": NOTHING_THERE, "memory": ordered(LOST)}, True, "perhaps ordered"),
-        ({"found": NOTHING_THERE, "memory": ordered(REFUSED)}, False, "never made"),
+        ({"found": NOTHING_THERE, "history": ordered()}, True, "ordered, and not listed yet"),
+        ({"found": NOTHING_THERE, "history": ordered(LOST)}, True, "perhaps ordered"),
+        ({"found": NOTHING_THERE, "history": ordered(REFUSED)}, False, "never made"),
         ({"found": NOTHING_THERE}, False, "not there, and not ordered by this process"),
         ({"meta": an_object(deleting=False)}, False, "nobody asked for its deletion"),
         ({"meta": an_object(deleting=True, has_finalizer=False)}, False, "it went in order"),
-        ({"memory": CallHistory(first_seen=0.0, freed=True)}, False, "we let it go"),
+        ({"history": CallHistory(first_seen=0.0, finalizer_released=True)}, False, "we let it go"),
         ({"spec": a_spec(deletion=Deletion(policy=DeletionPolicy.RETAIN))}, False, "its owner wants to keep the VM"),
         ({"meta": an_object(deleting=True, annotations={Annotation.PAUSED: "true"})}, False, "its owner held everything back"),
         ({"limits": Limits(observe_only=True)}, False, "nothing is destroyed in this mode"),
@@ -145,7 +145,7 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
         ({"identity": Identity("Msc1", "acme", external_name("train", UID, "other"))}, False, "a name with an earlier tag"),
         ({"found": present(duplicate_records=True)}, False, "two that cannot be told apart"),
         ({"owner": "'another'"}, False, "it is another object's"),
-        ({"owner": "'another'", "found": NOTHING_THERE, "memory": ordered()}, False, "another's, whatever was ordered"),
+        ({"owner": "'another'", "found": NOTHING_THERE, "history": ordered()}, False, "another's, whatever was ordered"),
     ],
 )
 def test_a_witness(changes, proof, why):

@@ -15,7 +15,7 @@ import structlog
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.meta import PART_OF
-from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, decide
+from gpucloud.reconcile.lease import ElectionState, LeaseDurations, Record, Step, decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,7 +84,7 @@ class LeaderElector(NoElection):
         leases: Leases,
         clock: Clock,
         where: LeaseIdentity,
-        lasts: Durations,
+        lasts: LeaseDurations,
         entropy: Entropy,
         tasks: Supervisor | None = None,
         *,
@@ -274,7 +274,7 @@ def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
         return NoElection(on_lead)
     where = LeaseIdentity(settings.lease_namespace, settings.lease_name, entropy.instance)
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
-    return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
+    return LeaderElector(leases, clock, where, LeaseDurations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
 
 
 def record_of(body: Mapping[str, Any]) -> Record:

@@ -96,7 +96,7 @@ class OrphanCollector:
 
     def on_tombstone(self, reconciler: CloudReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """The watch calls an object gone: bear witness if that was not our doing. Cheap: no I/O."""
-        if not self._deps.rules.collect or reconciler.kind not in scan.HOLDERS:
+        if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
             return
         facts = reconciler.last_facts(body)
         if facts is None:
@@ -225,7 +225,7 @@ class OrphanCollector:
         wanted = (
             abandonment is None
             or at.owners.want(marked, abandonment.namespace)
-            or scan.wanted_by_now(deps.objects, abandonment)
+            or scan.may_be_wanted_now(deps.objects, abandonment)
         )
         return OrphanFacts(
             now=deps.clock.mono(),
@@ -266,7 +266,7 @@ class OrphanCollector:
         log.warning("orphan destroyed" if not failure else "orphan not destroyed", note=note, account=at.label)
 
     def _unwanted(self, abandonment: Abandonment) -> Precondition:
-        return Precondition("no object wants the orphan", lambda: not scan.wanted_by_now(self._deps.objects, abandonment))
+        return Precondition("no object wants the orphan", lambda: not scan.may_be_wanted_now(self._deps.objects, abandonment))
 
     def _report_refusal(self, at: _AccountScan, counts: OrphanCounts, *, refused: bool) -> None:
         if not refused:

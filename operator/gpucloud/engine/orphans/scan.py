@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # By the name of the inventory that holds them: what bears our mark, and the kind of the object that it is made for.
 MARKED = {"vms": gpuvm.KIND, "snapshots": gpusnapshot.KIND}
-HOLDERS = {kind: holds for holds, kind in MARKED.items()}
+INVENTORIES = {kind: holds for holds, kind in MARKED.items()}
 PLURALS = {gpuvm.KIND: gpuvm.PLURAL, gpusnapshot.KIND: gpusnapshot.PLURAL}
 
 
@@ -54,7 +54,7 @@ class ScanResult:
 
 def place_of(marked: MarkedRecord) -> Place:
     """Which listing shows it."""
-    return Place(HOLDERS[marked.kind], marked.where.cluster)
+    return Place(INVENTORIES[marked.kind], marked.where.cluster)
 
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
@@ -131,7 +131,7 @@ def _unmade(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec,
     return not is_ready(stored.status.conditions)
 
 
-def wanted_by_now(objects: Listers, gone: Abandonment) -> bool:
+def may_be_wanted_now(objects: Listers, gone: Abandonment) -> bool:
     """Whether an object has come, since all were listed, that may be looking for what this one left behind."""
     store: Store[Any, Any] = objects.vms if gone.kind == gpuvm.KIND else objects.snapshots
     base = naming.base_name(gone.name, objects.tag)
