@@ -226,7 +226,7 @@ class Books:
 
     def recording(self, kind: str, name: str) -> list[Life]:
         """Objects of a kind whose status records this name."""
-        return [life for life in self.tracked() if life.kind == kind and life.mentions(name)]
+        return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
 
 
 def annotated(item: dict[str, Any], name: str) -> str | None:

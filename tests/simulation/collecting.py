@@ -94,7 +94,7 @@ class Collecting:
     def _destroys(self, process: Process, row: Any, life: Life | None) -> None:
         if life is None or life.now is not None or row.leaving:
             return
-        named = (one for one in self._world.judge.books.tracked() if one.chooses(name_of(row)))
+        named = (one for one in self._world.judge.books.standing() if one.chooses(name_of(row)))
         if any(one.deleting for one in named):
             return  # the call of an object that has chosen the same name; whether it may is another rule's affair
         now, gone = self._world.loop.time(), self._gone.get(life.uid, 0.0)
@@ -149,7 +149,7 @@ class Collecting:
             (one.kind, one.last["metadata"]["namespace"], one.last["metadata"]["name"])
             == (life.kind, meta["namespace"], meta["name"])
             and now - self._world.judge.appeared(one) > news + self._sleep()
-            for one in self._world.judge.books.tracked()
+            for one in self._world.judge.books.standing()
         )
 
     def _many(self, tenant: str, now: float) -> bool:

@@ -36,7 +36,7 @@ async def judge(world: World, of: Judge) -> None:
         return
     if watched:
         await _quiet(world, of)
-    for life in of.books.tracked():
+    for life in of.books.standing():
         of.weigh(life)
     if world.choices.draw("delete everything") < 0.5:
         await _delete_everything(world, of)
@@ -63,7 +63,7 @@ def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
     it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. And a snapshot that may
     go with its VM, whose destruction is asked for again after minutes when the cloud did not carry it out.
     """
-    resting = (life for life in of.books.tracked() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
+    resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
     return {life.uid: (life.ready, life.mutations) for life in resting if not of.goes_along(life)}
 
 
@@ -150,7 +150,7 @@ def _patience(world: World, of: Judge) -> float:
 
 def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
-    for life in of.books.tracked():
+    for life in of.books.standing():
         yield from of.guarding.unmet(life)
         if life.deleting:
             if not _stalled(life) and not _blocked(life):
@@ -182,21 +182,21 @@ def _waits(of: Judge, life: Life) -> bool:
         # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
         # ordered with the other tenant's key, to which no later key leads back; or before the good key had shown its tenant,
         # and then the other's did: whose the order is, and so which key is meant, a person must say, whom the account calls.
-        users = [one for one in of.books.tracked() if one.last["metadata"]["namespace"] == meta["namespace"]]
+        users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
         elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
         unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)
         calls = unproven and of.account_calls(meta["namespace"])
         return elsewhere or calls or of.secret_is_going(meta["namespace"])
     if reason != "DependencyNotReady":
         return False
-    vpcs = [one for one in of.books.tracked() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
+    vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]
     if life.spec.get("vpc") and any(_bars(one, meta["namespace"], life.spec["vpc"]) for one in vpcs):
         return True  # nothing is created in a VPC that is to go, and waits for what is in it, or that the cloud keeps
     for field, kind in REFERENCES:
         named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
         if named is None:
             continue
-        found = [one for one in of.books.tracked() if (one.kind, one.last["metadata"]["name"]) == (kind, named)]
+        found = [one for one in of.books.standing() if (one.kind, one.last["metadata"]["name"]) == (kind, named)]
         needed = [one for one in found if one.last["metadata"]["namespace"] == meta["namespace"]]
         if not needed or any(one.deleting or not one.ready.startswith("True/") for one in needed):
             return True

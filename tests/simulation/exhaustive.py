@@ -83,7 +83,7 @@ class SmallWorld(World):
         self.loop.drain()
         while self.free:
             self.loop.advance()
-            self.free = not any(life.ready == "True/Running" for life in self.judge.books.tracked())
+            self.free = not any(life.ready == "True/Running" for life in self.judge.books.standing())
 
     def options(self) -> tuple[str, ...]:
         """What may happen next. Of each stream and each kind of request the first comes first."""
@@ -92,7 +92,7 @@ class SmallWorld(World):
         found += lost if self.budgets["lose"] else []
         live = [row for table, row, _ in self.cloud.live() if table == "vms" and name_of(row) == NAME and not row.leaving]
         acts = {
-            "delete": bool(self.actors.owner.all("GpuVM")) and not any(life.deleting for life in self.judge.books.tracked()),
+            "delete": bool(self.actors.owner.all("GpuVM")) and not any(life.deleting for life in self.judge.books.standing()),
             "stranger destroys": bool(live),
             "stranger makes": not live,
             "crash": self.replicas[0].process.alive,

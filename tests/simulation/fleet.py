@@ -77,7 +77,7 @@ class Fleet(World):
             self.actors.owner.delete(item)
 
     def _standing(self, ready: frozenset[str] | set[str] = frozenset()) -> int:
-        return sum(not ready or life.ready in ready for life in self.judge.books.tracked())
+        return sum(not ready or life.ready in ready for life in self.judge.books.standing())
 
     def _vms(self) -> int:
         return sum(table == "vms" for table, _, _ in self.cloud.live())

@@ -143,7 +143,7 @@ class Guarding:
         makers = {maker for _, maker in self._vms()} | {one.uid for one in world.cloud.orders if not one.answer}
         return [
             one
-            for one in world.judge.books.tracked()
+            for one in world.judge.books.standing()
             if one.kind == "GpuVM" and one.uid in makers and one is not besides and not one.tampered
         ]
 
@@ -165,7 +165,7 @@ class Guarding:
 
     def _has_room(self, life: Life) -> bool:
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
-        others = [one for one in self._world.judge.books.tracked() if one.kind == "GpuVM" and one is not life]
+        others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]
         counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there

@@ -170,7 +170,7 @@ class Judge(Verdicts):
             self.guarding.destroys(process, name)
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation not in CREATES:
-            for life in self.books.tracked():
+            for life in self.books.standing():
                 life.mutations += life.mentions(name)
             return
         kind = CREATES[operation]

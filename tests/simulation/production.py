@@ -278,11 +278,11 @@ IN_PRODUCTION: dict[str, Told] = {
         (
             (
                 (
-                    '            log.warning("no look for orphans: the objects cannot be listed", error=str(error))\n'
+                    '            log.warning("orphan scan skipped: the objects cannot be listed", error=str(error))\n'
                     "            return\n"
                 ),
                 (
-                    '            log.warning("no look for orphans: the objects cannot be listed", error=str(error))\n'
+                    '            log.warning("orphan scan skipped: the objects cannot be listed", error=str(error))\n'
                     "            uids = {kind: set() for kind in scan.PLURALS}\n"
                 ),
             ),

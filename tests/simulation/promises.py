@@ -239,7 +239,7 @@ class Promises:
         unseen = world.loop.time() - max(last_good, looking, world.judge.last_disturbance)
         if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
             return
-        for life in books.tracked():
+        for life in books.standing():
             paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
             excused = paused or world.judge.may_be_unnoticed(life)
             if life.kind == kind and not excused and not life.deleting and life.ready.startswith("True/"):

@@ -113,7 +113,7 @@ class Rates:
             causes = self._causes + sum(world.weather.met.values())
             passes = passes_of(engine.metrics.registry)
             lives = self._world.judge.books.lives
-            objects = sum(1 for _ in self._world.judge.books.tracked()) + len(self._world.actors.forms)
+            objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
             self._samples[process.name] = _Sample(now, passes, causes, len(lives), objects)
             if before is not None:
                 came = before.objects + len(lives) - before.lives

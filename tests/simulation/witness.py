@@ -217,7 +217,7 @@ class Witness:
         found = self._world.actors.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
         if found is None or "deletionTimestamp" not in found["metadata"]:
             return False
-        users = [life for life in self.books.tracked() if life.last["metadata"]["namespace"] == namespace]
+        users = [life for life in self.books.standing() if life.last["metadata"]["namespace"] == namespace]
         owners = {maker for _, _, maker in self._world.cloud.live()}
         # One that is lost may be there still, as listings may be wrong; one that was accepted, or not answered, may yet come.
         states = {life.uid: (life.status.get("order") or {}).get("state") for life in users}

@@ -114,7 +114,7 @@ class Writes:
         if before is None or not _frees(before, after):
             return
         meta = before["metadata"]
-        for life in self._world.judge.books.tracked():
+        for life in self._world.judge.books.standing():
             account = (life.spec.get("accountRef") or {}).get("name", "default")
             uses = (
                 life.namespace == meta["namespace"] and {"gpucloudaccounts": account, "secrets": "key"}[plural] == meta["name"]

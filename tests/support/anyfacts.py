@@ -178,7 +178,7 @@ def settled(f, known, ids=frozenset()):
     request = None if f.meta.deleting else f.asked.reconcile_request
     tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
-    if placement.moved(tracked.order, wanted) and placement.cloud_placement(tracked.order) is None:
+    if placement.is_moved(tracked.order, wanted) and placement.cloud_placement(tracked.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
     return replace(f, tracked=orders.observed(tracked, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 

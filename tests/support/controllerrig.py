@@ -75,7 +75,7 @@ class FakeReconciler:
     def has_delayed_effect(self, _stored, _verb):
         return self.slow
 
-    def recording(self, uid, status):
+    def before_recording(self, uid, status):
         self.recorded.append((uid, status.order.name))
 
     def requeue_after(self, _uid, plan):

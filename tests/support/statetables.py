@@ -25,7 +25,7 @@ class Row:
     why: str
     wanted: str
     kstatus: str = "Failed"
-    tracked: str = "Stalled"
+    standing: str = "Stalled"
     met: bool = False
     says: str = ""
     spec: dict[str, Any] = field(default_factory=dict)

@@ -324,7 +324,7 @@ def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_fr
     ],
 )
 def test_it_is_looked_for_where_the_cloud_says(order, where):
-    assert placement.placed(HERE, order) == where
+    assert placement.actual_identity(HERE, order) == where
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_it_is_looked_for_where_the_cloud_says(order, where):
     ],
 )
 def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
-    assert placement.moved(order, HERE) is moved
+    assert placement.is_moved(order, HERE) is moved
 
 
 @pytest.mark.parametrize(

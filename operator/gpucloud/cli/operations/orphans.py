@@ -1,4 +1,4 @@
-"""One look for orphans without a running operator: every account that can be used, the cloud, then the objects."""
+"""Orphan report without a running operator: scans every usable account, first the cloud, then the objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One orphan, through whose account it was seen, and what it costs an hour, if that is known."""
+    """One orphan, the account that shows it, and its price in dollars per hour; None if unknown."""
 
     account: str
     marked: MarkedRecord
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found, in which accounts everything could be looked at, and what could not, with the reason."""
+    """The orphans, the accounts that were scanned completely, and the failures of the others."""
 
     tag: str
     orphans: tuple[Found, ...]
@@ -62,7 +62,7 @@ class _Inspector:
         self._failures: list[tuple[str, str]] = []
 
     async def report(self) -> Report:
-        """Cloud before objects, as ``survey`` wants it."""
+        """Scan the cloud before the objects, as ``orphans.scan`` requires."""
         tag = self._settings.install_tag or installation_tag(await self.kube.cluster_uid())
         await self._open_sessions()
         sessions = sorted(self.sessions, key=_label)
@@ -140,7 +140,7 @@ class _Inspector:
 
 
 async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:
-    """Look once.
+    """Scan once, and return the report.
 
     Raises:
         KubeError: the apiserver did not answer, or does not let us list.

@@ -1,4 +1,4 @@
-"""Before the operator is uninstalled: which objects live, and how they are let go of while it still runs.
+"""Preparation of an uninstall: reports the objects that exist, and deletes them while the operator still runs.
 
 Nothing here touches the cloud or a finalizer: objects are deleted as people delete them, and the running operator does
 the rest, with all its proofs. The operator itself never deletes an object, so its own client knows no such call.
@@ -28,7 +28,7 @@ STAYING = "What these stand for stays in the cloud, running and billed, by their
 
 
 class Policy(StrEnum):
-    """What becomes of objects that live."""
+    """What to do with existing objects."""
 
     REFUSE = "Refuse"
     DRAIN = "Drain"
@@ -37,7 +37,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """An object that lives, and how it is by its own words."""
+    """An existing object, with reason and message of its Ready condition."""
 
     kind: str
     namespace: str

@@ -68,7 +68,7 @@ R = TypeVar("R", bound=Tenanted)
 
 
 class SessionListener(Protocol):
-    """Is told what a session's listings and answers show."""
+    """Receives what a session's listings and answers show."""
 
     def wake(self, uid: str) -> None:
         """The record of an object changed."""
@@ -87,7 +87,7 @@ class SessionListener(Protocol):
 
 
 class NoListener:
-    """Is told everything, and does nothing: for commands that look once."""
+    """Ignores everything: for commands that list once."""
 
     def wake(self, uid: str) -> None:
         """Do nothing."""

@@ -228,7 +228,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         if verb in CREATES:
             self._tracker.set_credential(facts.meta.uid, session.learned)
-        named = placement.named(facts.identity, placed)
+        named = placement.identity_from_answer(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placement()  # the record existed before this call, so the call did not create it
         attempt = self._remember(facts, verb, refusal, placed)
@@ -368,7 +368,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self.desired_identity(stored, spec), tracked.order
-        if wanted is not None and order is not None and placement.moved(order, wanted):
+        if wanted is not None and order is not None and placement.is_moved(order, wanted):
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(self.subject.noun, order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)

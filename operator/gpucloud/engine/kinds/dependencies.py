@@ -205,7 +205,7 @@ class Listers:
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
             identity, order = self.snapshot_identity(snapshot, spec), snapshot.order
-            if identity is not None and orders.may_exist(order) and not placement.moved(order, identity):
+            if identity is not None and orders.may_exist(order) and not placement.is_moved(order, identity):
                 yield identity.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
