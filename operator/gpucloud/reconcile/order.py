@@ -1,4 +1,4 @@
-"""The state machine of an order: what became of the one thing that is created in the cloud for an object.
+"""The state machine of an order: the creation of the one cloud resource of an object, and what became of it.
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
 change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
@@ -244,13 +244,13 @@ def _replaced(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now
 
 
 def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder | None:
-    """The same of a chosen name, which somebody else may have taken."""
+    """As ``_replaced``, for a chosen name, which another owner may have taken."""
     order, state = tracked.order, tracked.state
     if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(tracked, found):
         if proofs.same is None and found.doubtful and order.missing_since is None:
             return tracked  # it may never have been away; as soon as the record shows more, that tells
         return _verified(tracked, found) if proofs.same else _moved(tracked, OrderEvent.REPLACED, now)
-    # What was told to go may be gone, and the name somebody else's; so may what nobody has watched.
+    # A resource whose destruction was requested, or that was not watched, may be gone, and its name another owner's.
     told = state is OrderState.DESTROYING and proofs.same is False
     unlike = state is OrderState.SEEN and proofs.other and _unwatched(tracked, found)
     return _moved(tracked, OrderEvent.REPLACED, now) if told or unlike else None

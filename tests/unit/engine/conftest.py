@@ -161,7 +161,7 @@ class FakeSession:
     def learn_clusters(self):
         self.learned.clusters = ("Hou1", "Msc1")
 
-    def prove(self):
+    def learn_tenant(self):
         self.proofs += 1
         self.proving = self.proves and not self.learned.tenants
 

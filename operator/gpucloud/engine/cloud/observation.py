@@ -39,7 +39,7 @@ def observe(
         session.learn_clusters()  # the message lists the known clusters
     believable = check_tenant(found, tenancy, account.facts, account.since)
     if isinstance(believable, Unknown) and believable.cause is UnknownReason.TENANT:
-        session.prove()
+        session.learn_tenant()
         if session.proving:
             return Unknown(now.mono, UnknownReason.UNREACHABLE, "it is being found out whose the credential is")
         way_out = command(name, meta.namespace, meta.name)

@@ -263,9 +263,9 @@ class GpuCloudAccountReconciler:
     def _start_session(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
         status = stored.status
         if secret is not None and status.tenant is not None and secret.version == status.proven_secret:
-            session.believe(status.tenant)
+            session.assume_tenant(status.tenant)
         session.check()
-        session.prove()
+        session.learn_tenant()
 
     def _put(
         self, stored: GpuCloudAccount, session: AccountSession | None, trouble: str, blocker: Dependency | None = None

@@ -1,4 +1,4 @@
-"""Tracks in history the order and the call history of each object. Both may be ahead of the status; a restart loses them."""
+"""Tracks the order and the call history of each object. Both may be ahead of the status; a restart loses them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OrderTracker:
         self._clock = clock
         self._entries = entries
 
-    def begin(self, uid: str) -> CallHistory:
+    def history(self, uid: str) -> CallHistory:
         """Begin the object's call history unless it has begun, and return it."""
         return self._history(self._entry(uid))
 
@@ -63,7 +63,7 @@ class OrderTracker:
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 
-    def learned(self, uid: str, tracked: TrackedOrder) -> None:
+    def update(self, uid: str, tracked: TrackedOrder) -> None:
         """Store the order after an observation changed it."""
         known = self._entry(uid)
         known.tracked = tracked
@@ -75,7 +75,7 @@ class OrderTracker:
         known = self._entry(uid)
         known.history = replace(self._history(known), seen_new=True)
 
-    def records(self, uid: str, order: Order) -> None:
+    def record_order(self, uid: str, order: Order) -> None:
         """Note the record of a new order before it is written to status: only a process that wrote it may act on it."""
         known = self._entry(uid)
         if known.tracked is not None:
@@ -84,7 +84,7 @@ class OrderTracker:
             known.tracked = orders.record(known.tracked, order, self._clock.mono())
             known.record_ids |= {order.id}
 
-    def called(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
+    def record_call(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
         """Record the outcome of a call, and return the attempt."""
         known = self._entry(uid)
         history = self._history(known)
@@ -94,7 +94,7 @@ class OrderTracker:
         known.history = replace(history, attempts={**history.attempts, verb: attempt})
         return attempt
 
-    def ordered(
+    def record_answer(
         self, uid: str, refusal: Refusal | None, placed: Placement, *, chosen_name: bool, final_for: int | None = None
     ) -> None:
         """Apply the answer to the creating call to the order."""
@@ -103,7 +103,7 @@ class OrderTracker:
             now = self._clock.mono()
             known.tracked = orders.answered(known.tracked, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
-    def destroying(self, uid: str, *, answered: bool) -> None:
+    def record_destroying(self, uid: str, *, answered: bool) -> None:
         """Apply the sent destroying call to the order; ``answered``: the cloud accepted it."""
         known = self._entry(uid)
         if known.tracked is not None:
@@ -119,7 +119,7 @@ class OrderTracker:
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 
-    def saw_tenant(self, uid: str, tenancy: str | None) -> None:
+    def record_tenant(self, uid: str, tenancy: str | None) -> None:
         """Note the tenant that the listed record of the object's resource names."""
         self._entry(uid).tenancy = tenancy or self._entry(uid).tenancy
 
@@ -132,7 +132,7 @@ class OrderTracker:
         known = self._entry(uid)
         known.history = replace(self._history(known), finalizer_released=True)
 
-    def settled(self, uid: str) -> None:
+    def reset_power_calls(self, uid: str) -> None:
         """Forget the power calls: the wanted power state is reached, so their failures do not delay the next call."""
         known = self._entry(uid)
         history = self._history(known)

@@ -169,9 +169,9 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
         return prepare() or _send(f, deleting(f))
     if failed.in_backoff(f, attempt):
         return plan_status(f, refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
-    patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
-    if found.as_of < attempt.at + patience:
-        return plan_status(f, deleting(f), refresh_after=attempt.at + patience)
+    grace = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
+    if found.as_of < attempt.at + grace:
+        return plan_status(f, deleting(f), refresh_after=attempt.at + grace)
     said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
     return prepare() or _send(f, said)
 
