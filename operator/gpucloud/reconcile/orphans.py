@@ -105,7 +105,7 @@ class Abandonment:
     at: float  # mono seconds
 
 
-class Hold(StrEnum):
+class KeepReason(StrEnum):
     """Why an orphan is not collected."""
 
     OFF = "collection is off"
@@ -177,22 +177,22 @@ def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None
     return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, f.tenancy, f.now.mono)
 
 
-def hold(facts: OrphanFacts) -> Hold | None:
+def keep_reason(facts: OrphanFacts) -> KeepReason | None:
     """Return why this orphan is not collected; None if it may be."""
     if not facts.rules.collect:
-        return Hold.OFF
+        return KeepReason.OFF
     if facts.abandonment is None or not _speaks_of(facts.abandonment, facts.marked):
-        return Hold.UNWITNESSED
+        return KeepReason.UNWITNESSED
     reasons = (
-        (Hold.UNCLEAR, not facts.clear),
-        (Hold.STALE, facts.now - facts.listed > FRESH_SECONDS or not facts.seen or facts.listed < facts.seen[-1]),
-        (Hold.UNPLACED, not facts.marked.where.vpc or facts.marked.duplicate_records),
-        (Hold.TENANT, not _of_its_tenant(facts, facts.abandonment)),
-        (Hold.WANTED, facts.wanted),
-        (Hold.YOUNG, facts.now - facts.abandonment.at < facts.rules.age),
-        (Hold.SEEN_ONCE, len(set(facts.seen)) < 2 or sorted(facts.seen)[-2] <= facts.abandonment.at),
-        (Hold.SENT, facts.sent is not None and facts.now - facts.sent < RESEND_SECONDS),
-        (Hold.MANY, OrphanCounts(facts.orphans, facts.ours).many),
+        (KeepReason.UNCLEAR, not facts.clear),
+        (KeepReason.STALE, facts.now - facts.listed > FRESH_SECONDS or not facts.seen or facts.listed < facts.seen[-1]),
+        (KeepReason.UNPLACED, not facts.marked.where.vpc or facts.marked.duplicate_records),
+        (KeepReason.TENANT, not _of_its_tenant(facts, facts.abandonment)),
+        (KeepReason.WANTED, facts.wanted),
+        (KeepReason.YOUNG, facts.now - facts.abandonment.at < facts.rules.age),
+        (KeepReason.SEEN_ONCE, len(set(facts.seen)) < 2 or sorted(facts.seen)[-2] <= facts.abandonment.at),
+        (KeepReason.SENT, facts.sent is not None and facts.now - facts.sent < RESEND_SECONDS),
+        (KeepReason.MANY, OrphanCounts(facts.orphans, facts.ours).many),
     )
     return next((reason for reason, holds in reasons if holds), None)
 

@@ -152,7 +152,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if self.awaits_finalizer(stored):
             for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
                 inventory.expect_change(key.uid, pending=True)
-                inventory.list_after(key.uid, self._tracker.begin(key.uid).first_seen)
+                inventory.list_after(key.uid, self._tracker.history(key.uid).first_seen)
         self._wake_dependents(key)
 
     def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
@@ -164,7 +164,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
         Before that listing nothing can be decided, and a reconcile would only ask for it.
         """
-        uid, history = stored.meta.uid, self._tracker.begin(stored.meta.uid)
+        uid, history = stored.meta.uid, self._tracker.history(stored.meta.uid)
         new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
         return new and self._watches.defers_to_listing(uid, history.first_seen)
 
@@ -257,12 +257,12 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placement) -> Attempt:
         """Record the outcome of a call, and its effect on the order; return the attempt."""
         uid = facts.meta.uid
-        attempt = self._tracker.called(uid, verb, facts.asked, refusal)
+        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
-            self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
+            self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
-            self._tracker.destroying(uid, answered=refusal is None)
+            self._tracker.record_destroying(uid, answered=refusal is None)
             for inventory in self._watches.inventories(uid) if refusal is None and verb in self.delayed_verbs else ():
                 inventory.expect_end(uid)
         return attempt
@@ -270,7 +270,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def before_recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
         if status.order is not None:
-            self._tracker.records(uid, status.order)
+            self._tracker.record_order(uid, status.order)
 
     def has_delayed_effect(self, stored: CachedObject[P, S], verb: Verb) -> bool:
         """Whether a call that the cloud has just accepted leaves nothing to be done, nor recorded, before its effect shows."""
@@ -290,7 +290,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and is_ready(plan.status.conditions):
-            self._tracker.settled(uid)
+            self._tracker.reset_power_calls(uid)
         if plan.release is not None:
             self._tracker.mark_released(uid)
         now = self._deps.clock.mono()
@@ -331,16 +331,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
         tracked = self._tracker.merged(meta.uid, stored.order)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
-        self._tracker.learned(meta.uid, tracked)
+        self._tracker.update(meta.uid, tracked)
         nonce = self._deps.entropy.token_hex(8)
         found = self._observe(stored, spec, account, here, tracked)
-        history = self._tracker.begin(meta.uid)
+        history = self._tracker.history(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             tracked = orders.observed(tracked, found, proofs, now, history.first_seen)
-            self._tracker.learned(meta.uid, tracked)
+            self._tracker.update(meta.uid, tracked)
             if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
-                self._tracker.saw_tenant(meta.uid, tenant_of(found.record))
+                self._tracker.record_tenant(meta.uid, tenant_of(found.record))
         return {
             "now": now,
             "meta": meta,

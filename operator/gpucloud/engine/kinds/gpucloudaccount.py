@@ -146,7 +146,7 @@ class GpuCloudAccountReconciler:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
-        self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
+        self._tracker.record_call(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
             log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
@@ -300,7 +300,7 @@ class GpuCloudAccountReconciler:
             meta=stored.meta,
             spec=spec,
             status=stored.status,
-            history=self._tracker.begin(stored.meta.uid),
+            history=self._tracker.history(stored.meta.uid),
             endpoint=self._endpoint(spec),
             endpoints=tuple(deps.endpoints),
             secret=secret,

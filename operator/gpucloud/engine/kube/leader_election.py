@@ -15,7 +15,7 @@ import structlog
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.meta import PART_OF
-from gpucloud.reconcile.lease import ElectionState, LeaseDurations, Record, Step, decide
+from gpucloud.reconcile.lease import ElectionState, LeaseDurations, LeaseRecord, Step, decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -220,7 +220,7 @@ class LeaderElector(NoElection):
     def _document(self, holder: str) -> dict[str, Any]:
         """Return the Lease to write, with the metadata that others have set."""
         now = f"{self._clock.instant():%Y-%m-%dT%H:%M:%S.%fZ}"
-        known = self._state.record or Record()
+        known = self._state.record or LeaseRecord()
         renewal = known.holder == holder
         spec = {
             "holderIdentity": holder,
@@ -277,10 +277,10 @@ def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
     return LeaderElector(leases, clock, where, LeaseDurations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
 
 
-def record_of(body: Mapping[str, Any]) -> Record:
+def record_of(body: Mapping[str, Any]) -> LeaseRecord:
     """Parse a Lease. Every field may be missing, since anybody with the right may edit it."""
     spec = body.get("spec") or {}
-    return Record(
+    return LeaseRecord(
         holder=str(spec.get("holderIdentity") or ""),
         duration=float(spec.get("leaseDurationSeconds") or 0),
         renewed_at=str(spec.get("renewTime") or ""),

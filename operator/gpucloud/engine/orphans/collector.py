@@ -25,7 +25,7 @@ from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import orphans as rules
 from gpucloud.reconcile.facts import AccountFacts, Verb
-from gpucloud.reconcile.orphans import Abandonment, Hold, MarkedRecord, OrphanCounts, OrphanFacts
+from gpucloud.reconcile.orphans import Abandonment, KeepReason, MarkedRecord, OrphanCounts, OrphanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -211,8 +211,8 @@ class OrphanCollector:
     async def _collect(self, at: _AccountScan, found: list[MarkedRecord], counts: OrphanCounts, *, clear: bool) -> None:
         """Destroy at most one orphan. There is no await between the decision and the call."""
         candidates = [self._facts_of(at, marked, counts, clear=clear) for marked in found]
-        held = [(facts, rules.hold(facts)) for facts in candidates]
-        abandoned = [facts for facts, why in held if why is not Hold.UNWITNESSED]
+        held = [(facts, rules.keep_reason(facts)) for facts in candidates]
+        abandoned = [facts for facts, why in held if why is not KeepReason.UNWITNESSED]
         self._report_refusal(at, counts, refused=bool(abandoned) and counts.many)
         for facts, why in held:
             if why is None and facts.abandonment is not None:
