@@ -90,7 +90,7 @@ class _Inspector:
             still = tuple(marked for marked in second.records if marked.key in suspects)
             unlisted |= dict(second.unlisted)
         for place, why in sorted(unlisted.items()):
-            where = "the clusters" if place is scan.CLUSTERS else f"{place.holds} in cluster {place.cluster!r}"
+            where = "the clusters" if place is scan.CLUSTERS else f"{place.inventory} in cluster {place.cluster!r}"
             self._failures.append((label, f"{where} cannot be listed: {why}"))
         return tuple(Found(label, marked, price_of(session, marked)) for marked in still)
 
