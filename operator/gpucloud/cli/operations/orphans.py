@@ -95,7 +95,7 @@ class _Inspector:
         return tuple(Found(label, marked, price_of(session, marked)) for marked in still)
 
     async def _open_sessions(self) -> None:
-        """The operator's own credential, if it is given, and that of every GpuCloudAccount."""
+        """Open a session with the operator's own credential, if it is given, and with that of every GpuCloudAccount."""
         own = credential(self._settings.credentials)
         if own is not None:
             self.sessions.open(self._settings.own_endpoint, own, OWN_ACCOUNT)
@@ -106,7 +106,7 @@ class _Inspector:
                 self._failures.append((label, trouble))
 
     async def _open(self, label: str, body: dict[str, Any]) -> str:
-        """Open one account's session; answers why it cannot be."""
+        """Open one account's session; return why that is impossible, else an empty text."""
         try:
             spec = gpucloudaccount.GpuCloudAccountSpec.model_validate(body.get("spec") or {})
         except ValidationError:
