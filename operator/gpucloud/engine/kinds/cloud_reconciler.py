@@ -67,9 +67,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     plural: ClassVar[str]
     inventory_name: ClassVar[str]  # of the session's inventory that lists the kind's resources
     subject: ClassVar[Subject]
-    success_events: ClassVar[
-        Mapping[Verb, tuple[Reason, str]]
-    ]  # reason and note of a successful call's Event; {name}: the resource
+    success_events: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note after a success; {name}: the resource
     failed: ClassVar[Mapping[Verb, Reason]]
     delayed_verbs: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
 
