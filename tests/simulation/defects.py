@@ -25,11 +25,11 @@ MET: dict[str, tuple[Change, ...]] = {
             "for here in self.missed if here",
             "for here in self.missed if self.missed[here] > 1 and here",
         ),
-        ("standing.sighted is None or standing.sighted < found.shown_since", "standing.sighted is None"),
+        ("tracked.sighted is None or tracked.sighted < found.shown_since", "tracked.sighted is None"),
     ),
     "what came back is taken for the same": (
         (
-            "    return None if proofs.marked or proofs.unique_id else _made_anew(standing, found, proofs, now)\n",
+            "    return None if proofs.marked or proofs.unique_id else _made_anew(tracked, found, proofs, now)\n",
             "    return None\n",
         ),
     ),
@@ -42,7 +42,7 @@ MET: dict[str, tuple[Change, ...]] = {
     "the words 'not found' make a 5xx a certain refusal": (
         ("    if safe:\n", "    if safe or kind is ErrorKind.NOT_FOUND:\n"),
     ),
-    "what the acceptance names is not read": (("    return Placed(*(text and", "    return Placed(*(None and"),),
+    "what the acceptance names is not read": (("    return Placement(*(text and", "    return Placement(*(None and"),),
     "an accepted order is repeated without end": (
         ("    if f.order.reorders < MOST_REORDERS and", "    if f.order.reorders >= 0 or"),
     ),
@@ -52,8 +52,8 @@ MET: dict[str, tuple[Change, ...]] = {
     ),
     "a restart shortens the waits": (
         (
-            "    if standing.state is OrderState.ACCEPTED or standing.unresolved:",
-            "    if not standing.own:\n        return first_seen\n    if standing.state is OrderState.ACCEPTED:",
+            "    if tracked.state is OrderState.ACCEPTED or tracked.unresolved:",
+            "    if not tracked.own:\n        return first_seen\n    if tracked.state is OrderState.ACCEPTED:",
         ),
     ),
     "gone after one listing": (("        return confirmed is not None and confirmed >= from_\n", "        return True\n"),),
@@ -111,12 +111,12 @@ MET: dict[str, tuple[Change, ...]] = {
         ),
     ),
     "something is bought with a Secret that is being deleted": (
-        ("        return not account.leaving and account.bar is None\n", "        return True\n"),
-        ("    if account.bar is not None:\n        yield account.bar\n", ""),
+        ("        return not account.deleting and account.blocker is None\n", "        return True\n"),
+        ("    if account.blocker is not None:\n        yield account.blocker\n", ""),
     ),
     "a Secret is held for objects that have bought nothing": (
-        ("not f.holders and not f.shared)", "not f.users and not f.shared)"),
-        ("f.secret.deleting and not f.holders and", "f.secret.deleting and not f.users and"),
+        ("not f.users_with_resources and not f.shared)", "not f.users and not f.shared)"),
+        ("f.secret.deleting and not f.users_with_resources and", "f.secret.deleting and not f.users and"),
     ),
 }
 
@@ -136,14 +136,14 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
         ("is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None", "is not None"),
     ),
     "what bears the name is destroyed without proof": (
-        ("        return made and (not self.foreign_id or self.standing.own)", "        return True"),
+        ("        return made and (not self.unproven_place or self.tracked.own)", "        return True"),
     ),
     "the finalizer goes with the answer to the destroying call": (
         (
-            "    if failed.holds(f, attempt):\n        return plan_status(f, refused",
+            "    if failed.in_backoff(f, attempt):\n        return plan_status(f, refused",
             (
                 '    if attempt.refusal is None:\n        return release_finalizer(f, Reason.GONE, "It was destroyed.")\n'
-                "    if failed.holds(f, attempt):\n        return plan_status(f, refused"
+                "    if failed.in_backoff(f, attempt):\n        return plan_status(f, refused"
             ),
         ),
     ),
@@ -160,8 +160,8 @@ HOSTILE: dict[str, tuple[Change, ...]] = {
     "a stale listing proves that a name is free": (
         ("        return self.now.mono - FRESH_INTERVALS", "        return -1e9 + self.now.mono - FRESH_INTERVALS"),
         (
-            "    return orders.missing_from(f.standing, f.limits.grace, f.memory.first_seen)",
-            "    return f.memory.first_seen - 1e9",
+            "    return orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)",
+            "    return f.history.first_seen - 1e9",
         ),
     ),
     "an order without a clear answer is sent again at once": (

@@ -80,7 +80,7 @@ IN_PRODUCTION: dict[str, Told] = {
     "05-lagging-listing-believed": Told(
         ("kubernetes-sigs/cluster-api-provider-aws#6131: a deferred patch and a listing that lags make two VMs."),
         "An order that the cloud accepted and does not list yet is sent again.",
-        (("max(first_seen, standing.since + ACCEPTED_GRACES * grace)", "first_seen"),),
+        (("max(first_seen, tracked.since + ACCEPTED_GRACES * grace)", "first_seen"),),
     ),
     "06-deleted-before-the-id-is-known": Told(
         ("kubernetes-sigs/cluster-api-provider-cloudstack#190, #191: deleted before its id was known, the VM stayed."),
@@ -89,7 +89,7 @@ IN_PRODUCTION: dict[str, Told] = {
             (
                 (
                     "    if not is_free(f):\n"
-                    "        return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))\n"
+                    "        return plan_status(f, deleting(f), refresh_after=max(free_from(f), f.now.mono))\n"
                 ),
                 "",
             ),
@@ -150,7 +150,7 @@ IN_PRODUCTION: dict[str, Told] = {
             "one that erred counts as failed, and is sent again."
         ),
         ("An order whose answer was lost is sent again at once, before any listing could show what became of it."),
-        (("max(first_seen, standing.since + grace)", "first_seen"),),
+        (("max(first_seen, tracked.since + grace)", "first_seen"),),
     ),
     "13-client-repeats-what-changes": Told(
         ("crossplane/upjet#681, crossplane-contrib/provider-upjet-aws#1482: what was created is forgotten and created again."),
@@ -202,9 +202,9 @@ IN_PRODUCTION: dict[str, Told] = {
         "A key that may not destroy makes the object go and the VM stay.",
         (
             (
-                "    if failed.holds(f, attempt):\n",
+                "    if failed.in_backoff(f, attempt):\n",
                 (
-                    "    if failed.holds(f, attempt):\n"
+                    "    if failed.in_backoff(f, attempt):\n"
                     '        if attempt.refusal is not None and attempt.refusal.kind == "Forbidden":\n'
                     '            return release_finalizer(f, Reason.GONE, "It cannot be destroyed.")\n'
                 ),
@@ -278,11 +278,11 @@ IN_PRODUCTION: dict[str, Told] = {
         (
             (
                 (
-                    '            log.warning("no look for orphans: the objects cannot be listed", error=str(error))\n'
+                    '            log.warning("orphan scan skipped: the objects cannot be listed", error=str(error))\n'
                     "            return\n"
                 ),
                 (
-                    '            log.warning("no look for orphans: the objects cannot be listed", error=str(error))\n'
+                    '            log.warning("orphan scan skipped: the objects cannot be listed", error=str(error))\n'
                     "            uids = {kind: set() for kind in scan.PLURALS}\n"
                 ),
             ),

@@ -47,11 +47,11 @@ def in_trouble(cause, last=None):
     return Contact(last, Unknown(NOW - 1, cause, "the cloud's own words"))
 
 
-def tried_secret(verb, *, ago=1.0, kind=None, failures=1, asked=None, memory=SINCE_LONG):
+def tried_secret(verb, *, ago=1.0, kind=None, failures=1, asked=None, history=SINCE_LONG):
     """What is remembered after one call, by default for the first generation."""
     refusal = None if kind is None else Refusal(kind, "the apiserver's own words", ambiguous=False)
     attempt = Attempt(verb, NOW - ago, asked or Asked(1), refusal, failures if refusal else 0)
-    return replace(memory, attempts={**memory.attempts, verb: attempt})
+    return replace(history, attempts={**history.attempts, verb: attempt})
 
 
 def an_account_status(reason="Connected", ready="True", generation=1, **fields):
@@ -78,14 +78,14 @@ def account_facts(**changes):
         meta=an_account(),
         spec=an_account_spec(),
         status=GpuCloudAccountStatus(),
-        memory=SINCE_LONG,
+        history=SINCE_LONG,
         endpoint="eu",
         endpoints=("eu", "us"),
         secret=a_secret(),
         contact=ANSWERED,
         budget=BUDGET,
     )
-    return replace(base, **{"holders": changes.get("users", ()), **changes})
+    return replace(base, **{"users_with_resources": changes.get("users", ()), **changes})
 
 
 HOLD, FREE = Verb.HOLD_SECRET, Verb.FREE_SECRET
@@ -93,7 +93,7 @@ VM, SNAPSHOT = "GpuVM 'train'", "GpuSnapshot 'nightly'"
 GOING = an_account(**DELETING)
 PAUSED = {Annotation.PAUSED: "true"}
 WATCHING = Limits(observe_only=True)
-HELD = a_secret(held=True)
+HELD = a_secret(has_finalizer=True)
 ROTATED = an_account_status(held_secret=OLD_SECRET)  # by name: the spec names another Secret now
 DOOMED = Asked(2)  # what is asked of an account in DELETING
 REFUSED, UNREACHABLE = in_trouble(UnknownReason.REFUSED), in_trouble(UnknownReason.UNREACHABLE, ANSWERED.last)

@@ -147,7 +147,7 @@ def a_history(r, base, order, there):
         known = orders.record(proven, ours.model_copy(update={"reorders": r.choice((0, 0, 3))}), times[1])
         if r.random() < 0.7:
             sent = attempts[subject.create] = replace(an_attempt(r, subject.create), at=times[2])
-            placed, final = placement.Placed(r.choice((None, there))), r.choice((None, 1))
+            placed, final = placement.Placement(r.choice((None, there))), r.choice((None, 1))
             known = orders.answered(known, sent.refusal, placed, times[2], chosen_name=base.chosen_name, final_for=final)
     if r.random() < 0.3:
         shown = replace(builders.present(name=there), as_of=times[3])
@@ -173,19 +173,19 @@ def recorded(base, order):
 def settled(f, known, ids=frozenset()):
     """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
     order = recorded(f, f.status.order)
-    first_seen = f.memory.first_seen
-    standing = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
+    first_seen = f.history.first_seen
+    tracked = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
     request = None if f.meta.deleting else f.asked.reconcile_request
-    standing = orders.asked_again(standing, request, f.status.last_handled_reconcile_at, NOW)
+    tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
-    if placement.moved(standing.order, wanted) and placement.odd_place(standing.order) is None:
+    if placement.is_moved(tracked.order, wanted) and placement.cloud_placement(tracked.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
-    return replace(f, standing=orders.observed(standing, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
+    return replace(f, tracked=orders.observed(tracked, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 
 
 def on_update(f):
     """The facts as a new process would have them."""
-    return settled(replace(f, memory=replace(f.memory, attempts={})), None)
+    return settled(replace(f, history=replace(f.history, attempts={})), None)
 
 
 def annotations(r):
@@ -201,7 +201,7 @@ def annotations(r):
 def common(r, model, base, recorded_as, ids):
     """What all kinds share, round the identity of the given facts."""
     order = an_order(r, base.identity, ids)
-    known, memory = a_history(r, base, order, r.choice(ids))
+    known, history = a_history(r, base, order, r.choice(ids))
     order = r.choice((order, known.order, known.order, known.order, an_order(r, base.identity, ids)))
     status = a_status(r, model, order, recorded_as, ids)
     deleting = r.random() < 0.4
@@ -212,8 +212,8 @@ def common(r, model, base, recorded_as, ids):
     return {
         "meta": meta,
         "status": status,
-        "memory": memory,
-        "standing": known,
+        "history": history,
+        "tracked": known,
         "limits": Limits(observe_only=seldom(r, True, False)),
         "owner": seldom(r, "'first'", None),
         "needs": () if deleting else seldom(r, (need,), (), 0.2),
@@ -227,7 +227,7 @@ def common(r, model, base, recorded_as, ids):
 def lived(base, **drawn):
     """The facts with what was drawn, and the order as it stands then."""
     made = replace(base, **drawn)
-    known = made.standing
+    known = made.tracked
     ids = frozenset() if known.order is None else frozenset({known.order.id})
     return settled(made, known, ids)
 

@@ -68,25 +68,25 @@ def an_order(name, state=OrderState.SEEN, vpc="acme", cluster="Msc1", **fields):
 
 def known(order, *, ago=60.0, recorded=60.0, **fields):
     """An order whose record this process wrote ``recorded`` seconds ago, and which is in its state since ``ago`` seconds."""
-    return orders.Standing(order, NOW - ago, recorded=NOW - recorded, **fields)
+    return orders.TrackedOrder(order, NOW - ago, recorded=NOW - recorded, **fields)
 
 
-def standing(base, before=None):
+def tracked(base, before=None):
     """What this process knows of the order after the look that the facts hold: as the engine works it out.
 
     Without ``before`` it is a new process, which saw the status first when it saw the object; a call that its memory holds is
     one that it made itself.
     """
-    memory, order = base.memory, base.status.order
-    attempt = memory.attempts.get(base.subject.create)
+    history, order = base.history, base.status.order
+    attempt = history.attempts.get(base.subject.create)
     if before is None and attempt is not None:
         here = base.identity
         sent = an_order(here.name, OrderState.INTENDED, here.vpc, here.cluster) if order is None else order
         sent = sent.model_copy(update={"state": OrderState.INTENDED})
         before = orders.answered(
-            orders.Standing(sent, attempt.at, recorded=attempt.at),
+            orders.TrackedOrder(sent, attempt.at, recorded=attempt.at),
             attempt.refusal,
-            placement.Placed(),
+            placement.Placement(),
             attempt.at,
             chosen_name=base.chosen_name,
         )
@@ -95,10 +95,10 @@ def standing(base, before=None):
         if before is None or before.order is None
         else frozenset({before.order.id, record_id("ours", UID, before.order.name)})
     )
-    at_first = orders.take_over(before, order, ids, memory.first_seen if before is None else NOW)
+    at_first = orders.take_over(before, order, ids, history.first_seen if before is None else NOW)
     request = None if base.meta.deleting else base.asked.reconcile_request
     asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
-    return orders.observed(asked, base.found, proofs(base), a_reading(NOW), memory.first_seen)
+    return orders.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)
 
 
 def proofs(base):
@@ -110,9 +110,9 @@ def proofs(base):
 
 def with_standing(base, changes):
     """The facts with these changes, and the order as it stands then."""
-    before, given = changes.pop("known", None), changes.pop("standing", None)
+    before, given = changes.pop("known", None), changes.pop("tracked", None)
     made = replace(base, **changes)
-    return replace(made, standing=given or standing(made, before))
+    return replace(made, tracked=given or tracked(made, before))
 
 
 def our_name(spec=None, meta=None):
@@ -141,8 +141,8 @@ def facts(**changes):
         status=status,
         identity=identity(meta, spec, status, TAG),
         found=Absent(NOW, NOW),
-        memory=CallHistory(first_seen=NOW - 1),
-        standing=orders.Standing(None, NOW - 1),
+        history=CallHistory(first_seen=NOW - 1),
+        tracked=orders.TrackedOrder(None, NOW - 1),
         limits=Limits(),
         keys=SSHKeys((KEY,)),
     )

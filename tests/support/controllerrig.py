@@ -72,10 +72,10 @@ class FakeReconciler:
             return None
         return self.outcome or Event("Created", "Done.", verb, always=True)
 
-    def takes_time(self, _stored, _verb):
+    def has_delayed_effect(self, _stored, _verb):
         return self.slow
 
-    def recording(self, uid, status):
+    def before_recording(self, uid, status):
         self.recorded.append((uid, status.order.name))
 
     def requeue_after(self, _uid, plan):

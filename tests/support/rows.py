@@ -18,11 +18,11 @@ LONG_KNOWN = CallHistory(first_seen=NOW - 301)  # long enough ago to have waited
 WORDS = "the cloud's own words"
 
 
-def tried(verb, *, ago=1.0, kind=None, ambiguous=False, failures=1, retry_after=None, generation=1, memory=OLD):
+def tried(verb, *, ago=1.0, kind=None, ambiguous=False, failures=1, retry_after=None, generation=1, history=OLD):
     """A memory in which this call was made."""
     refusal = None if kind is None else Refusal(kind, WORDS, ambiguous, retry_after)
     attempt = Attempt(verb, NOW - ago, Asked(generation), refusal, failures if refusal else 0)
-    return replace(memory, attempts={**memory.attempts, verb: attempt})
+    return replace(history, attempts={**history.attempts, verb: attempt})
 
 
 def noted(deleting=False, generation=1, **annotations):
@@ -87,12 +87,12 @@ def judge(row, plan):
     assert plan.targets == row.targets, row.why
     assert (plan.release.reason if plan.release else None) == row.released, row.why
     if row.looks is not None:
-        assert plan.look_after is not None, row.why
-        assert (plan.look_after <= NOW) == row.looks, row.why
+        assert plan.refresh_after is not None, row.why
+        assert (plan.refresh_after <= NOW) == row.looks, row.why
     if row.records is not None:
         assert plan.records_order == row.records, row.why
     if row.wakes is not None:
-        assert NOW < plan.wake_at <= NOW + row.wakes, row.why
+        assert NOW < plan.requeue_at <= NOW + row.wakes, row.why
     if row.reason is None:
         assert plan.status is None, row.why
         says(row, plan.release.note if plan.release else "")
@@ -100,8 +100,8 @@ def judge(row, plan):
     conditions = {item.type: item for item in plan.status.conditions}
     ready = conditions[ConditionType.READY]
     assert (ready.reason, ready.status) == (row.reason, row.ready), row.why
-    standing = set(conditions) - {ConditionType.READY, ConditionType.PAUSED}
-    assert standing == {*([row.progress] if row.progress else []), *row.beside}, row.why
+    tracked = set(conditions) - {ConditionType.READY, ConditionType.PAUSED}
+    assert tracked == {*([row.progress] if row.progress else []), *row.beside}, row.why
     if row.pending is not None:
         assert plan.pending == row.pending, row.why
     says(row, ready.message)

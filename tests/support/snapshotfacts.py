@@ -23,7 +23,7 @@ UNPLACED = {
     "identity": NOWHERE,
     "found": Unknown(NOW, UnknownReason.UNPLACED),
     "source": None,
-    "memory": CallHistory(first_seen=NOW - 9),
+    "history": CallHistory(first_seen=NOW - 9),
     "needs": (Dependency("GpuVM 'train'", Readiness.MISSING),),
 }
 
@@ -81,8 +81,8 @@ def snapshot_facts(**changes):
         status=status,
         identity=identity(meta, spec, status, TAG, VM),
         found=Absent(NOW, NOW - 9, NOW - 2),
-        memory=OLD,
-        standing=orders.Standing(None, NOW - 60),
+        history=OLD,
+        tracked=orders.TrackedOrder(None, NOW - 60),
         source=SOURCE,
     )
     return with_standing(base, changes)

@@ -62,7 +62,7 @@ def vpc_facts(**changes):
         status=changes.pop("status", GpuVpcStatus()),
         identity=identity(spec),
         found=Absent(NOW, NOW - 9, NOW - 2),
-        memory=OLD,
-        standing=orders.Standing(None, NOW - 60),
+        history=OLD,
+        tracked=orders.TrackedOrder(None, NOW - 60),
     )
     return with_standing(base, changes)

@@ -1,1 +1,1 @@
-"""See docs/ARCHITECTURE.md for what this room is for."""
+"""The commands: ``gpucloud`` and ``kubectl gpucloud``."""

@@ -1,4 +1,4 @@
-"""GpuCloudAccount: one timer an account asks, once a minute, whether its credential still works.
+"""Timer of GpuCloudAccounts: checks once a minute that the account's credential still works.
 
 Here kopf's timer is worth its price (its own finalizer, two tasks): accounts are few and long-lived. See docs/adr/0001.
 """

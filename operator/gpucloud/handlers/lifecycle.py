@@ -1,4 +1,4 @@
-"""kopf's settings and login, in one place, each with its reason. Sources: kopf's own documentation and our measurements."""
+"""Settings, login and start of kopf, each with its reason. Sources: kopf's documentation and our measurements."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PatientBackoff:
 def register(
     registry: kopf.OperatorRegistry, connect: Callable[[], kopf.ConnectionInfo], may_write: Callable[[], bool] | None = None
 ) -> None:
-    """Let kopf log in as we do, so that one rotated token serves both. ``may_write``, if given, is asked before each write."""
+    """Register kopf's login: our own, since one rotated token serves both. ``may_write`` is asked before each write."""
 
     @kopf.on.login(registry=registry, id="login")
     async def login(**_: Any) -> kopf.AiohttpSession:
@@ -171,7 +171,7 @@ def connect() -> kopf.ConnectionInfo:
 
 
 def settings(*, idle: bool = False) -> kopf.OperatorSettings:
-    """How kopf is to behave under us; what is not named keeps kopf's default. ``idle``: it only looks, and writes nothing."""
+    """Return kopf's settings; the others keep kopf's defaults. ``idle``: this process only watches, and writes nothing."""
     chosen = kopf.OperatorSettings()
     # Not ours: kopf removes its finalizer from every object that no kopf handler needs it for, so sharing the name would
     # unguard every VM. None of our handlers makes kopf add this one.

@@ -1,4 +1,4 @@
-"""Our kinds: one ``on.event`` handler each feeds the engine, and asks kopf to add our finalizer."""
+"""Event handlers of our kinds: each passes watch events to the engine, and asks kopf to add our finalizer."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import Adoption
-from gpucloud.reconcile.core.steps import dependent
+from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import Present, Readiness
 from gpucloud.reconcile.pause import is_paused
 
@@ -31,5 +31,5 @@ def refused(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Return a plan that reports an existing VPC that must not be adopted, before any name conflict is reported."""
     acting = f.meta.has_finalizer and not f.meta.deleting and not is_paused(f.meta.annotations)
     theirs = isinstance(f.found, Present) and not f.ours and f.owner is None
-    barred = any(need.readiness is Readiness.ELSEWHERE for need in f.needs)
-    return dependent(f) if acting and theirs and barred else None
+    blocked = any(need.readiness is Readiness.UNUSABLE for need in f.needs)
+    return dependency_not_ready(f) if acting and theirs and blocked else None

@@ -81,7 +81,7 @@ def build(
     if paused is not None:
         wanted.append((ConditionType.PAUSED, "True", Reason.PAUSED, paused))
     wanted += [(kind, "True", reason, message) for kind, reason, message in beside]
-    standing = {item.type: item for item in previous}
+    existing = {item.type: item for item in previous}
     return tuple(
         Condition(
             type=kind,
@@ -89,7 +89,7 @@ def build(
             reason=reason,
             message=printable(message, MAX_MESSAGE),  # it quotes names and messages of others, and terminals and logs print it
             observed_generation=generation,
-            last_transition_time=_since(standing.get(kind), status, now),
+            last_transition_time=_since(existing.get(kind), status, now),
         )
         for kind, status, reason, message in wanted
     )

@@ -12,19 +12,21 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import stamps
+from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.price import NOTHING, shown, unknown
-from gpucloud.reconcile.stamps import Form
+from gpucloud.reconcile.time_annotations import TimeAnnotationRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from decimal import Decimal
 
-    from gpucloud.reconcile.stamps import Stamp
+    from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 # Allowed difference of clocks: a release annotation with a later time would switch the guard off.
-_FORM = Form(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only what has entered deletion already can be released")
+_FORM = TimeAnnotationRule(
+    Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only what has entered deletion already can be released"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Rule:
         """Whether a limit is set."""
         return self.vms > 0 or self.price > 0
 
-    def crossed(self, vms: int, price: Decimal) -> str | None:
+    def exceeded(self, vms: int, price: Decimal) -> str | None:
         """Return the setting that this many VMs, or their price, exceed; None if none."""
         if self.vms and vms > self.vms:
             return f"--brake-vms {self.vms}"
@@ -50,17 +52,17 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
+class VmDeletion:
     """A deletion that destroys a VM.
 
-    ``passed``: the guard admitted it, so it counts and is not held. ``held``: it was held before, perhaps before a restart.
+    ``admitted``: the guard admitted it, so it counts and is not held. ``held``: it was held before, perhaps before a restart.
     """
 
     uid: str
     namespace: str
-    entered: datetime
+    requested_at: datetime
     price: Decimal | None = None
-    passed: bool = False
+    admitted: bool = False
     released: bool = False
     held: bool = False
 
@@ -73,55 +75,55 @@ class Hold:
     price: Decimal = NOTHING
     unpriced: int = 0
     window: timedelta = timedelta(0)
-    crossed: str = ""
+    exceeded: str = ""
     trouble: str = ""  # what is wrong with an annotation that should have released it
 
 
-def release(text: str | None, now: datetime, where: str) -> Stamp:
+def release(text: str | None, now: datetime, where: str) -> TimeAnnotation:
     """Read the annotation of ``where``: it releases deletions requested up to its time."""
-    return stamps.read(text, now, where, _FORM)
+    return time_annotations.read(text, now, where, _FORM)
 
 
-def hold(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
+def hold(deletion: VmDeletion, among: Sequence[VmDeletion], rule: Rule) -> Hold | None:
     """Return why this deletion is held, or None. ``among``: all unreleased deletions by time of request."""
-    if not rule.on or departure.released or departure.passed:
+    if not rule.on or deletion.released or deletion.admitted:
         return None
-    return _crowd(departure, among, rule) or (Hold() if departure.held else None)
+    return _crowd(deletion, among, rule) or (Hold() if deletion.held else None)
 
 
-def _crowd(departure: Departure, among: Sequence[Departure], rule: Rule) -> Hold | None:
+def _crowd(deletion: VmDeletion, among: Sequence[VmDeletion], rule: Rule) -> Hold | None:
     """Return the first window with this deletion that exceeds a limit."""
-    first = bisect_left(among, departure.entered - rule.window, key=_entered)
-    last = bisect_right(among, departure.entered, key=_entered)
+    first = bisect_left(among, deletion.requested_at - rule.window, key=_entered)
+    last = bisect_right(among, deletion.requested_at, key=_entered)
     end, price, unpriced = first, NOTHING, 0
     for start in range(first, last):
-        while end < len(among) and among[end].entered <= among[start].entered + rule.window:
+        while end < len(among) and among[end].requested_at <= among[start].requested_at + rule.window:
             price += among[end].price or NOTHING
             unpriced += among[end].price is None
             end += 1
-        crossed = rule.crossed(end - start, price)
-        if crossed is not None:
-            return Hold(end - start, price, unpriced, rule.window, crossed)
+        exceeded = rule.exceeded(end - start, price)
+        if exceeded is not None:
+            return Hold(end - start, price, unpriced, rule.window, exceeded)
         price -= among[start].price or NOTHING
         unpriced -= among[start].price is None
     return None
 
 
-def _entered(departure: Departure) -> datetime:
-    return departure.entered
+def _entered(deletion: VmDeletion) -> datetime:
+    return deletion.requested_at
 
 
-def words(held: Hold, namespace: str, name: str) -> str:
+def message(held: Hold, namespace: str, name: str) -> str:
     """Return the message: what happened, and the commands that release it."""
-    if held.crossed:
+    if held.exceeded:
         many = "1 VM" if held.vms == 1 else f"{held.vms} VMs"
         why = (
             f"{many} of {shown(held.price)} dollars an hour{unknown(held.unpriced)} entered deletion within "
-            f"{held.window.total_seconds():g} s, more than {held.crossed} lets pass."
+            f"{held.window.total_seconds():g} s, more than {held.exceeded} lets pass."
         )
     else:
         why = "It was held when too many VMs entered deletion at once, and nobody has released it."
-    said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={stamps.NOW_IN_SHELL}"
+    said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
         f"No call to destroy it is sent now: {why} {held.trouble}{' ' if held.trouble else ''}"
         f"If that was meant, release all of this namespace: {said.format(f'namespace {namespace}')} -- or this one alone: "

@@ -61,7 +61,7 @@ class Absent:
 class UnknownReason(StrEnum):
     """Why an observation is unknown."""
 
-    NOT_LOOKED = "not looked yet"
+    NOT_LISTED = "not looked yet"
     UNREACHABLE = "the cloud does not answer as it should"
     REFUSED = "the credential is refused"
     FORBIDDEN = "the credential lacks the permission to list"
@@ -140,7 +140,7 @@ class CallHistory:
 
     first_seen: float
     seen_new: bool = False  # this process has seen it without our finalizer, so before any call
-    freed: bool = False  # this process has decided to remove the finalizer, and may have done so
+    finalizer_released: bool = False  # this process has decided to remove the finalizer, and may have done so
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 
@@ -166,8 +166,8 @@ class Readiness(StrEnum):
     READY = "ready"
     MISSING = "missing"  # no such object in this namespace
     PENDING = "pending"  # it exists and is not ready
-    LEAVING = "leaving"  # it is being deleted
-    ELSEWHERE = "elsewhere"  # it is of another cluster or tenant, and can never be used
+    DELETING = "deleting"  # it is being deleted
+    UNUSABLE = "unusable"  # it is of another cluster or tenant, and can never be used
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Durations:
+class LeaseDurations:
     """Seconds. ``lease`` > ``renew_deadline`` > ``retry_period``; the first difference is what skew and delay may cost."""
 
     lease: float = 15.0
@@ -21,7 +21,7 @@ class Durations:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LeaseRecord:
     """Record of a Lease. Any change of it is a sign of life of its holder."""
 
     holder: str = ""
@@ -41,7 +41,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NextStep:
     """The next step. WAIT lasts until ``until`` (mono seconds) unless the record changes before; the others are due now."""
 
     step: Step
@@ -53,18 +53,18 @@ class ElectionState:
     """State of one candidate. All times are mono seconds of its own clock."""
 
     me: str
-    durations: Durations
-    record: Record | None = None  # as last read; None: the Lease does not exist
+    durations: LeaseDurations
+    record: LeaseRecord | None = None  # as last read; None: the Lease does not exist
     since: float | None = None  # when it was first read in this form; None: not read yet
     renewed: float | None = None  # start of our last successful write; None: we do not lead
 
-    def saw(self, record: Record | None, at: float) -> ElectionState:
+    def saw(self, record: LeaseRecord | None, at: float) -> ElectionState:
         """Return the state after a read that was answered at this time."""
         if self.since is not None and record == self.record:
             return self
         return replace(self, record=record, since=at)
 
-    def wrote(self, record: Record, began: float) -> ElectionState:
+    def wrote(self, record: LeaseRecord, began: float) -> ElectionState:
         """Return the state after our write: we lead from the time before it was sent, as no other can have read it earlier."""
         return replace(self, record=record, since=began, renewed=began)
 
@@ -78,22 +78,22 @@ class ElectionState:
         return self.record is not None and self.record.holder == self.me
 
 
-def decide(it: ElectionState, now: float) -> Verdict:
+def decide(it: ElectionState, now: float) -> NextStep:
     """Return the next step. GIVE_UP is final: only a new process may become a candidate again."""
     return _follow(it, now) if it.renewed is None else _hold(it, it.renewed, now)
 
 
-def _hold(it: ElectionState, renewed: float, now: float) -> Verdict:
+def _hold(it: ElectionState, renewed: float, now: float) -> NextStep:
     if not it.ours or now >= renewed + it.durations.renew_deadline:  # a deleted Lease may be another candidate's now
-        return Verdict(Step.GIVE_UP)
+        return NextStep(Step.GIVE_UP)
     due = renewed + it.durations.retry_period
-    return Verdict(Step.RENEW) if now >= due else Verdict(Step.WAIT, due)
+    return NextStep(Step.RENEW) if now >= due else NextStep(Step.WAIT, due)
 
 
-def _follow(it: ElectionState, now: float) -> Verdict:
+def _follow(it: ElectionState, now: float) -> NextStep:
     if it.since is None:
-        return Verdict(Step.WAIT, now)
+        return NextStep(Step.WAIT, now)
     if it.record is None or it.record.holder in {"", it.me}:  # ours: the answer to our write was lost
-        return Verdict(Step.ACQUIRE)
+        return NextStep(Step.ACQUIRE)
     lapses = it.since + (it.record.duration or it.durations.lease)
-    return Verdict(Step.ACQUIRE) if now >= lapses else Verdict(Step.WAIT, lapses)
+    return NextStep(Step.ACQUIRE) if now >= lapses else NextStep(Step.WAIT, lapses)

@@ -1,10 +1,10 @@
-"""The state machine of an order: what became of the one thing that is created in the cloud for an object.
+"""The state machine of an order: the creation of the one cloud resource of an object, and what became of it.
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
 change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
 not in the table changes nothing. Beside it, ``take_over`` begins with the state that another process has recorded.
 
-``Standing`` is the record as this process knows it: ahead of the status by what was answered since the last write, and with the
+``TrackedOrder`` is the record as this process knows it: ahead of the status by the answers since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
 of the record, so a restart can lengthen a wait and never shorten one.
 """
@@ -19,7 +19,7 @@ from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
-from gpucloud.reconcile.placement import odd_place
+from gpucloud.reconcile.placement import cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gpucloud.reconcile.facts import Now, Observation, Refusal
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.placement import Placed
+    from gpucloud.reconcile.placement import Placement
 
 OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or maybe; not shown, and not proven unmade
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
@@ -38,7 +38,7 @@ WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, O
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TrackedOrder:
     """An order as this process knows it. Times are mono seconds of this process."""
 
     order: Order | None  # None: nothing is recorded, and nothing is known of what was done before
@@ -82,11 +82,11 @@ def may_exist(order: Order | None) -> bool:
     return order is not None and order.state in MAY_EXIST
 
 
-def may_be_sent(standing: Standing | None, recorded: Order | None) -> bool:
+def may_be_sent(tracked: TrackedOrder | None, recorded: Order | None) -> bool:
     """Whether the creating call may be sent: the order is unused, and its record in status is this process's own."""
-    if standing is None or standing.order is None or standing.state is not OrderState.INTENDED or not standing.own:
+    if tracked is None or tracked.order is None or tracked.state is not OrderState.INTENDED or not tracked.own:
         return False
-    return recorded is not None and recorded.id == standing.order.id
+    return recorded is not None and recorded.id == tracked.order.id
 
 
 def uses_quota(order: Order | None) -> bool:
@@ -123,7 +123,7 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     """
     if before is None or after is None:
         return before is not after
-    if before.id != after.id or odd_place(before) != odd_place(after):
+    if before.id != after.id or cloud_placement(before) != cloud_placement(after):
         return True
     if before.missing_since is None and after.missing_since is not None:
         return True
@@ -133,8 +133,8 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     return before.state is not after.state and after.state in URGENT
 
 
-def take_over(known: Standing | None, recorded: Order | None, known_ids: frozenset[str], now: float) -> Standing:
-    """Return the standing from this process's knowledge and the status.
+def take_over(known: TrackedOrder | None, recorded: Order | None, known_ids: frozenset[str], now: float) -> TrackedOrder:
+    """Return the order from this process's knowledge and the status.
 
     ``known_ids`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
     status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
@@ -142,163 +142,163 @@ def take_over(known: Standing | None, recorded: Order | None, known_ids: frozens
     if recorded is None or (known is not None and recorded.id in known_ids):
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
             return _moved(known, OrderEvent.REFUSED, now)
-        return Standing(None, now) if known is None else known
+        return TrackedOrder(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         return replace(known, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
     doubtful = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
-    not_owned = Standing(recorded, now, unresolved=unresolved, doubtful=doubtful)
+    not_owned = TrackedOrder(recorded, now, unresolved=unresolved, doubtful=doubtful)
     return _moved(not_owned, OrderEvent.TAKEN_OVER, now)
 
 
-def withdrawn(standing: Standing) -> Order | None:
+def withdrawn(tracked: TrackedOrder) -> Order | None:
     """Return the withdrawn record of an order that this process recorded and does not send; None for any other order."""
-    if standing.state is not OrderState.INTENDED or not standing.own or standing.order is None:
+    if tracked.state is not OrderState.INTENDED or not tracked.own or tracked.order is None:
         return None
-    return standing.order.model_copy(update={"state": OrderState.REFUSED})
+    return tracked.order.model_copy(update={"state": OrderState.REFUSED})
 
 
-def _is_withdrawn(known: Standing, recorded: Order) -> bool:
+def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:
     """Whether the status shows that this process withdrew the order that it had recorded."""
     own = withdrawn(known)
     return own is not None and (recorded.id, recorded.state) == (own.id, own.state)
 
 
-def missing_from(standing: Standing, grace: float, first_seen: float) -> float:
+def missing_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
     """Return the mono time from which a listing without the resource counts."""
-    if standing.state is OrderState.ACCEPTED or standing.unresolved:
-        return max(first_seen, standing.since + ACCEPTED_GRACES * grace)
-    if standing.state is OrderState.UNCLEAR:
-        return max(first_seen, standing.since + grace)
+    if tracked.state is OrderState.ACCEPTED or tracked.unresolved:
+        return max(first_seen, tracked.since + ACCEPTED_GRACES * grace)
+    if tracked.state is OrderState.UNCLEAR:
+        return max(first_seen, tracked.since + grace)
     return first_seen
 
 
-def observed(standing: Standing, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> Standing:
-    """Return the standing after an observation. Unknown changes nothing, nor do duplicate records."""
+def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> TrackedOrder:
+    """Return the order after an observation. Unknown changes nothing, nor do duplicate records."""
     if isinstance(found, Present) and not found.duplicate_records:
-        if _was_never_made(standing, found, proofs, first_seen):
-            standing = _moved(standing, OrderEvent.MISSING, now.mono)
-        return _shown(standing, found, proofs, now.mono)
-    standing = replace(standing, back_at=None) if isinstance(found, Absent) else standing
-    if isinstance(found, Absent) and _is_missing(standing, found, proofs.grace, first_seen):
-        return _moved(standing, OrderEvent.MISSING, now.mono)
+        if _was_never_made(tracked, found, proofs, first_seen):
+            tracked = _moved(tracked, OrderEvent.MISSING, now.mono)
+        return _shown(tracked, found, proofs, now.mono)
+    tracked = replace(tracked, back_at=None) if isinstance(found, Absent) else tracked
+    if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
+        return _moved(tracked, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
-        return _missed(standing, now.wall)
-    return standing
+        return _missed(tracked, now.wall)
+    return tracked
 
 
-def _missed(standing: Standing, now: datetime) -> Standing:
+def _missed(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
     """Two listings in a row lack what bears a chosen name. A new process must know: what it sees there may be another's."""
-    order = standing.order
+    order = tracked.order
     if order is None or order.state not in {OrderState.SEEN, OrderState.DESTROYING} or order.missing_since is not None:
-        return standing
-    return replace(standing, order=order.model_copy(update={"missing_since": now}))
+        return tracked
+    return replace(tracked, order=order.model_copy(update={"missing_since": now}))
 
 
-def _is_missing(standing: Standing, found: Absent, grace: float, first_seen: float) -> bool:
+def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: float) -> bool:
     """Whether the listings prove what ``MISSING`` needs in this state: two that agree, young enough."""
     confirmed = found.confirmed
-    if standing.state in OUTSTANDING:
-        return confirmed is not None and confirmed >= missing_from(standing, grace, first_seen)
-    if standing.state is OrderState.SEEN:
+    if tracked.state in OUTSTANDING:
+        return confirmed is not None and confirmed >= missing_from(tracked, grace, first_seen)
+    if tracked.state is OrderState.SEEN:
         return confirmed is not None and found.as_of >= found.since + grace
-    if standing.state is OrderState.DESTROYING:
-        from_ = standing.since + grace if standing.destroyed_at is None else standing.destroyed_at
+    if tracked.state is OrderState.DESTROYING:
+        from_ = tracked.since + grace if tracked.destroyed_at is None else tracked.destroyed_at
         return confirmed is not None and confirmed >= from_
     return False
 
 
-def _was_never_made(standing: Standing, found: Present[object], proofs: Proofs, first_seen: float) -> bool:
+def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proofs, first_seen: float) -> bool:
     """Whether two listings proved that an unclear order made nothing, before this one showed a chosen name.
 
     Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
     """
-    if standing.state is not OrderState.UNCLEAR or proofs.marked or found.lacked is None:
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.lacked is None:
         return False
-    return found.lacked >= missing_from(standing, proofs.grace, first_seen)
+    return found.lacked >= missing_from(tracked, proofs.grace, first_seen)
 
 
-def _shown(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing:
-    seen_id, replaced = id_of(found), _replaced(standing, found, proofs, now)
+def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
+    seen_id, replaced = id_of(found), _replaced(tracked, found, proofs, now)
     if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
         return replaced
-    standing = replace(replaced or standing, sighted=found.as_of)
-    if standing.state is OrderState.SEEN:
-        return _with_id(standing, seen_id)
-    ordered = standing.state in BEING_MADE - {OrderState.INTENDED}
-    if ordered and not proofs.marked and found.as_of < _shown_from(standing):
-        return standing
-    if ordered or proofs.marked or _is_back(standing, seen_id, proofs):
-        return _with_id(_seen(standing, proofs, now, Origin.CREATED), seen_id)
-    if proofs.adoptable and standing.state is not OrderState.DESTROYING:
-        return _with_id(_seen(standing, proofs, now, Origin.ADOPTED), seen_id)
-    return _moved(standing, OrderEvent.NAME_TAKEN, now)
+    tracked = replace(replaced or tracked, sighted=found.as_of)
+    if tracked.state is OrderState.SEEN:
+        return _with_id(tracked, seen_id)
+    ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
+    if ordered and not proofs.marked and found.as_of < _shown_from(tracked):
+        return tracked
+    if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
+        return _with_id(_seen(tracked, proofs, now, Origin.CREATED), seen_id)
+    if proofs.adoptable and tracked.state is not OrderState.DESTROYING:
+        return _with_id(_seen(tracked, proofs, now, Origin.ADOPTED), seen_id)
+    return _moved(tracked, OrderEvent.NAME_TAKEN, now)
 
 
-def _is_back(standing: Standing, seen_id: str | None, proofs: Proofs) -> bool:
+def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:
     """Whether a lost resource is listed again under its unique id."""
-    order = standing.order
+    order = tracked.order
     lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
     return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
 
 
-def _replaced(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:
-    """The standing when the listing shows, or may show, another under its name; None when it does not."""
-    order, seen_id = standing.order, id_of(found)
+def _replaced(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder | None:
+    """The order when the listing shows, or may show, another under its name; None when it does not."""
+    order, seen_id = tracked.order, id_of(found)
     if order is None or not may_exist(order):
         return None
     if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
-        settled = standing.own or found.as_of >= standing.since + proofs.grace
-        return _moved(standing, OrderEvent.REPLACED, now) if settled else standing
-    return None if proofs.marked or proofs.unique_id else _made_anew(standing, found, proofs, now)
+        settled = tracked.own or found.as_of >= tracked.since + proofs.grace
+        return _moved(tracked, OrderEvent.REPLACED, now) if settled else tracked
+    return None if proofs.marked or proofs.unique_id else _made_anew(tracked, found, proofs, now)
 
 
-def _made_anew(standing: Standing, found: Present[object], proofs: Proofs, now: float) -> Standing | None:
-    """The same of a chosen name, which somebody else may have taken."""
-    order, state = standing.order, standing.state
-    if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(standing, found):
+def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder | None:
+    """As ``_replaced``, for a chosen name, which another owner may have taken."""
+    order, state = tracked.order, tracked.state
+    if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(tracked, found):
         if proofs.same is None and found.doubtful and order.missing_since is None:
-            return standing  # it may never have been away; as soon as the record shows more, that tells
-        return _verified(standing, found) if proofs.same else _moved(standing, OrderEvent.REPLACED, now)
-    # What was told to go may be gone, and the name somebody else's; so may what nobody has watched.
+            return tracked  # it may never have been away; as soon as the record shows more, that tells
+        return _verified(tracked, found) if proofs.same else _moved(tracked, OrderEvent.REPLACED, now)
+    # A resource whose destruction was requested, or that was not watched, may be gone, and its name another owner's.
     told = state is OrderState.DESTROYING and proofs.same is False
-    unlike = state is OrderState.SEEN and proofs.other and _unwatched(standing, found)
-    return _moved(standing, OrderEvent.REPLACED, now) if told or unlike else None
+    unlike = state is OrderState.SEEN and proofs.other and _unwatched(tracked, found)
+    return _moved(tracked, OrderEvent.REPLACED, now) if told or unlike else None
 
 
-def _unwatched(standing: Standing, found: Present[object]) -> bool:
+def _unwatched(tracked: TrackedOrder, found: Present[object]) -> bool:
     """Whether the resource was unobserved for a while: another process saw it last, or this one by another credential."""
     if found.shown_since is None:
         return False
-    return standing.sighted is None or standing.sighted < found.shown_since
+    return tracked.sighted is None or tracked.sighted < found.shown_since
 
 
-def _verified(standing: Standing, found: Present[object]) -> Standing:
+def _verified(tracked: TrackedOrder, found: Present[object]) -> TrackedOrder:
     """The same is shown again: believed when a second listing shows it, too."""
-    if standing.order is None or standing.back_at is None or found.as_of <= standing.back_at:
-        return replace(standing, back_at=standing.back_at or found.as_of)
-    order = standing.order.model_copy(update={"missing_since": None})
-    return replace(standing, order=order, verified=found.returned, back_at=None)
+    if tracked.order is None or tracked.back_at is None or found.as_of <= tracked.back_at:
+        return replace(tracked, back_at=tracked.back_at or found.as_of)
+    order = tracked.order.model_copy(update={"missing_since": None})
+    return replace(tracked, order=order, verified=found.returned, back_at=None)
 
 
-def _returned(standing: Standing, found: Present[object]) -> bool:
+def _returned(tracked: TrackedOrder, found: Present[object]) -> bool:
     """Whether another resource may have been created under the chosen name since ours was last seen."""
-    if standing.order is not None and standing.order.missing_since is not None:
+    if tracked.order is not None and tracked.order.missing_since is not None:
         return True
-    if found.returned is None or found.returned <= standing.since:
+    if found.returned is None or found.returned <= tracked.since:
         return False
-    return standing.verified is None or found.returned > standing.verified
+    return tracked.verified is None or found.returned > tracked.verified
 
 
-def _shown_from(standing: Standing) -> float:
+def _shown_from(tracked: TrackedOrder) -> float:
     """A listing that shows a chosen name counts from here on: an earlier one shows what stood there before the order."""
-    return standing.since if standing.recorded is None else standing.recorded
+    return tracked.since if tracked.recorded is None else tracked.recorded
 
 
-def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Standing:
-    here, order = proofs.here, standing.order
+def _seen(tracked: TrackedOrder, proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:
+    here, order = proofs.here, tracked.order
     if order is None:
         order = Order(state=OrderState.NOT_ORDERED)
     if not order.name:
@@ -310,7 +310,7 @@ def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Sta
                 "vpc": here.vpc,
             }
         )
-    moved = _moved(replace(standing, order=order), OrderEvent.SHOWN, now)
+    moved = _moved(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None or moved.state is OrderState.DESTROYING:
         return moved
     return replace(
@@ -321,78 +321,78 @@ def _seen(standing: Standing, proofs: Proofs, now: float, origin: Origin) -> Sta
     )
 
 
-def _with_id(standing: Standing, seen_id: str | None) -> Standing:
-    order = standing.order
+def _with_id(tracked: TrackedOrder, seen_id: str | None) -> TrackedOrder:
+    order = tracked.order
     if order is None or seen_id is None or order.cloud_id == seen_id:
-        return standing
-    return replace(standing, order=order.model_copy(update={"cloud_id": seen_id}))
+        return tracked
+    return replace(tracked, order=order.model_copy(update={"cloud_id": seen_id}))
 
 
-def record(standing: Standing, order: Order, now: float) -> Standing:
-    """Return the standing when this process is about to write the record of a new order."""
-    known = standing.order
+def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:
+    """Return the order when this process is about to write the record of a new order."""
+    known = tracked.order
     base = Order(state=OrderState.NOT_ORDERED) if known is None else known
     if not may_be_recorded(base.state):
         raise ValueError(f"an order that is {base.state} is not recorded anew")
-    doubtful = standing.doubtful or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
-    return Standing(order, now, recorded=now, doubtful=doubtful)
+    doubtful = tracked.doubtful or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
+    return TrackedOrder(order, now, recorded=now, doubtful=doubtful)
 
 
 def answered(
-    standing: Standing,
+    tracked: TrackedOrder,
     refusal: Refusal | None,
-    placed: Placed,
+    placed: Placement,
     now: float,
     *,
     chosen_name: bool,
     final_for: int | None = None,
-) -> Standing:
-    """Return the standing after the creating call: its answer, or no answer.
+) -> TrackedOrder:
+    """Return the order after the creating call: its answer, or no answer.
 
     A refusal because the name exists is a certain one of a chosen name, which then is another's. Of a name that only this
     object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
     """
     if refusal is None:
-        moved = _moved(standing, OrderEvent.ANSWERED, now)
+        moved = _moved(tracked, OrderEvent.ANSWERED, now)
         return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
-        moved = _moved(standing, OrderEvent.UNANSWERED, now)
-        return replace(moved, unresolved=True) if moved is not standing and refusal.kind in UNREAD_ACCEPTANCE else moved
-    moved = _moved(standing, OrderEvent.REFUSED, now)
+        moved = _moved(tracked, OrderEvent.UNANSWERED, now)
+        return replace(moved, unresolved=True) if moved is not tracked and refusal.kind in UNREAD_ACCEPTANCE else moved
+    moved = _moved(tracked, OrderEvent.REFUSED, now)
     if final_for is None or moved.order is None:
         return moved
     return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
 
 
-def asked_again(standing: Standing, request: str | None, handled: str | None, now: float) -> Standing:
-    """The standing when a person asks to order again; ``request`` is the annotation, ``handled`` the one answered last.
+def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None, now: float) -> TrackedOrder:
+    """The order when a person asks to order again; ``request`` is the annotation, ``handled`` the one answered last.
 
     The record says so from then on: whatever else must be waited for, the request is not asked for twice, nor forgotten.
     """
-    if request in {None, handled} or standing.order is None:
-        return standing
-    moved = _moved(standing, OrderEvent.ASKED_AGAIN, now)
+    if request in {None, handled} or tracked.order is None:
+        return tracked
+    moved = _moved(tracked, OrderEvent.ASKED_AGAIN, now)
     anew = {"reorders": 0, "refused_generation": None}
-    return replace(moved, order=(moved.order or standing.order).model_copy(update=anew))
+    return replace(moved, order=(moved.order or tracked.order).model_copy(update=anew))
 
 
-def destroying(standing: Standing, now: float) -> Standing:
-    """Return the standing when the destroying call is about to be announced."""
-    return _moved(standing, OrderEvent.DESTROYED, now)
+def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
+    """Return the order when the destroying call is about to be announced."""
+    return _moved(tracked, OrderEvent.DESTROYED, now)
 
 
-def destroy_answered(standing: Standing, now: float) -> Standing:
-    """Return the standing after the destroying call was accepted, or found nothing to destroy."""
-    return replace(standing, destroyed_at=now)
+def destroy_answered(tracked: TrackedOrder, now: float) -> TrackedOrder:
+    """Return the order after the destroying call was accepted, or found nothing to destroy."""
+    return replace(tracked, destroyed_at=now)
 
 
-def _moved(standing: Standing, event: OrderEvent, now: float) -> Standing:
-    """Return the standing after an event; an event that the table lacks for this state changes nothing."""
-    transition = TRANSITIONS.get((standing.state, event))
-    if transition is None or standing.order is None or transition.to is standing.state:
-        return standing
-    doubtful = standing.doubtful or standing.state in OUTSTANDING
-    order = standing.order.model_copy(update={"state": transition.to})
-    keeps = transition.to is OrderState.UNCLEAR and standing.unresolved
-    return replace(standing, order=order, since=now, unresolved=keeps, doubtful=doubtful, back_at=None)
+def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:
+    """Return the order after an event; an event that the table lacks for this state changes nothing."""
+    transition = TRANSITIONS.get((tracked.state, event))
+    if transition is None or tracked.order is None or transition.to is tracked.state:
+        return tracked
+    doubtful = tracked.doubtful or tracked.state in OUTSTANDING
+    order = tracked.order.model_copy(update={"state": transition.to})
+    keeps = transition.to is OrderState.UNCLEAR and tracked.unresolved
+    return replace(tracked, order=order, since=now, unresolved=keeps, doubtful=doubtful, back_at=None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.reconcile import naming, pause
 from gpucloud.reconcile.facts import AccountFacts, Present
-from gpucloud.reconcile.tenancy import believed
+from gpucloud.reconcile.tenancy import check_tenant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,7 @@ class Owners:
             for kind, name in {(owner.kind, owner.name), *owner.refers}:
                 self._bases.add((kind, owner.namespace, naming.base_name(name, tag)))
 
-    def stand_for(self, marked: MarkedRecord) -> bool:
+    def own(self, marked: MarkedRecord) -> bool:
         """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
             if owner.place is None or (owner.place.name == marked.where.name and _same(owner.place.vpc, marked.where.vpc)):
@@ -105,7 +105,7 @@ class Abandonment:
     at: float  # mono seconds
 
 
-class Hold(StrEnum):
+class KeepReason(StrEnum):
     """Why an orphan is not collected."""
 
     OFF = "collection is off"
@@ -163,13 +163,13 @@ class OrphanCounts:
 
 def orphans(records: Iterable[MarkedRecord], owners: Owners) -> tuple[MarkedRecord, ...]:
     """Return the resources without an owner."""
-    return tuple(marked for marked in records if not owners.stand_for(marked))
+    return tuple(marked for marked in records if not owners.own(marked))
 
 
 def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None:
     """Return how an object was abandoned; None unless the object should have destroyed its resource and could not."""
     meta, here = f.meta, f.identity
-    abandoned = meta.deleting and meta.has_finalizer and not f.memory.freed
+    abandoned = meta.deleting and meta.has_finalizer and not f.history.finalizer_released
     meant = f.policy is DeletionPolicy.DELETE and not pause.is_paused(f.meta.annotations) and not f.limits.observe_only
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
     if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
@@ -177,22 +177,22 @@ def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None
     return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, f.tenancy, f.now.mono)
 
 
-def hold(facts: OrphanFacts) -> Hold | None:
+def keep_reason(facts: OrphanFacts) -> KeepReason | None:
     """Return why this orphan is not collected; None if it may be."""
     if not facts.rules.collect:
-        return Hold.OFF
+        return KeepReason.OFF
     if facts.abandonment is None or not _speaks_of(facts.abandonment, facts.marked):
-        return Hold.UNWITNESSED
+        return KeepReason.UNWITNESSED
     reasons = (
-        (Hold.UNCLEAR, not facts.clear),
-        (Hold.STALE, facts.now - facts.listed > FRESH_SECONDS or not facts.seen or facts.listed < facts.seen[-1]),
-        (Hold.UNPLACED, not facts.marked.where.vpc or facts.marked.duplicate_records),
-        (Hold.TENANT, not _of_its_tenant(facts, facts.abandonment)),
-        (Hold.WANTED, facts.wanted),
-        (Hold.YOUNG, facts.now - facts.abandonment.at < facts.rules.age),
-        (Hold.SEEN_ONCE, len(set(facts.seen)) < 2 or sorted(facts.seen)[-2] <= facts.abandonment.at),
-        (Hold.SENT, facts.sent is not None and facts.now - facts.sent < RESEND_SECONDS),
-        (Hold.MANY, OrphanCounts(facts.orphans, facts.ours).many),
+        (KeepReason.UNCLEAR, not facts.clear),
+        (KeepReason.STALE, facts.now - facts.listed > FRESH_SECONDS or not facts.seen or facts.listed < facts.seen[-1]),
+        (KeepReason.UNPLACED, not facts.marked.where.vpc or facts.marked.duplicate_records),
+        (KeepReason.TENANT, not _of_its_tenant(facts, facts.abandonment)),
+        (KeepReason.WANTED, facts.wanted),
+        (KeepReason.YOUNG, facts.now - facts.abandonment.at < facts.rules.age),
+        (KeepReason.SEEN_ONCE, len(set(facts.seen)) < 2 or sorted(facts.seen)[-2] <= facts.abandonment.at),
+        (KeepReason.SENT, facts.sent is not None and facts.now - facts.sent < RESEND_SECONDS),
+        (KeepReason.MANY, OrphanCounts(facts.orphans, facts.ours).many),
     )
     return next((reason for reason, holds in reasons if holds), None)
 
@@ -212,7 +212,7 @@ def _speaks_of(abandonment: Abandonment, marked: MarkedRecord) -> bool:
 def _of_its_tenant(facts: OrphanFacts, abandonment: Abandonment) -> bool:
     """Check, as for every destroying call, that record and credential are of the recorded tenant."""
     seen: Present[Any] = Present(facts.marked.record, facts.seen[-1] if facts.seen else facts.began)
-    return isinstance(believed(seen, abandonment.tenancy, facts.account, facts.began), Present)
+    return isinstance(check_tenant(seen, abandonment.tenancy, facts.account, facts.began), Present)
 
 
 def _same(one: str, other: str) -> bool:

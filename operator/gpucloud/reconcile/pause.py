@@ -17,7 +17,7 @@ def is_paused(annotations: Mapping[str, str]) -> bool:
     return annotations.get(Annotation.PAUSED, OFF) != OFF
 
 
-def words(annotations: Mapping[str, str]) -> str:
+def message(annotations: Mapping[str, str]) -> str:
     """Return the message of a paused object: the annotation's value, and how to end the pause."""
     value = annotations.get(Annotation.PAUSED, ON)
     if value == ON:

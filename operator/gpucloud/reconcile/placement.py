@@ -1,4 +1,4 @@
-"""Where the thing of an order is: as the acceptance names it, as the record keeps it, as the spec asks for it."""
+"""Where the resource of an order is: as the cloud's answer names it, as the record keeps it, and as the spec asks for it."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 
-class Placed(NamedTuple):
-    """What an acceptance names, as far as it differs from what was asked for."""
+class Placement(NamedTuple):
+    """Id, cluster and VPC in the answer to a creating call, as far as they differ from the request."""
 
     cloud_id: str | None = None
     cluster: str | None = None
     vpc: str | None = None
 
     def changes(self) -> dict[str, str | None]:
-        """As fields of the record."""
+        """Return the placement as fields of the order record."""
         return {"cloud_id": self.cloud_id, "cloud_cluster": self.cluster, "cloud_vpc": self.vpc}
 
 
-def placed_by(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placed:
-    """What an acceptance names. A cluster in another spelling is the same cluster."""
+def placement_from_answer(wanted: Identity, cloud_id: str | None, cluster: str | None, vpc: str | None) -> Placement:
+    """Return the placement that an answer names. A cluster in another spelling is the same cluster."""
     other_cluster = cluster if cluster and cluster.casefold() != wanted.cluster.casefold() else None
-    return Placed(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
+    return Placement(*(text and abridged(text) for text in (cloud_id, other_cluster, vpc if vpc != wanted.vpc else None)))
 
 
-def named(wanted: Identity, made: Placed) -> Identity:
-    """What an acceptance says that it made."""
+def identity_from_answer(wanted: Identity, made: Placement) -> Identity:
+    """Return the identity of the resource that an answer names."""
     return replace(
         wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
     )
 
 
-def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
-    """Where an acceptance or a listing says that it is, when that is not what was asked for; None otherwise.
+def cloud_placement(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
+    """Return where the cloud says that the resource is, if that is not where it was ordered; else None.
 
     A VPC's record has an id that is no name, so of VPCs only the place counts.
     """
@@ -50,25 +50,25 @@ def odd_place(order: Order | None) -> tuple[str | None, str | None, str | None] 
     return None if place == (None, None, None) else place
 
 
-def placed(wanted: Identity, order: Order | None) -> Identity:
-    """Where to look for what was wanted: where the cloud says that it put it, if that is another place."""
-    place = odd_place(order)
+def actual_identity(wanted: Identity, order: Order | None) -> Identity:
+    """Return the identity under which listings show the resource: where the cloud placed it, else as the spec asks."""
+    place = cloud_placement(order)
     if order is None or place is None or order.state not in MAY_EXIST or order.name != wanted.name:
         return wanted
     own_id, cluster, vpc = place
     return replace(wanted, name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
 
 
-def moved(order: Order | None, wanted: Identity) -> bool:
-    """Whether the spec names another place or name than the one under which something may exist."""
+def is_moved(order: Order | None, wanted: Identity) -> bool:
+    """Whether the spec names another place or name than the one under which the resource may exist."""
     if order is None or order.state not in MAY_EXIST or not order.name:
         return False
     elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
 
 
-def moved_words(noun: str, order: Order, wanted: Identity) -> str:
-    """What to say when it is moved."""
+def moved_message(noun: str, order: Order, wanted: Identity) -> str:
+    """Return the message for a spec that names another place than the order."""
     return (
         f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
         f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "

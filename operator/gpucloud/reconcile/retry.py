@@ -16,7 +16,7 @@ from gpucloud.reconcile.facts import CREATES
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt, Refusal, Verb
 
-PATIENCE = 5  # failures in a row of an unclear kind before a person must act
+FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
 CORRECT_OR_ASK_AGAIN = (
     "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again."
@@ -24,7 +24,7 @@ CORRECT_OR_ASK_AGAIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class RetryPolicy:
     """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation."""
 
     reason: Reason
@@ -33,50 +33,52 @@ class Policy:
     advice: str
 
 
-_POLICIES: dict[ErrorKind, Policy] = {
-    ErrorKind.INVALID: Policy(
+_POLICIES: dict[ErrorKind, RetryPolicy] = {
+    ErrorKind.INVALID: RetryPolicy(
         Reason.REJECTED,
         None,
         True,
         CORRECT_OR_ASK_AGAIN,
     ),
-    ErrorKind.NOT_FOUND: Policy(
+    ErrorKind.NOT_FOUND: RetryPolicy(
         Reason.NOT_FOUND,
         60,
         True,
         "Create what is missing, or delete this object and create it anew; it tries again every few minutes.",
     ),
-    ErrorKind.REDIRECTED: Policy(
+    ErrorKind.REDIRECTED: RetryPolicy(
         Reason.API_ERROR,
         LONGEST_DELAY,
         True,
         "Redirects are never followed: the administrator must correct the endpoint's URL.",
     ),
-    ErrorKind.UNAUTHORIZED: Policy(
+    ErrorKind.UNAUTHORIZED: RetryPolicy(
         Reason.CREDENTIALS_REFUSED, 60, True, "Put a valid API key or login in the account's Secret; it is taken up by itself."
     ),
-    ErrorKind.LOGIN: Policy(
+    ErrorKind.LOGIN: RetryPolicy(
         Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
     ),
-    ErrorKind.FORBIDDEN: Policy(
+    ErrorKind.FORBIDDEN: RetryPolicy(
         Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; it tries again every 5 minutes."
     ),
-    ErrorKind.THROTTLED: Policy(Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; it tries again by itself."),
-    ErrorKind.UNAVAILABLE: Policy(
+    ErrorKind.THROTTLED: RetryPolicy(
+        Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; it tries again by itself."
+    ),
+    ErrorKind.UNAVAILABLE: RetryPolicy(
         Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; it tries again until there is."
     ),
-    ErrorKind.NOT_SENT: Policy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; it tries again by itself."),
+    ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; it tries again by itself."),
 }
-_HOPELESS = Policy(
+_REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
     "It failed again and again; it goes on trying every 5 minutes. See what the cloud says.",
 )
-_UNCLEAR = Policy(Reason.API_ERROR, 5, False, "It looks whether the request was carried out, and tries again if not.")
+_UNCLEAR = RetryPolicy(Reason.API_ERROR, 5, False, "It looks whether the request was carried out, and tries again if not.")
 
 
-def policy(attempt: Attempt) -> Policy:
+def policy(attempt: Attempt) -> RetryPolicy:
     """Return the meaning of the attempt's last refusal. Unclear kinds need a person after ``PATIENCE`` failures in a row."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
@@ -84,8 +86,8 @@ def policy(attempt: Attempt) -> Policy:
     if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
         return replace(found, base=LONGEST_DELAY, advice="It tries again every 5 minutes.")
-    if found is _UNCLEAR and attempt.failures >= PATIENCE:
-        return _HOPELESS
+    if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
+        return _REPEATEDLY_FAILED
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from gpucloud.reconcile.acceptance import Acceptance
+from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R", bound="Tenanted")
-NOTHING_ACCEPTED = Acceptance()
+NOTHING_ACCEPTED = AcceptedAbsence()
 
 
 def tenant_of(record: Tenanted) -> str | None:
@@ -34,13 +34,13 @@ def tenant_of(record: Tenanted) -> str | None:
     return record.tenancy_name[:MAX_TEXT] if record.tenancy_name else None
 
 
-def believed(
+def check_tenant(
     found: Observation[R],
     tenancy: str | None,
     account: AccountFacts,
     since: float,
     *,
-    accepted: Acceptance = NOTHING_ACCEPTED,
+    accepted: AcceptedAbsence = NOTHING_ACCEPTED,
     way_out: str = "",
 ) -> Observation[R]:
     """Return the observation, or Unknown if the credential is of another tenant or its tenant is unknown.

@@ -32,6 +32,6 @@ def decide(f: Unreadable[S]) -> Plan[S]:
     held = " Deletion is held until then." if f.meta.deleting else ""
     reason = Reason.DELETION_BLOCKED if f.meta.deleting else Reason.INVALID_SPEC
     verdict = stalled(reason, f"This version of the operator cannot read the spec: {f.flaw}. Correct it.{held}"[:32768])
-    paused = pause.words(f.meta.annotations) if pause.is_paused(f.meta.annotations) else None
+    paused = pause.message(f.meta.annotations) if pause.is_paused(f.meta.annotations) else None
     conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused)
     return Plan(status=f.status.model_copy(update={"observed_generation": f.meta.generation, "conditions": conditions}))

@@ -64,7 +64,9 @@ LIFE = {
         wakes=30,
     ),
     "a login that works": connected(
-        "the other kind", {"secret": a_secret(held=True, kind=CredentialKind.LOGIN)}, says=("login", "not shown its tenant")
+        "the other kind",
+        {"secret": a_secret(has_finalizer=True, kind=CredentialKind.LOGIN)},
+        says=("login", "not shown its tenant"),
     ),
     "restricted is not unready": connected(
         "the key works, and may not do everything", {"secret": HELD, "contact": in_trouble(UnknownReason.FORBIDDEN)}
@@ -97,7 +99,7 @@ LIFE = {
 SECRETS = {
     "missing": a_row(
         "applied in any order",
-        {"secret": None, "memory": CallHistory(first_seen=NOW)},
+        {"secret": None, "history": CallHistory(first_seen=NOW)},
         Reason.SECRET_NOT_FOUND,
         says=(repr(SECRET), "'team'", "spec.secretRef"),
         wakes=1,
@@ -150,7 +152,12 @@ SECRETS = {
 TENANTS = {
     "another tenant's key": stalled(
         "with it everything of ours looks gone",
-        {"secret": HELD, "tenant": "other", "status": an_account_status(tenant="acme", proven_secret=V2), "bound": (VM,)},
+        {
+            "secret": HELD,
+            "tenant": "other",
+            "status": an_account_status(tenant="acme", proven_secret=V2),
+            "users_of_tenant": (VM,),
+        },
         Reason.TENANT_MISMATCH,
         says=("is of tenant 'other'", "belongs to tenant 'acme'", "Nothing is destroyed or re-created", "another account"),
         status={"tenant": "acme", "proven_secret": V2},
@@ -167,7 +174,7 @@ TENANTS = {
     ),
     "a key that has shown nothing": connected(
         "unknown is not different, and proves nothing",
-        {"secret": HELD, "status": an_account_status(tenant="acme", proven_secret=V2), "bound": (VM,)},
+        {"secret": HELD, "status": an_account_status(tenant="acme", proven_secret=V2), "users_of_tenant": (VM,)},
         status={"tenant": "acme", "proven_secret": V2},
     ),
     "proof is not taken from a credential in trouble": stalled(

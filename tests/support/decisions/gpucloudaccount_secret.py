@@ -66,26 +66,26 @@ HOLDING = {
     ),
     "a Secret being deleted, in use: kept": connected(
         "its users need it to their end",
-        {"secret": a_secret(held=True, deleting=True), "users": (VM,)},
+        {"secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
         status={"held_secret": SECRET},
     ),
     "a Secret being deleted, unused: freed": connected(
-        "nobody needs it", {"secret": a_secret(held=True, deleting=True)}, action=FREE
+        "nobody needs it", {"secret": a_secret(has_finalizer=True, deleting=True)}, action=FREE
     ),
     "a Secret being deleted, whose users only wait: freed": connected(
         "the finalizer stands for what may exist: a wrong key that bought nothing must be deletable",
-        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": ()},
+        {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": ()},
         action=FREE,
         says=("The Secret is being deleted: nothing new is begun with it.",),
     ),
     "a Secret being deleted, one user has a VM and one waits: kept": connected(
         "the VM needs it to its end",
-        {"secret": a_secret(held=True, deleting=True), "users": (SNAPSHOT, VM), "holders": (VM,)},
+        {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": (VM,)},
         says=(f"It goes after {VM}.",),
         wakes=5,
     ),
     "a Secret being deleted that another account uses: kept": connected(
-        "it is not ours to free", {"secret": a_secret(held=True, deleting=True), "shared": True}
+        "it is not ours to free", {"secret": a_secret(has_finalizer=True, deleting=True), "shared": True}
     ),
     "rotated by name: free the old one": connected(
         "nothing needs it any more, users or not",
@@ -111,17 +111,17 @@ HOLDING = {
         target=OLD_SECRET,
     ),
     "rotated by name, the old one freed: hold the new one": connected(
-        "the hold moves on", {"status": ROTATED, "memory": tried_secret(FREE)}, action=HOLD, status={"held_secret": SECRET}
+        "the hold moves on", {"status": ROTATED, "history": tried_secret(FREE)}, action=HOLD, status={"held_secret": SECRET}
     ),
     "a call for an earlier spec frees nothing now": connected(
         "it was about another Secret",
-        {"status": ROTATED, "memory": tried_secret(FREE), "meta": an_account(generation=2)},
+        {"status": ROTATED, "history": tried_secret(FREE), "meta": an_account(generation=2)},
         action=FREE,
         target=OLD_SECRET,
     ),
     "a call before the last hold frees nothing now": connected(
         "what was held since is not free",
-        {"status": ROTATED, "memory": tried_secret(HOLD, ago=7, memory=tried_secret(FREE, ago=8))},
+        {"status": ROTATED, "history": tried_secret(HOLD, ago=7, history=tried_secret(FREE, ago=8))},
         action=FREE,
         target=OLD_SECRET,
     ),
@@ -135,25 +135,25 @@ HOLDING = {
         status={"held_secret": OLD_SECRET},
     ),
     "a hold that failed waits": connected(
-        "no hot loop", {"memory": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secret": SECRET}
+        "no hot loop", {"history": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secret": SECRET}
     ),
     "a hold that failed comes again": connected(
-        "it is still wanted", {"memory": tried_secret(HOLD, ago=5, kind=ErrorKind.SERVER)}, action=HOLD
+        "it is still wanted", {"history": tried_secret(HOLD, ago=5, kind=ErrorKind.SERVER)}, action=HOLD
     ),
     "a hold that failed often waits longer": connected(
-        "no hot loop", {"memory": tried_secret(HOLD, ago=290, kind=ErrorKind.SERVER, failures=40)}, wakes=10
+        "no hot loop", {"history": tried_secret(HOLD, ago=290, kind=ErrorKind.SERVER, failures=40)}, wakes=10
     ),
     "a hold that failed longest ago comes again": connected(
-        "not never", {"memory": tried_secret(HOLD, ago=300, kind=ErrorKind.SERVER, failures=40)}, action=HOLD
+        "not never", {"history": tried_secret(HOLD, ago=300, kind=ErrorKind.SERVER, failures=40)}, action=HOLD
     ),
     "a hold that had no effect waits too": connected(
-        "somebody may take it off each time", {"memory": tried_secret(HOLD)}, wakes=4
+        "somebody may take it off each time", {"history": tried_secret(HOLD)}, wakes=4
     ),
     "a person's request lifts the wait": connected(
         "a person asks anew",
         {
             "meta": an_account(annotations={Annotation.RECONCILE_REQUESTED_AT: "now"}),
-            "memory": tried_secret(HOLD, kind=ErrorKind.SERVER),
+            "history": tried_secret(HOLD, kind=ErrorKind.SERVER),
         },
         action=HOLD,
     ),
@@ -189,25 +189,31 @@ DELETION = {
     ),
     "used by what only waits, its Secret deleted first: the Secret is freed": a_row(
         "else both hang on objects that need neither",
-        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": ()},
+        {"meta": GOING, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,), "users_with_resources": ()},
         Reason.DELETION_BLOCKED,
         action=FREE,
         says=(f"Still used by {VM}",),
     ),
     "used by what only waits, its Secret not deleted: kept with the account": a_row(
         "without the account its users would take the operator's own",
-        {"meta": GOING, "secret": HELD, "users": (VM,), "holders": ()},
+        {"meta": GOING, "secret": HELD, "users": (VM,), "users_with_resources": ()},
         Reason.DELETION_BLOCKED,
     ),
     "used by what only waits, under observe-only: nothing is freed": stalled(
         "it does nothing",
-        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,), "holders": (), "limits": WATCHING},
+        {
+            "meta": GOING,
+            "secret": a_secret(has_finalizer=True, deleting=True),
+            "users": (VM,),
+            "users_with_resources": (),
+            "limits": WATCHING,
+        },
         Reason.DELETION_BLOCKED,
         says=("--observe-only",),
     ),
     "used by a VM, its Secret deleted first: kept": a_row(
         "the VM needs it to its end",
-        {"meta": GOING, "secret": a_secret(held=True, deleting=True), "users": (VM,)},
+        {"meta": GOING, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
         Reason.DELETION_BLOCKED,
     ),
     "used, and the Secret is gone: say which is needed": a_row(
@@ -224,7 +230,7 @@ DELETION = {
         "with the account its users lose their credential", {"meta": GOING, "synced": False}
     ),
     "a surplus hold, before everything is known: wait": connected(
-        "another account may need it", {"secret": a_secret(held=True, deleting=True), "synced": False}
+        "another account may need it", {"secret": a_secret(has_finalizer=True, deleting=True), "synced": False}
     ),
     "unused: free the Secret first": a_row(
         "else it hangs for ever", {"meta": GOING, "secret": HELD}, Reason.DELETING, action=FREE, says=(repr(SECRET),)
@@ -238,7 +244,7 @@ DELETION = {
     ),
     "the older one freed: then the other": a_row(
         "both must go",
-        {"meta": GOING, "secret": HELD, "status": ROTATED, "memory": tried_secret(FREE, ago=5, asked=DOOMED)},
+        {"meta": GOING, "secret": HELD, "status": ROTATED, "history": tried_secret(FREE, ago=5, asked=DOOMED)},
         Reason.DELETING,
         action=FREE,
     ),
@@ -268,27 +274,27 @@ DELETION = {
             "secret": None,
             "secret_trouble": "Grant it.",
             "status": an_account_status(held_secret=SECRET),
-            "memory": tried_secret(FREE, asked=DOOMED),
+            "history": tried_secret(FREE, asked=DOOMED),
         },
         released=Reason.GONE,
     ),
     "freeing fails: said, and waited for": a_row(
         "a person must know why it does not go",
-        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, kind=ErrorKind.SERVER, asked=DOOMED)},
+        {"meta": GOING, "secret": HELD, "history": tried_secret(FREE, kind=ErrorKind.SERVER, asked=DOOMED)},
         Reason.DELETION_BLOCKED,
         says=("the apiserver's own words", repr(SECRET), "get and patch"),
         wakes=4,
     ),
     "freeing failed long enough ago: again": a_row(
         "it is not given up",
-        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, ago=5, kind=ErrorKind.SERVER, asked=DOOMED)},
+        {"meta": GOING, "secret": HELD, "history": tried_secret(FREE, ago=5, kind=ErrorKind.SERVER, asked=DOOMED)},
         Reason.DELETION_BLOCKED,
         action=FREE,
         says=("the apiserver's own words",),
     ),
     "freeing fails again and again: a person is called": stalled(
         "it will not mend by itself",
-        {"meta": GOING, "secret": HELD, "memory": tried_secret(FREE, kind=ErrorKind.SERVER, failures=5, asked=DOOMED)},
+        {"meta": GOING, "secret": HELD, "history": tried_secret(FREE, kind=ErrorKind.SERVER, failures=5, asked=DOOMED)},
         Reason.DELETION_BLOCKED,
         says=("get and patch Secrets",),
     ),

@@ -34,13 +34,13 @@ ROWS = {
     # --- where it belongs
     "its GpuVM is not there: waited for, by name": Row(
         "it comes with the same kubectl apply",
-        UNPLACED | {"memory": NEW},
+        UNPLACED | {"history": NEW},
         Reason.DEPENDENCY_NOT_READY,
         says=("GpuVM 'train'", "'team'"),
         status={"progress_deadline_at": None, "order": OrderState.NOT_ORDERED},
     ),
     "deleted before anything was said, its GpuVM not there: free": Row(
-        "nothing is sent before our finalizer", UNPLACED | {"meta": DELETING, "memory": NEW}, released=Reason.GONE, says="No"
+        "nothing is sent before our finalizer", UNPLACED | {"meta": DELETING, "history": NEW}, released=Reason.GONE, says="No"
     ),
     "deleted after it said that nothing was ordered: free": Row(
         "whoever runs then",
@@ -88,20 +88,20 @@ ROWS = {
     # --- taking it
     "a GpuVM that is going is not taken a snapshot of": Row(
         "it would fail halfway",
-        {"needs": (Dependency("GpuVM 'train'", Readiness.LEAVING),)},
+        {"needs": (Dependency("GpuVM 'train'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
         says=("GpuVM 'train'", "being deleted"),
     ),
     "a GpuVM that can never serve calls a person": Row(
         "an account of another tenant",
-        {"needs": (Dependency("GpuVM 'train'", Readiness.ELSEWHERE, "It belongs to tenant 'x': use its account."),)},
+        {"needs": (Dependency("GpuVM 'train'", Readiness.UNUSABLE, "It belongs to tenant 'x': use its account."),)},
         Reason.INVALID_REFERENCE,
         progress="Stalled",
         says=("GpuVM 'train'", "use its account"),
     ),
     "an order under way is cleared up before anything is said of its VM": Row(
         "the VM may be waiting for this very snapshot",
-        {"status": CREATING, "memory": SENT, "needs": (Dependency("GpuVM 'train'", Readiness.LEAVING),)},
+        {"status": CREATING, "history": SENT, "needs": (Dependency("GpuVM 'train'", Readiness.DELETING),)},
         Reason.CREATING,
         looks=False,
     ),
@@ -120,7 +120,7 @@ ROWS = {
     ),
     "a VM not looked for yet is looked for": Row(
         "nobody else may have asked for that listing, and its coming would wake nobody; nothing is said on the way",
-        {"source": Source("vm", Unknown(NOW, UnknownReason.NOT_LOOKED))},
+        {"source": Source("vm", Unknown(NOW, UnknownReason.NOT_LISTED))},
         looks=True,
     ),
     "a VM that is on its way is waited for": Row(
@@ -152,7 +152,7 @@ ROWS = {
     ),
     "a VM that the cloud does not find is told": Row(
         "it went while the order was on its way",
-        {"status": CREATING, "memory": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.NOT_FOUND)},
+        {"status": CREATING, "history": tried(Verb.CREATE_SNAPSHOT, kind=ErrorKind.NOT_FOUND)},
         Reason.NOT_FOUND,
         progress="Stalled",
         says=(WORDS, "tries again"),

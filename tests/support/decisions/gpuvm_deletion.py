@@ -22,7 +22,7 @@ ROWS = {
     # --- letting go
     "held before a restart, and not looked at yet": Row(
         "its status must not lose the word, nor be written twice",
-        {"meta": DELETING, "status": HELD, "found": Unknown(NOW, UnknownReason.NOT_LOOKED)},
+        {"meta": DELETING, "status": HELD, "found": Unknown(NOW, UnknownReason.NOT_LISTED)},
         looks=True,
     ),
     "held, and out of sight for a moment": Row(
@@ -35,7 +35,7 @@ ROWS = {
             "meta": DELETING,
             "status": GOING,
             "found": Absent(NOW, NOW - 29, NOW - 2),
-            "memory": CallHistory(first_seen=NOW - 31),
+            "history": CallHistory(first_seen=NOW - 31),
             "spec": a_spec(vmName=NAME),
         },
         Reason.DELETING,
@@ -47,7 +47,7 @@ ROWS = {
             "meta": DELETING,
             "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
             "found": Absent(NOW, NOW - 5, NOW - 2),
-            "memory": CallHistory(first_seen=NOW - 9),
+            "history": CallHistory(first_seen=NOW - 9),
         },
         Reason.DELETING,
         action=Verb.DESTROY,
@@ -95,20 +95,20 @@ ROWS = {
     ),
     "snapshots that were told to go get time": Row(
         "the listing shows them for a while",
-        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": tried(Verb.DELETE_SNAPSHOT, ago=2)},
         Reason.DELETING,
         looks=False,
     ),
     "snapshots that were told to go are looked for by a younger listing": Row(
         "the last one is from before",
         TOGETHER
-        | {"snapshots": a_list(("s", True), ("theirs", False), as_of=NOW - 3), "memory": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        | {"snapshots": a_list(("s", True), ("theirs", False), as_of=NOW - 3), "history": tried(Verb.DELETE_SNAPSHOT, ago=2)},
         Reason.DELETING,
         looks=True,
     ),
     "snapshots that do not go are told again": Row(
         "it was lost inside the cloud",
-        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=31)},
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": tried(Verb.DELETE_SNAPSHOT, ago=31)},
         Reason.DELETING,
         action=Verb.DELETE_SNAPSHOT,
         targets=("s",),
@@ -118,7 +118,7 @@ ROWS = {
         TOGETHER
         | {
             "snapshots": a_list(("s", True), ("theirs", False)),
-            "memory": tried(Verb.DELETE_SNAPSHOT, kind=ErrorKind.FORBIDDEN),
+            "history": tried(Verb.DELETE_SNAPSHOT, kind=ErrorKind.FORBIDDEN),
         },
         Reason.DELETION_BLOCKED,
         progress="Stalled",
@@ -126,7 +126,7 @@ ROWS = {
     ),
     "a foreign snapshot that came meanwhile stays": Row(
         "ours are gone, and DeleteSnapshots would take that one",
-        TOGETHER | {"snapshots": a_list(("new", False)), "memory": tried(Verb.DELETE_SNAPSHOT, ago=9)},
+        TOGETHER | {"snapshots": a_list(("new", False)), "history": tried(Verb.DELETE_SNAPSHOT, ago=9)},
         Reason.DELETING,
         action=Verb.DESTROY,
     ),

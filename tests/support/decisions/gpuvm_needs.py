@@ -55,7 +55,7 @@ ROWS = {
     ),
     "nothing is bought in a VPC that is going": Row(
         "it would hold the VPC up, or be cut off",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
         says="is being deleted",
     ),
@@ -67,14 +67,14 @@ ROWS = {
     ),
     "a GpuVpc in another cluster calls a person": Row(
         "it can never serve",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.ELSEWHERE, "It is in cluster 'Hou1': create one anew."),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.UNUSABLE, "It is in cluster 'Hou1': create one anew."),)},
         Reason.INVALID_REFERENCE,
         progress="Stalled",
         says=("GpuVpc 'net'", "'Hou1'"),
     ),
     "a record is not acted on when the VPC is not ready any more": Row(
         "between the record and the order a person deleted it",
-        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.LEAVING),)},
+        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
         says="GpuVpc 'net'",
     ),
@@ -118,7 +118,7 @@ ROWS = {
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
         "so that it may go unseen, whoever runs then",
-        {"found": Unknown(NOW, UnknownReason.REFUSED), "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+        {"found": Unknown(NOW, UnknownReason.REFUSED), "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         status={"order": OrderState.NOT_ORDERED},
@@ -126,7 +126,7 @@ ROWS = {
     ),
     "what is missing in the cloud is told": Row(
         "a VPC that is named may be created yet",
-        {"status": CREATING, "memory": tried(Verb.CREATE, kind=ErrorKind.NOT_FOUND)},
+        {"status": CREATING, "history": tried(Verb.CREATE, kind=ErrorKind.NOT_FOUND)},
         Reason.NOT_FOUND,
         progress="Stalled",
         says="Create what is missing",
@@ -136,7 +136,7 @@ ROWS = {
         {
             "status": a_status("NotFound", progress="Stalled", order=an_order(NAME, OrderState.REFUSED)),
             "found": Absent(NOW, NOW - 50, NOW - 0.5),
-            "memory": OLD,
+            "history": OLD,
         },
         Reason.CREATING,
         records=True,
@@ -145,15 +145,15 @@ ROWS = {
         "else its snapshot could go while the VM is made from it",
         {
             "status": CREATING,
-            "memory": tried(Verb.CREATE),
-            "needs": (Dependency("GpuSnapshot 'base'", Readiness.LEAVING),),
+            "history": tried(Verb.CREATE),
+            "needs": (Dependency("GpuSnapshot 'base'", Readiness.DELETING),),
         },
         Reason.CREATING,
         looks=False,
     ),
     "a switch without room, or throttled, or refused, is told in the words of the cloud": Row(
         "the table of refusals serves each call",
-        {"status": RUNNING, "found": present("OFFLINE"), "memory": tried(Verb.START, kind=ErrorKind.THROTTLED)},
+        {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, kind=ErrorKind.THROTTLED)},
         Reason.RATE_LIMITED,
         says="the cloud's own words",
     ),

@@ -146,7 +146,7 @@ ROWS = {
         {
             "status": a_status("Deleting", order=an_order(NAME, OrderState.GONE)),
             "found": Absent(NOW, NOW - 50, NOW - 2),
-            "memory": OLD,
+            "history": OLD,
         },
         Reason.VM_LOST,
         progress="Stalled",
@@ -164,7 +164,7 @@ ROWS = {
         "the next pass finds a record again, and would restart once more (seeds 120424, 120558)",
         {
             "meta": noted(RESTART_REQUESTED_AT="t1"),
-            "standing": known(ORDER, ago=60, recorded=60),
+            "tracked": known(ORDER, ago=60, recorded=60),
             "found": Unknown(NOW - 400, UnknownReason.UNREACHABLE, "HTTP 502"),
         },
         Reason.API_UNAVAILABLE,
@@ -175,7 +175,7 @@ ROWS = {
         "the end of the pause finds a record again",
         {
             "meta": noted(RESTART_REQUESTED_AT="t1", PAUSED="true"),
-            "standing": known(ORDER, ago=60, recorded=60),
+            "tracked": known(ORDER, ago=60, recorded=60),
             "found": present(),
         },
         Reason.PAUSED,
@@ -196,7 +196,7 @@ ROWS = {
         "the first of two is three times as old as one takes; were it too old, nothing would ever be ordered",
         {
             "spec": a_spec(vmName="ours-to-be"),
-            "memory": LONG_KNOWN,
+            "history": LONG_KNOWN,
             "listing_duration": 25.0,
             "found": Absent(NOW - 26, NOW - 77, NOW - 77),
         },
@@ -209,7 +209,7 @@ ROWS = {
             "spec": a_spec(vmName="theirs"),
             "status": a_status("Creating", order=an_order("theirs", OrderState.INTENDED)),
             "found": present(name="theirs"),
-            "memory": tried(Verb.CREATE, kind=ErrorKind.CONFLICT),
+            "history": tried(Verb.CREATE, kind=ErrorKind.CONFLICT),
         },
         Reason.CONFLICT,
         progress="Stalled",
@@ -218,14 +218,14 @@ ROWS = {
     ),
     "a refusal still calls a person after a pause": Row(
         "a pause takes Stalled away and keeps the words (seed 500557)",
-        {"status": a_status("Rejected", progress="Paused", order=REFUSED), "memory": OLD},
+        {"status": a_status("Rejected", progress="Paused", order=REFUSED), "history": OLD},
         Reason.REJECTED,
         progress="Stalled",
         says="Made up.",
     ),
     "a refusal is told again when an outage was told over it": Row(
         "after a restart nothing else would ever be said (seeds 120950, 121006)",
-        {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "memory": OLD},
+        {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "history": OLD},
         Reason.REJECTED,
         progress="Stalled",
         says=("refused the order for this spec", "reconcile-requested-at"),
@@ -233,7 +233,7 @@ ROWS = {
     ),
     "no capacity waits without a deadline": Row(
         "scarce GPUs are waited for",
-        {"status": CREATING, "memory": tried(Verb.CREATE, ago=31, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=3)},
+        {"status": CREATING, "history": tried(Verb.CREATE, ago=31, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=3)},
         Reason.WAITING_FOR_CAPACITY,
         status={"progress_deadline_at": None},
     ),

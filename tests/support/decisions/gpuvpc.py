@@ -35,25 +35,25 @@ ROWS = {
     # --- sight
     "a listing from before an order shows what was there before": Row(
         "another process saw the name free since, and ordered",
-        {"status": CREATING, "memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
+        {"status": CREATING, "history": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0", as_of=NOW - 2)},
         looks=True,
     ),
     "another id is believed a grace later": Row(
         "a listing that lags shows the one that was there before ours",
-        {"spec": ADOPTS, "status": AVAILABLE, "memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
+        {"spec": ADOPTS, "status": AVAILABLE, "history": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")},
         looks=False,
     ),
     "another id than an order of another process was accepted under is believed a grace later": Row(
         "until then nothing is looked at hotly",
         {
             "status": a_vpc_status("Creating", order=an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1")),
-            "memory": CallHistory(first_seen=NOW - 1),
+            "history": CallHistory(first_seen=NOW - 1),
             "found": a_vpc("vpc-2"),
         },
         looks=False,
     ),
     "another id, seen too early, lets nothing go": Row(
-        "ours may be there", EMPTIED | {"memory": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
+        "ours may be there", EMPTIED | {"history": CallHistory(first_seen=NOW - 1), "found": a_vpc("vpc-0")}, looks=False
     ),
     # --- ownership
     "one that exists already is a conflict": Row(
@@ -154,7 +154,7 @@ ROWS = {
     ),
     "a name that the cloud called taken is adopted once it is seen": Row(
         "it was made between our look and our order",
-        {"spec": ADOPTS, "status": CREATING, "memory": CALLED_TAKEN, "found": a_vpc()},
+        {"spec": ADOPTS, "status": CREATING, "history": CALLED_TAKEN, "found": a_vpc()},
         Reason.ADOPTED,
         "True",
         None,
@@ -162,7 +162,7 @@ ROWS = {
     ),
     "a VPC that is there though our order was refused is not ours, and no proof stays": Row(
         "somebody with the right to made it by hand; deleting this object would destroy it",
-        {"status": CREATING, "memory": REFUSED_FOR_CERTAIN, "found": a_vpc()},
+        {"status": CREATING, "history": REFUSED_FOR_CERTAIN, "found": a_vpc()},
         Reason.CONFLICT,
         progress="Stalled",
         says="spec.adoption",
@@ -178,7 +178,7 @@ ROWS = {
     ),
     "the record of an order that was refused for certain says so": Row(
         "after a restart it would pass for one that may have been carried out",
-        {"status": CREATING, "memory": REFUSED_FOR_CERTAIN},
+        {"status": CREATING, "history": REFUSED_FOR_CERTAIN},
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         says="Grant the credential",

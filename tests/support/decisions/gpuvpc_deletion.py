@@ -33,7 +33,7 @@ ROWS = {
     ),
     "not looked into yet: look": Row(
         "somebody's VM may be in it",
-        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LOOKED)},
+        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LISTED)},
         Reason.DELETING,
         looks=True,
     ),
@@ -74,7 +74,7 @@ ROWS = {
         "else it would leak", EMPTIED | {"spec": ADOPTS}, Reason.DELETING, action=Verb.DESTROY_VPC
     ),
     "deleting what was refused for certain destroys nothing that bears the name": Row(
-        "it is somebody else's", EMPTIED | {"status": CREATING, "memory": REFUSED_FOR_CERTAIN}, released=Reason.RETAINED
+        "it is somebody else's", EMPTIED | {"status": CREATING, "history": REFUSED_FOR_CERTAIN}, released=Reason.RETAINED
     ),
     "deleting one re-made by a stranger destroys nothing": Row(
         "another id: it is not the one that we made",
@@ -91,14 +91,14 @@ ROWS = {
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID)},
+        EMPTIED | {"history": tried(Verb.DESTROY_VPC, kind=ErrorKind.INVALID)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=(WORDS, "Retain"),
     ),
     "the cloud's refusal is met with another try, when it is empty still": Row(
         "a VM that was going is gone now",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID)},
+        EMPTIED | {"history": tried(Verb.DESTROY_VPC, ago=400, kind=ErrorKind.INVALID)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         action=Verb.DESTROY_VPC,
@@ -106,13 +106,13 @@ ROWS = {
     ),
     "another try looks inside again": Row(
         "somebody moved in meanwhile",
-        EMPTIED | {"memory": tried(Verb.DESTROY_VPC, ago=400), "occupants": Occupants(("VM 'late'",), NOW)},
+        EMPTIED | {"history": tried(Verb.DESTROY_VPC, ago=400), "occupants": Occupants(("VM 'late'",), NOW)},
         Reason.DELETION_BLOCKED,
         says="'late'",
     ),
     "two listings from before the destroy are none": Row(
         "they may have been partial",
-        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "known": TOLD, "memory": tried(Verb.DESTROY_VPC, ago=5)},
+        EMPTIED | {"found": Absent(NOW, NOW - 9, NOW - 8), "known": TOLD, "history": tried(Verb.DESTROY_VPC, ago=5)},
         Reason.DELETING,
     ),
     "what went without our call is missed for the grace before it is let go": Row(
@@ -135,19 +135,19 @@ ROWS = {
     ),
     "never ordered: free": Row(
         "nothing was made",
-        {"meta": DELETING, "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+        {"meta": DELETING, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
         released=Reason.GONE,
         says="No VPC was created",
     ),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
-        {"meta": DELETING, "status": CREATING, "memory": CallHistory(first_seen=NOW - 310)},
+        {"meta": DELETING, "status": CREATING, "history": CallHistory(first_seen=NOW - 310)},
         released=Reason.GONE,
         says="No VPC was created for this object",
     ),
     "a record of another process does not": Row(
         "it may have been sent",
-        {"meta": DELETING, "status": CREATING, "memory": LONG_KNOWN, "found": Unknown(NOW - 99, UnknownReason.UNREACHABLE)},
+        {"meta": DELETING, "status": CREATING, "history": LONG_KNOWN, "found": Unknown(NOW - 99, UnknownReason.UNREACHABLE)},
         Reason.DELETION_BLOCKED,
         says=("VPC", "Retain"),
     ),

@@ -72,7 +72,7 @@ def _safety(k):
 
 def _sight(k):
     return {
-        "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LOOKED)}, looks=True),
+        "never looked: look": Row("no verdict without sight", {"found": Unknown(NOW, UnknownReason.NOT_LISTED)}, looks=True),
         "a short outage leaves the verdict": Row(
             "one outage must not turn 10,000 objects red", {"status": k.settled, "found": AWAY}
         ),
@@ -195,7 +195,7 @@ def _ownership(k):
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",
-            k.another_ordered | {"memory": tried(k.create, kind=ErrorKind.CONFLICT)},
+            k.another_ordered | {"history": tried(k.create, kind=ErrorKind.CONFLICT)},
             Reason.CONFLICT,
             progress="Stalled",
             says=k.another_says[0],
@@ -203,7 +203,7 @@ def _ownership(k):
         ),
         "what is there though our order was refused is not ours": Row(
             "somebody else made it since; deleting this object would end it",
-            k.another_ordered | k.another | {"memory": tried(k.create, ago=0.5, kind=ErrorKind.FORBIDDEN)},
+            k.another_ordered | k.another | {"history": tried(k.create, ago=0.5, kind=ErrorKind.FORBIDDEN)},
             Reason.CONFLICT,
             progress="Stalled",
             says=k.another_says[0],

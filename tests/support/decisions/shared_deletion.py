@@ -32,25 +32,25 @@ def fingerprint(k):
         ),
         "never ordered and not there: free": Row(
             "nothing was made",
-            k.deleting | {"memory": replace(OLD, seen_new=True)},
+            k.deleting | {"history": replace(OLD, seen_new=True)},
             released=Reason.GONE,
             says=f"No {k.noun}",
         ),
         "nothing recorded, and another process may have ordered: it is destroyed even if not listed": Row(
             "somebody has lost or edited the status while the operator was restarted",
-            k.deleting | {"memory": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | {"history": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
             Reason.DELETING,
             action=k.destroy,
         ),
         "nothing recorded, told to go, and one listing lacks it": Row(
             "one listing may be partial",
-            k.deleting | {"memory": tried(k.destroy, ago=5), "found": Absent(NOW, NOW)},
+            k.deleting | {"history": tried(k.destroy, ago=5), "found": Absent(NOW, NOW)},
             Reason.DELETING,
             looks=True,
         ),
         "nothing recorded, told to go, and two listings lack it that began before the answer": Row(
             "what was accepted before may not have been listed yet",
-            k.deleting | {"memory": tried(k.destroy, ago=1), "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | {"history": tried(k.destroy, ago=1), "found": Absent(NOW, NOW - 9, NOW - 2)},
             Reason.DELETING,
             looks=True,
         ),
@@ -58,7 +58,7 @@ def fingerprint(k):
             "the answer that nobody recorded may have hidden a success, which shows within a grace",
             k.deleting
             | {
-                "memory": tried(k.destroy, ago=5, memory=replace(OLD, first_seen=NOW - 10)),
+                "history": tried(k.destroy, ago=5, history=replace(OLD, first_seen=NOW - 10)),
                 "found": Absent(NOW, NOW - 9, NOW - 2),
             },
             Reason.DELETING,
@@ -66,14 +66,14 @@ def fingerprint(k):
         ),
         "nothing recorded, told to go, and two listings lack it": Row(
             "no listing lies twice in a row",
-            k.deleting | {"memory": tried(k.destroy, ago=5), "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | {"history": tried(k.destroy, ago=5), "found": Absent(NOW, NOW - 9, NOW - 2)},
             released=Reason.GONE,
         ),
     }
 
 
 def deletion(k):
-    gone = k.leaving | {"status": k.going, "known": k.told, "memory": tried(k.destroy, ago=5)}
+    gone = k.leaving | {"status": k.going, "known": k.told, "history": tried(k.destroy, ago=5)}
     return {
         "deletion is announced, then sent": Row("every mutation is announced", k.leaving, Reason.DELETING, action=k.destroy),
         "one listing without it is not proof": Row(
@@ -84,13 +84,13 @@ def deletion(k):
         ),
         "ordered with a lost answer: wait before letting go": Row(
             "it may still come",
-            k.deleting | {"status": k.creating, "memory": tried(k.create, **NO_ANSWER)},
+            k.deleting | {"status": k.creating, "history": tried(k.create, **NO_ANSWER)},
             Reason.DELETING,
             looks=False,
         ),
         "ordered and not yet listed: wait before letting go": Row(
             "it may still come",
-            k.deleting | {"status": k.creating, "memory": tried(k.create)},
+            k.deleting | {"status": k.creating, "history": tried(k.create)},
             Reason.DELETING,
             looks=False,
         ),
@@ -125,23 +125,23 @@ def deletion(k):
             | {
                 "meta": an_object(deleting=True, generation=2),
                 "status": k.settled,
-                "found": Unknown(NOW, UnknownReason.NOT_LOOKED),
+                "found": Unknown(NOW, UnknownReason.NOT_LISTED),
             },
             Reason.DELETING,
             looks=True,
         ),
         "a destroy that was accepted is not repeated": Row(
-            "the record stays a while", k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=100)}, Reason.DELETING
+            "the record stays a while", k.leaving | {"status": k.going, "history": tried(k.destroy, ago=100)}, Reason.DELETING
         ),
         "a destroy without effect is repeated after five minutes": Row(
             "it was lost inside the cloud",
-            k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=301)},
+            k.leaving | {"status": k.going, "history": tried(k.destroy, ago=301)},
             Reason.DELETING,
             action=k.destroy,
         ),
         "a lost answer to a destroy is looked for, then repeated": Row(
             "it may not have been carried out",
-            k.leaving | {"status": k.going, "memory": tried(k.destroy, ago=31, **NO_ANSWER)},
+            k.leaving | {"status": k.going, "history": tried(k.destroy, ago=31, **NO_ANSWER)},
             Reason.DELETION_BLOCKED,
             action=k.destroy,
         ),
@@ -152,26 +152,26 @@ def deletion(k):
                 "status": k.creating,
                 "known": k.told,
                 "found": Absent(NOW, NOW - 4, NOW - 2),
-                "memory": tried(k.destroy, ago=5),
+                "history": tried(k.destroy, ago=5),
             },
             released=Reason.GONE,
         ),
         "a listing from before the destroy is no proof": Row(
             "it may have been partial",
-            k.leaving | {"status": k.going, "found": Absent(NOW - 2, NOW - 9), "memory": tried(k.destroy)},
+            k.leaving | {"status": k.going, "found": Absent(NOW - 2, NOW - 9), "history": tried(k.destroy)},
             Reason.DELETING,
             looks=True,
         ),
         "ordered by a process before us: wait before letting go": Row(
             "it may still come",
-            k.deleting | {"status": k.creating, "memory": CallHistory(first_seen=NOW - 1)},
+            k.deleting | {"status": k.creating, "history": CallHistory(first_seen=NOW - 1)},
             Reason.DELETING,
             looks=False,
         ),
         "without an account, seen new by this process: free": Row(
             "nothing is sent before our finalizer",
             k.deleting
-            | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT), "memory": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT), "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
             released=Reason.GONE,
             says=f"No {k.noun}",
         ),
@@ -207,7 +207,7 @@ def held(k):
         ),
         "a forbidden destroy keeps the object": Row(
             "no error ever frees the finalizer",
-            k.leaving | {"status": k.going, "memory": tried(k.destroy, kind=ErrorKind.FORBIDDEN)},
+            k.leaving | {"status": k.going, "history": tried(k.destroy, kind=ErrorKind.FORBIDDEN)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
             says=("Grant", "Retain"),
@@ -244,7 +244,7 @@ def held(k):
             f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
         ),
         "before the first list nothing is let go, whatever is recorded": Row(
-            "whose it is is not known yet", k.deleting | {"synced": False, "memory": replace(OLD, seen_new=True)}
+            "whose it is is not known yet", k.deleting | {"synced": False, "history": replace(OLD, seen_new=True)}
         ),
         "before the first list nothing is destroyed": Row("another object may own it", k.leaving | {"synced": False}),
         "a spec that names another place: not forgotten": Row(
@@ -263,7 +263,7 @@ def held(k):
         ),
         "a stripped status does not undo what this process remembers": Row(
             "it saw the object new, and then bought",
-            k.deleting | {"found": Unknown(NOW, UnknownReason.REFUSED), "memory": replace(tried(k.create), seen_new=True)},
+            k.deleting | {"found": Unknown(NOW, UnknownReason.REFUSED), "history": replace(tried(k.create), seen_new=True)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
             status={"order": OrderState.ACCEPTED},
@@ -271,7 +271,7 @@ def held(k):
         ),
         "a record of our own that was sent does not free blind": Row(
             "it may be there",
-            k.deleting | {"status": k.creating, "memory": tried(k.create), "found": AWAY},
+            k.deleting | {"status": k.creating, "history": tried(k.create), "found": AWAY},
             Reason.DELETION_BLOCKED,
             says="Retain",
         ),

@@ -9,7 +9,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason
-from gpucloud.reconcile.order import Standing
+from gpucloud.reconcile.order import TrackedOrder
 from support.builders import NOW, START, an_object, known
 from support.rows import LONG_KNOWN, OLD, WORDS, Row, noted, tried
 
@@ -28,7 +28,7 @@ def orders(k):
         ),
         "nothing is ordered with an account that is going": Row(
             "nobody could destroy it then",
-            {"needs": (Dependency("GpuCloudAccount 'lab'", Readiness.LEAVING),)},
+            {"needs": (Dependency("GpuCloudAccount 'lab'", Readiness.DELETING),)},
             Reason.DEPENDENCY_NOT_READY,
             says="GpuCloudAccount 'lab'",
         ),
@@ -37,37 +37,37 @@ def orders(k):
         ),
         "a record of another process is waited out": Row(
             "it may have been accepted just before: a restart shortens no wait",
-            {"status": k.creating, "memory": CallHistory(first_seen=NOW - 20)},
+            {"status": k.creating, "history": CallHistory(first_seen=NOW - 20)},
             Reason.CREATING,
             looks=False,
         ),
         "a listing older than the object is not believed": Row(
             "the order may already have been sent in an earlier life",
-            {"found": Absent(NOW - 2, NOW - 2), "memory": CallHistory(first_seen=NOW - 1)},
+            {"found": Absent(NOW - 2, NOW - 2), "history": CallHistory(first_seen=NOW - 1)},
             looks=True,
         ),
         "after a lost answer: look for the grace": Row(
             "the order may have been carried out",
-            {"status": k.creating, "memory": tried(k.create, **NO_ANSWER)},
+            {"status": k.creating, "history": tried(k.create, **NO_ANSWER)},
             Reason.API_ERROR,
             looks=False,
         ),
         "after an error that says nothing of the order: look for the grace": Row(
             "it may have been carried out",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.SERVER, ambiguous=True)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.SERVER, ambiguous=True)},
             Reason.API_ERROR,
             looks=False,
         ),
         "an error that never ends calls a person": Row(
             "500 is how this service reports business errors too",
-            {"status": k.creating, "memory": tried(k.create, ago=31, kind=ErrorKind.SERVER, ambiguous=True, failures=5)},
+            {"status": k.creating, "history": tried(k.create, ago=31, kind=ErrorKind.SERVER, ambiguous=True, failures=5)},
             Reason.API_ERROR,
             progress="Stalled",
             says=WORDS,
         ),
         "a refused order is not repeated": Row(
             "hammering does not help",
-            {"status": k.creating, "memory": tried(k.create, ago=9999, kind=ErrorKind.INVALID)},
+            {"status": k.creating, "history": tried(k.create, ago=9999, kind=ErrorKind.INVALID)},
             Reason.REJECTED,
             progress="Stalled",
             says=(WORDS, "create it anew"),
@@ -84,7 +84,7 @@ def orders(k):
             {
                 "meta": noted(RECONCILE_REQUESTED_AT="t1"),
                 "status": k.rejected,
-                "memory": OLD,
+                "history": OLD,
                 "found": Absent(NOW, NOW - 9, NOW - 2),
             },
             Reason.CREATING,
@@ -93,28 +93,28 @@ def orders(k):
         ),
         "a forbidden order calls a person": Row(
             "the credential lacks a right",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.FORBIDDEN)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.FORBIDDEN)},
             Reason.PERMISSION_DENIED,
             progress="Stalled",
             says="Grant",
         ),
         "a credential refused at the order calls a person": Row(
             "it was revoked in between",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.UNAUTHORIZED)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAUTHORIZED)},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
             says="Put a valid",
         ),
         "an order that could not be sent waits": Row(
             "surely not carried out",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.NOT_SENT)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.NOT_SENT)},
             Reason.API_UNAVAILABLE,
         ),
         "an order that never shows calls a person at the deadline": Row(
             "it may be waited for without end",
             {
                 "status": k.creating.model_copy(update={"progress_deadline_at": START + timedelta(seconds=NOW - 1)}),
-                "memory": tried(k.create, ago=100),
+                "history": tried(k.create, ago=100),
             },
             Reason.PROGRESS_DEADLINE_EXCEEDED,
             progress="Stalled",
@@ -122,18 +122,18 @@ def orders(k):
         ),
         "a throttled order waits": Row(
             "the cloud asks for patience",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.THROTTLED)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.THROTTLED)},
             Reason.RATE_LIMITED,
         ),
         "no room is waited for without a deadline": Row(
             "503",
-            {"status": k.creating, "memory": tried(k.create, kind=ErrorKind.UNAVAILABLE)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAVAILABLE)},
             Reason.WAITING_FOR_CAPACITY,
             status={"progress_deadline_at": None},
         ),
         "a record of another process is not taken over on one listing": Row(
             "one listing may be partial",
-            {"status": k.creating, "memory": LONG_KNOWN, "found": Absent(NOW, NOW)},
+            {"status": k.creating, "history": LONG_KNOWN, "found": Absent(NOW, NOW)},
             Reason.CREATING,
             looks=True,
         ),
@@ -141,8 +141,8 @@ def orders(k):
             "its order may be under way",
             {
                 "status": k.creating,
-                "memory": replace(OLD, first_seen=NOW - 400),
-                "known": Standing(None, NOW - 400),
+                "history": replace(OLD, first_seen=NOW - 400),
+                "known": TrackedOrder(None, NOW - 400),
                 "found": Absent(NOW, NOW - 399, NOW - 0.5),
             },
             Reason.CREATING,
@@ -150,7 +150,7 @@ def orders(k):
         ),
         "a record of another process is taken over after ten graces": Row(
             "never wait for a person",
-            {"status": k.creating, "memory": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
+            {"status": k.creating, "history": LONG_KNOWN, "found": Absent(NOW, NOW - 99, NOW - 0.5)},
             Reason.CREATING,
             records=True,
         ),
@@ -162,15 +162,15 @@ def orders(k):
         ),
         "a used record is recorded anew": Row(
             "every order has its own record",
-            {"status": k.creating, "found": Absent(NOW, NOW - 50, NOW - 1), "memory": tried(k.create, ago=40, **NO_ANSWER)},
+            {"status": k.creating, "found": Absent(NOW, NOW - 50, NOW - 1), "history": tried(k.create, ago=40, **NO_ANSWER)},
             Reason.API_ERROR,
             records=True,
         ),
         "a stale listing does not show that a name is free": Row(
-            "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 60, NOW - 30), "memory": OLD}, looks=True
+            "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 60, NOW - 30), "history": OLD}, looks=True
         ),
         "after an accepted order that does not show: keep looking": Row(
-            "a listing may lag", {"status": k.creating, "memory": tried(k.create, ago=100)}, Reason.CREATING, looks=False
+            "a listing may lag", {"status": k.creating, "history": tried(k.create, ago=100)}, Reason.CREATING, looks=False
         ),
         "a corrected spec is tried at once": Row(
             "the owner fixed it",
@@ -178,7 +178,7 @@ def orders(k):
                 "meta": an_object(generation=2),
                 "status": k.creating,
                 "known": k.mine,
-                "memory": tried(k.create, ago=5, kind=ErrorKind.INVALID),
+                "history": tried(k.create, ago=5, kind=ErrorKind.INVALID),
             },
             Reason.REJECTED,
             progress="Stalled",

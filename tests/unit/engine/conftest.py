@@ -161,7 +161,7 @@ class FakeSession:
     def learn_clusters(self):
         self.learned.clusters = ("Hou1", "Msc1")
 
-    def prove(self):
+    def learn_tenant(self):
         self.proofs += 1
         self.proving = self.proves and not self.learned.tenants
 
@@ -247,7 +247,7 @@ class Reconcilers:
             here.name, OrderState.INTENDED, here.vpc, here.cluster, id=record_id(facts.nonce, facts.meta.uid, here.name)
         )
         status = facts.status.model_copy(update={"order": order})
-        reconciler.recording(facts.meta.uid, status)
+        reconciler.before_recording(facts.meta.uid, status)
         self.version += 1
         stored = reconciler.store.get(facts.meta.uid)
         body = {"metadata": {**stored.raw_meta, "generation": facts.meta.generation, "resourceVersion": str(self.version)}}

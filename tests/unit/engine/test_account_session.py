@@ -44,7 +44,7 @@ class Listener(NoListener):
     def learned(self, _session):
         self.changes += 1
 
-    def proven(self, session):
+    def tenant_learned(self, session):
         self.tenants.append(session.learned.tenants)
         self.proving.append(session.proving)
 
@@ -158,7 +158,7 @@ async def test_the_same_tenant_again_is_no_news(rig):
 )
 async def test_evidence_is_sought_the_cheapest_first_until_it_is_found(rig, records, asked):
     it = rig(**records)
-    it.session.prove()
+    it.session.learn_tenant()
     assert it.session.proving
     await asyncio.sleep(1)
     assert not it.session.proving
@@ -171,7 +171,7 @@ async def test_evidence_is_sought_the_cheapest_first_until_it_is_found(rig, reco
 async def test_whoever_waits_is_woken_when_the_search_is_over(rig):
     """While it is proving an object waits; woken too early, it would wait for ever."""
     it = rig()
-    it.session.prove()
+    it.session.learn_tenant()
     await asyncio.sleep(1)
     proving = it.listener.proving
     assert proving
@@ -182,7 +182,7 @@ async def test_a_refusal_of_one_listing_is_no_end_of_the_search(rig):
     it = rig(GetSnapshots=[snapshot()])
     it.cloud.refuse("GetVpcs", 403)
     it.cloud.refuse("GetServers", httpx.ReadTimeout("slow"))
-    it.session.prove()
+    it.session.learn_tenant()
     await asyncio.sleep(1)
     assert it.learned.tenant == "acme"
 
@@ -190,7 +190,7 @@ async def test_a_refusal_of_one_listing_is_no_end_of_the_search(rig):
 async def test_many_who_ask_share_one_search(rig):
     it = rig()
     for _ in range(100):
-        it.session.prove()
+        it.session.learn_tenant()
         await asyncio.sleep(0.5)
     assert len(it.cloud.calls) == len(EVIDENCE)
 
@@ -200,7 +200,7 @@ async def test_what_was_sought_in_vain_is_sought_again_each_minute_by_itself(rig
     it = rig(GetVpcs=[vpc()])
     for operation in EVIDENCE:
         it.cloud.refuse(operation, httpx.ConnectError("down"))
-    it.session.prove()
+    it.session.learn_tenant()
     await asyncio.sleep(3 * EVIDENCE_SECONDS + 1)
     times = [at for at, (_, operation, _) in zip(it.cloud.times, it.cloud.calls, strict=True) if operation == "GetVpcs"]
     assert all(later - sooner >= EVIDENCE_SECONDS for sooner, later in pairwise(times))
@@ -219,12 +219,12 @@ async def test_what_was_sought_in_vain_is_sought_again_each_minute_by_itself(rig
 async def test_what_is_known_is_not_sought(rig, how):
     it = rig(GetServers=[vm()])
     if how == "believed":
-        it.session.believe("acme")
+        it.session.assume_tenant("acme")
     else:
         it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
         await asyncio.sleep(1)
     asked = len(it.cloud.calls)
-    it.session.prove()
+    it.session.learn_tenant()
     await asyncio.sleep(1)
     assert len(it.cloud.calls) == asked
     assert not it.session.proving
@@ -260,7 +260,7 @@ async def test_nothing_is_tried_out_to_learn_what_is_allowed(rig):
     it = rig()
     it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
     it.session.check()
-    it.session.prove()
+    it.session.learn_tenant()
     await asyncio.sleep(600)
     assert {operation for _, operation, _ in it.cloud.calls} <= {"GetAll", *EVIDENCE}
 
@@ -428,7 +428,7 @@ async def test_closing_leaves_no_task(cloud, around, moment):
     for inventory in session.inventories.values():
         inventory.watch("u", Identity("Msc1", "acme", "x"))
     session.check()
-    session.prove()
+    session.learn_tenant()
     session.catalogue.refresh()
     await asyncio.sleep(moment)
     await session.aclose()
@@ -452,7 +452,7 @@ async def test_no_secret_is_told(rig, logs, caplog, credential, answer):
         it.cloud.refuse(operation, answer)
     it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
     it.session.check()
-    it.session.prove()
+    it.session.learn_tenant()
     error = await it.call()
     await asyncio.sleep(5)
     told = "".join(traceback.format_exception(error)) + repr(logs) + caplog.text + repr(it.learned) + repr(error)

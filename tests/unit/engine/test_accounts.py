@@ -107,7 +107,7 @@ def test_a_status_cannot_name_its_way_out_of_the_namespace(rig):
     ("trouble", "cause", "words"),
     [
         ("its Secret 'key' does not exist.", UnknownReason.ACCOUNT, "its Secret 'key' does not exist."),
-        ("", UnknownReason.NOT_LOOKED, "its Secret has not been read yet."),  # no verdict changes at a restart (seed 129)
+        ("", UnknownReason.NOT_LISTED, "its Secret has not been read yet."),  # no verdict changes at a restart (seed 129)
     ],
 )
 def test_an_account_without_a_session_tells_its_trouble_and_is_not_passed_over(rig, trouble, cause, words):
@@ -136,9 +136,9 @@ def test_blindness_begins_once(rig):
 @pytest.mark.parametrize("session", [True, False])
 def test_leaving_and_defaults_are_handed_on(rig, session):
     defaults = AccountDefaults(resource_pool="reserved")
-    rig.put("default", session=session, leaving=True, defaults=defaults)
+    rig.put("default", session=session, deleting=True, defaults=defaults)
     resolved = rig.resolve()
-    assert resolved.leaving
+    assert resolved.deleting
     assert resolved.defaults == (defaults if session else None)
 
 
@@ -155,6 +155,6 @@ def test_a_change_is_told_and_a_repetition_is_not(rig, a_session):
     assert not accounts.put("team", Account("a", session))
     assert accounts.put("team", Account("a", a_session()))
     assert accounts.put("team", Account("a", None, "gone."))
-    assert accounts.put("team", Account("a", None, "gone.", leaving=True))
-    assert accounts.drop("team", "a").leaving
+    assert accounts.put("team", Account("a", None, "gone.", deleting=True))
+    assert accounts.drop("team", "a").deleting
     assert accounts.drop("team", "a") is None

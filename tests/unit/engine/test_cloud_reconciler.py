@@ -116,8 +116,8 @@ async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(rec
         assert (gathered.stored is not None) is kept
 
 
-LEAVES = {"leaving": True}
-BARRED = {"bar": Dependency("Secret 'key'", Readiness.LEAVING, account=True)}
+LEAVES = {"deleting": True}
+BARRED = {"blocker": Dependency("Secret 'key'", Readiness.DELETING, account=True)}
 
 
 @pytest.mark.parametrize("goes", [LEAVES, BARRED])
@@ -177,7 +177,7 @@ async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_
         return facts
 
     reconcilers.vms.complete = meanwhile
-    assert [need.readiness for need in (await reconcilers.facts("GpuVM")).needs] == [Readiness.LEAVING]
+    assert [need.readiness for need in (await reconcilers.facts("GpuVM")).needs] == [Readiness.DELETING]
 
 
 async def test_an_order_is_known_from_the_moment_its_record_is_written(reconcilers):
@@ -186,7 +186,7 @@ async def test_an_order_is_known_from_the_moment_its_record_is_written(reconcile
     facts = await reconcilers.facts("GpuVM")
     assert reconcilers.vms.order_of(stored) is None
     order = an_order(ours().name, OrderState.INTENDED)
-    reconcilers.vms.recording("u-train", facts.status.model_copy(update={"order": order}))
+    reconcilers.vms.before_recording("u-train", facts.status.model_copy(update={"order": order}))
     assert reconcilers.vms.order_of(stored) == order
     await reconcilers.facts("GpuVM")
     assert reconcilers.vms.order_of(stored) == order, "though the watch shows the status without it"
@@ -207,7 +207,7 @@ async def test_users_of_a_session_are_those_who_watch_through_it(reconcilers):
     mine = reconcilers.account()
     reconcilers.put("GpuVM", "a")
     reconcilers.put("GpuVM", "b", meta={"namespace": "others"})
-    assert (reconcilers.vms.users_of(mine), reconcilers.vms.users_of(reconcilers.session)) == (["u-a"], ["u-b"])
+    assert (reconcilers.vms.watchers_of(mine), reconcilers.vms.watchers_of(reconcilers.session)) == (["u-a"], ["u-b"])
 
 
 # --- which tenant may be missed by whom
@@ -515,7 +515,7 @@ async def test_what_is_forgotten_leaves_no_watch_no_claim_no_reference_and_no_me
     reconcilers.put("GpuVpc", "net")
     assert reconcilers.stirred == []
     reconcilers.put("GpuVM", uid="u-train")
-    assert not (await reconcilers.facts("GpuVM")).memory.attempts
+    assert not (await reconcilers.facts("GpuVM")).history.attempts
 
 
 # --- what else is watched, and who is asked for a look
@@ -548,14 +548,14 @@ def test_only_those_that_have_not_looked_are_asked_to_look(reconcilers):
     """One that has looked would wake the object at once, and again, until the last has looked too: a loop without a pause."""
     session = three_eyed(reconcilers)
     session.vpcs.as_of, session.vms.as_of, session.snapshots.as_of = NOW - 10, NOW, NOW
-    reconcilers.vpcs.requeue_after("u-net", Plan(look_after=NOW - 5))
+    reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5))
     assert [bool(it.looks) for it in (session.vpcs, session.vms, session.snapshots)] == [True, False, False]
 
 
 def test_when_all_have_looked_it_is_decided_again_a_little_later_and_nobody_looks(reconcilers):
     """At once would be a circle, should the decision come from those very looks."""
     session = three_eyed(reconcilers)
-    assert reconcilers.vpcs.requeue_after("u-net", Plan(look_after=NOW - 5)) == NOW + LEAST_SPACING_SECONDS
+    assert reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5)) == NOW + LEAST_SPACING_SECONDS
     assert sum(len(it.looks) for it in session.inventories.values()) == 0
 
 
@@ -620,7 +620,7 @@ async def test_before_the_first_sync_an_object_waits_without_asking_for_looks(ma
     reconcilers = make_rooms(synced=False)
     reconcilers.put(kind, meta=meta)
     plan = reconcilers.by_kind[kind].decide(await reconcilers.facts(kind))
-    assert plan.look_after is None
+    assert plan.refresh_after is None
 
 
 async def test_where_the_cloud_refuses_to_list_its_clusters_are_asked_for(reconcilers):

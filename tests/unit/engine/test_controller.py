@@ -346,7 +346,7 @@ async def test_that_something_may_be_billed_is_told_where_events_can_be_recorded
 @pytest.mark.parametrize("error", [CONFLICT, GONE])
 async def test_a_version_that_is_refused_again_and_again_is_no_fault_of_the_moment(rig, error):
     """Simulated world, seed 400265: after a restore of etcd a snapshot that was gone was written for five minutes."""
-    it = rig(lambda facts: Plan(status=CREATING, wake_at=facts.now.mono + 10))
+    it = rig(lambda facts: Plan(status=CREATING, requeue_at=facts.now.mono + 10))
     it.put(RUNNING)
     it.kube.fails = [error] * 9
     await it.live(15)
@@ -356,7 +356,7 @@ async def test_a_version_that_is_refused_again_and_again_is_no_fault_of_the_mome
 
 
 async def test_refusals_of_versions_that_the_watch_replaces_are_none_of_a_dead_watch(rig):
-    it = rig(lambda facts: Plan(status=CREATING, wake_at=facts.now.mono + 10))
+    it = rig(lambda facts: Plan(status=CREATING, requeue_at=facts.now.mono + 10))
     it.kube.fails = [CONFLICT] * 9
     it.put(RUNNING)
     await it.live(0.1)
@@ -380,7 +380,7 @@ async def test_wake_ups_follow_the_plan(rig):
 
     def plan(facts):
         times.append(facts.now.mono)
-        return Plan(wake_at=facts.now.mono + 7) if len(times) < 4 else Plan()
+        return Plan(requeue_at=facts.now.mono + 7) if len(times) < 4 else Plan()
 
     it = rig(plan)
     it.put()
@@ -393,7 +393,7 @@ async def test_a_look_needed_only_later_is_a_wake_up(rig):
 
     def plan(facts):
         times.append(facts.now.mono)
-        return Plan(look_after=times[0] + 9)
+        return Plan(refresh_after=times[0] + 9)
 
     it = rig(plan)
     it.put()
@@ -414,7 +414,7 @@ async def test_one_object_is_never_in_two_passes_at_once(rig):
 
 
 async def test_an_object_that_is_forgotten_is_not_worked_on(rig):
-    it = rig(lambda facts: Plan(wake_at=facts.now.mono + 5))
+    it = rig(lambda facts: Plan(requeue_at=facts.now.mono + 5))
     it.put()
     await it.live(1)
     it.loop.on_delete(KEY)

@@ -176,7 +176,7 @@ async def kill_account_check(it):
 
 async def kill_evidence(it):
     it.cloud.world(OWN)  # nothing tells whose the credential is
-    it.session.prove()
+    it.session.learn_tenant()
     it.cloud.refuse("GetVpcs", RuntimeError("a defect"))
     await asyncio.sleep(5)
     it.cloud.heal()

@@ -406,7 +406,7 @@ async def test_a_trip_is_logged_once(make, logs):
     for number in range(4):
         await it.destroy(f"vm-{number}")
     told = [line for line in logs if line["event"] == "the brake holds deletions"]
-    assert [(line["crossed"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
+    assert [(line["exceeded"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
 
 
 async def test_a_price_comes_from_the_status_else_from_the_catalogue(make):

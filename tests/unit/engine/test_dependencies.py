@@ -52,10 +52,10 @@ async def need(reconcilers, kind="GpuVM"):
         ({"status": status("Creating")}, Readiness.PENDING, "being made"),
         ({"status": status("Conflict", progress="Stalled")}, Readiness.PENDING, "its own trouble is told in its own words"),
         ({"status": READY, "meta": {"generation": 2}}, Readiness.PENDING, "Ready speaks of an older generation"),
-        ({"status": READY, "meta": GOING}, Readiness.LEAVING, "nothing is put into what goes"),
-        ({"status": READY, "spec": {"cluster": "Hou1"}}, Readiness.ELSEWHERE, "another cluster"),
+        ({"status": READY, "meta": GOING}, Readiness.DELETING, "nothing is put into what goes"),
+        ({"status": READY, "spec": {"cluster": "Hou1"}}, Readiness.UNUSABLE, "another cluster"),
         ({"status": READY, "spec": {"cluster": "msc1"}}, Readiness.READY, "the same cluster in another spelling"),
-        ({"status": READY | {"tenancy": "other"}}, Readiness.ELSEWHERE, "another tenant"),
+        ({"status": READY | {"tenancy": "other"}}, Readiness.UNUSABLE, "another tenant"),
         ({"status": READY | {"tenancy": "acme"}}, Readiness.READY, "the same tenant"),
         ({"status": READY}, Readiness.READY, ""),
     ],
@@ -74,14 +74,14 @@ async def test_a_vpc_behind_another_endpoint_is_elsewhere(reconcilers, a_session
     reconcilers.account("there", session=a_session("https://two.example"))
     reconcilers.put("GpuVpc", "net", spec={"accountRef": {"name": "there"}}, status=READY)
     reconcilers.put("GpuVM", spec=BY_REF)
-    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.UNUSABLE)]
 
 
 async def test_a_vpc_that_stands_for_another_than_the_vm_was_ordered_in_is_elsewhere(reconcilers):
     reconcilers.put("GpuVpc", "net", status=READY)
     name = external_name("train", "u-train", TAG)
     reconcilers.put("GpuVM", spec=BY_REF, status=status("Creating", order=(name, "acme-older")))
-    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.ELSEWHERE)]
+    assert await need(reconcilers) == [("GpuVpc 'net'", Readiness.UNUSABLE)]
 
 
 async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(reconcilers):
@@ -97,9 +97,9 @@ async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(reconcilers):
         (None, Readiness.MISSING),
         ({}, Readiness.PENDING),
         ({"status": status("Creating")}, Readiness.PENDING),
-        ({"status": COMPLETED, "meta": GOING}, Readiness.LEAVING),
-        ({"status": COMPLETED | {"cluster": "Hou1"}}, Readiness.ELSEWHERE),
-        ({"status": COMPLETED | {"tenancy": "other"}}, Readiness.ELSEWHERE),
+        ({"status": COMPLETED, "meta": GOING}, Readiness.DELETING),
+        ({"status": COMPLETED | {"cluster": "Hou1"}}, Readiness.UNUSABLE),
+        ({"status": COMPLETED | {"tenancy": "other"}}, Readiness.UNUSABLE),
         ({"status": COMPLETED | {"cluster": "Msc1"}}, Readiness.READY),
     ],
 )
@@ -113,12 +113,12 @@ async def test_the_snapshot_that_a_vm_is_made_from(reconcilers, golden, readines
 
 
 async def test_nothing_is_created_with_an_account_that_is_leaving(reconcilers):
-    reconcilers.account(leaving=True)
+    reconcilers.account(deleting=True)
     reconcilers.put("GpuVM")
     reconcilers.put("GpuVpc")
     reconcilers.put("GpuSnapshot")
     for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"):
-        assert ("GpuCloudAccount 'default'", Readiness.LEAVING) in await need(reconcilers, kind)
+        assert ("GpuCloudAccount 'default'", Readiness.DELETING) in await need(reconcilers, kind)
 
 
 async def test_what_exists_asks_for_nothing_when_it_goes(reconcilers):
@@ -152,7 +152,7 @@ LEAVING_VPC = {"spec": {"name": "acme"}, "meta": GOING, "status": READY | {"vpcI
 async def test_a_vpc_by_name_is_barred_while_it_is_about_to_be_destroyed(reconcilers, vpc, barred, why):
     reconcilers.put("GpuVpc", "net", **vpc)
     reconcilers.put("GpuVM")
-    assert await need(reconcilers) == ([("VPC 'acme'", Readiness.LEAVING)] if barred else []), why
+    assert await need(reconcilers) == ([("VPC 'acme'", Readiness.DELETING)] if barred else []), why
 
 
 async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(reconcilers, a_session):
@@ -171,7 +171,7 @@ async def test_a_vpc_of_that_name_behind_another_endpoint_bars_nothing(reconcile
         (None, [Readiness.MISSING], ""),
         ({}, [Readiness.PENDING], "never seen"),
         ({"status": {"vmId": "x"}}, [Readiness.PENDING], "an id without the record of an order"),
-        ({"meta": GOING, "status": status(order="x")}, [Readiness.LEAVING], ""),
+        ({"meta": GOING, "status": status(order="x")}, [Readiness.DELETING], ""),
         ({"status": status("VMLost", progress="Stalled", order=an_order("x", OrderState.LOST))}, [Readiness.PENDING], "gone"),
         ({"status": status("PoweredOff", "True", None, order="x")}, [], "it need not be on"),
         ({"status": status("ApiUnavailable", "Unknown", order="x")}, [], "its present trouble is no matter"),
@@ -333,7 +333,7 @@ async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it
     async def decided():
         plan = reconcilers.snapshots.decide(await reconcilers.facts("GpuSnapshot", "copy"))
         if plan.records_order:
-            reconcilers.snapshots.recording("u-copy", plan.status)
+            reconcilers.snapshots.before_recording("u-copy", plan.status)
         reconcilers.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
         return plan
 

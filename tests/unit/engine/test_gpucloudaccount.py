@@ -128,7 +128,7 @@ async def test_a_secret_becomes_a_session(rig):
     rig.put().holds("a", uid="s-9", version="4", meta={"finalizers": [SECRET_FINALIZER, "other.example/x"]})
     facts = await rig.facts()
     assert rig.account().session is rig.sessions.open(ENDPOINTS["prod"], ApiKey("a"), "team/default")
-    assert (facts.secret.version.uid, facts.secret.version.resource_version, facts.secret.held) == ("s-9", "4", True)
+    assert (facts.secret.version.uid, facts.secret.version.resource_version, facts.secret.has_finalizer) == ("s-9", "4", True)
     assert (facts.secret.kind, facts.secret.flaw, facts.secret.deleting, facts.endpoint) == ("ApiKey", "", False, "prod")
     assert rig.kube.reads == [("secret", "team", "key")], "by name, and in its own namespace"
 
@@ -307,7 +307,7 @@ async def test_who_holds_the_secret(rig, vm, holds, why):
     rig.put().holds("a", **DYING)
     rig.reconcilers.put("GpuVM", **vm)
     facts = await rig.facts()
-    assert facts.holders == (("GpuVM 'train'",) if holds else ()), why
+    assert facts.users_with_resources == (("GpuVM 'train'",) if holds else ()), why
     assert (rig.reconciler.decide(facts).action is Verb.FREE_SECRET) is not holds
 
 
@@ -331,8 +331,8 @@ async def test_a_shared_secret_is_held_for_what_the_other_account_may_have(rig):
     ("after", "bar"),
     [
         (a_secret(apikey="a"), None),
-        (a_secret(apikey="a", **DYING), ("Secret 'key'", Readiness.LEAVING)),
-        (a_secret(apikey="b", **DYING), ("Secret 'key'", Readiness.LEAVING)),  # a good key onto a dying Secret
+        (a_secret(apikey="a", **DYING), ("Secret 'key'", Readiness.DELETING)),
+        (a_secret(apikey="b", **DYING), ("Secret 'key'", Readiness.DELETING)),  # a good key onto a dying Secret
         (None, ("Secret 'key'", Readiness.MISSING)),  # what was read of it before is still in use for what exists
         (FORBIDDEN, None),  # a Secret that cannot be read need not be gone
         (a_secret(apikey="a", uid="s-2"), None),  # made anew
@@ -362,7 +362,7 @@ async def test_nothing_new_is_begun_with_a_secret_that_goes_or_is_gone(rig, afte
 async def test_a_leaving_account_is_known_as_such(rig):
     rig.put(meta=GOING).holds("a")
     await rig.facts()
-    assert rig.account().leaving
+    assert rig.account().deleting
 
 
 async def test_an_account_that_is_gone_takes_its_part_of_the_session_and_its_users_hear(rig):
@@ -430,7 +430,7 @@ async def test_a_pass_that_outlives_its_account_puts_nothing_over_the_namesakes(
         await late
     assert caught.value.gone
     assert rig.account() == wanted
-    assert not rig.account().leaving
+    assert not rig.account().deleting
 
 
 # --- holding the Secret

@@ -309,7 +309,7 @@ async def test_when_the_effect_of_an_accepted_call_is_waited_for(rig, verb, answ
     rig.put(status=None if verb is Verb.CREATE else bought(ours().name))
     rig.client.answers["create_server"] = answer
     await rig.act(verb, targets=("x",))
-    assert rig.reconciler.takes_time(rig.reconciler.store.get("u1"), verb) is takes
+    assert rig.reconciler.has_delayed_effect(rig.reconciler.store.get("u1"), verb) is takes
 
 
 async def test_the_listing_that_a_creation_needs_is_asked_for_before_the_finalizer_shows(rig):
@@ -334,26 +334,26 @@ async def test_starting_what_is_not_there_is_a_failure(rig):
 
 async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):
     rig.put()
-    assert (await rig.facts()).memory.first_seen == NOW
+    assert (await rig.facts()).history.first_seen == NOW
     rig.clock.now += 50
     await rig.act(Verb.CREATE)
     assert (await rig.facts()).attempt(Verb.CREATE) is not None
     rig.drop("u1", "train")
     assert rig.inventory.watched == {}
     rig.put()
-    memory = (await rig.facts()).memory
-    assert (memory.first_seen, dict(memory.attempts)) == (NOW + 50, {})
+    history = (await rig.facts()).history
+    assert (history.first_seen, dict(history.attempts)) == (NOW + 50, {})
 
 
 async def test_a_record_that_another_process_wrote_may_have_been_acted_on_until_it_is_seen(rig):
     rig.put()
     rig.clock.now += 100
     rig.put(status=bought(ours().name, state=OrderState.INTENDED))
-    standing = (await rig.facts()).standing
+    standing = (await rig.facts()).tracked
     assert (standing.state, standing.own, standing.unresolved, standing.since) == (OrderState.UNCLEAR, False, True, NOW + 100)
     rig.clock.now += 5
     rig.put(status=bought(ours().name, state=OrderState.INTENDED), meta={"annotations": {"gpucloud.dev/paused": "true"}})
-    assert (await rig.facts()).standing.since == NOW + 100, "seen again is not seen anew"
+    assert (await rig.facts()).tracked.since == NOW + 100, "seen again is not seen anew"
 
 
 async def test_a_record_of_our_own_is_no_other_processs(rig):
@@ -361,11 +361,11 @@ async def test_a_record_of_our_own_is_no_other_processs(rig):
     await rig.facts()
     order = an_order(ours().name, OrderState.INTENDED, id="mine")
     status = stored.status.model_copy(update={"order": order})
-    rig.reconciler.recording("u1", status)
+    rig.reconciler.before_recording("u1", status)
     rig.put(status=status.model_dump(mode="json", by_alias=True, exclude_none=True))
     facts = await rig.facts()
-    assert (facts.standing.state, facts.standing.recorded) == (OrderState.INTENDED, NOW)
-    assert facts.unmade
+    assert (facts.tracked.state, facts.tracked.recorded) == (OrderState.INTENDED, NOW)
+    assert facts.never_created
 
 
 async def test_every_gathering_offers_an_order_of_its_own(rig):
@@ -376,8 +376,8 @@ async def test_every_gathering_offers_an_order_of_its_own(rig):
 def test_the_inventory_is_told_what_a_plan_waits_for(rig):
     rig.put()
     rig.inventory.as_of = NOW - 1
-    rig.reconciler.requeue_after("u1", Plan(pending=True, look_after=NOW))
-    rig.reconciler.requeue_after("u1", Plan(look_after=NOW + 9))  # the loop wakes it then
+    rig.reconciler.requeue_after("u1", Plan(pending=True, refresh_after=NOW))
+    rig.reconciler.requeue_after("u1", Plan(refresh_after=NOW + 9))  # the loop wakes it then
     assert rig.inventory.pending == {"u1": False}
     assert rig.inventory.looks == [("u1", NOW)]
 

@@ -323,7 +323,7 @@ async def test_as_of_is_the_beginning_of_the_listing(rig):
     it = rig([record()], takes=3.0)
     it.inventory.watch("a", here())
     await asyncio.sleep(1)
-    assert it.sees().cause is UnknownReason.NOT_LOOKED
+    assert it.sees().cause is UnknownReason.NOT_LISTED
     await asyncio.sleep(3)
     assert it.sees("other") == Absent(it.fetch.began[0], it.fetch.began[0])
     assert it.sees().as_of == it.fetch.began[0]
@@ -609,7 +609,7 @@ async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
     it.inventory.unwatch("b")  # nobody minds
     await asyncio.sleep(10 * SLOW)
     assert it.count == 2
-    assert it.sees().cause is UnknownReason.NOT_LOOKED
+    assert it.sees().cause is UnknownReason.NOT_LISTED
     it.inventory.watch("c", here())
     await asyncio.sleep(1)
     assert isinstance(it.sees(), Present)
@@ -675,7 +675,7 @@ INSIDE, SOMEWHERE = here(EVERYTHING), here("x", vpc=ANYWHERE)
 async def test_what_is_within_a_vpc(rig):
     it = rig([record("x"), record("y", vpc="acme-train"), record("z", vpc=None)])
     it.inventory.watch("a", INSIDE)
-    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.NOT_LOOKED
+    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.NOT_LISTED
     await asyncio.sleep(1)
     records, as_of = it.inventory.within("Msc1", "acme")
     assert [item.id for item in records] == ["x", "z"], "one that names no VPC may be in it"

@@ -7,12 +7,12 @@ import pytest
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, record_of
 from gpucloud.engine.runtime.entropy import SystemEntropy
-from gpucloud.reconcile.lease import Durations, Record
+from gpucloud.reconcile.lease import LeaseDurations, LeaseRecord
 from support.fakes import LoopClock
 from support.leases import MemoryLeases
 
 pytestmark = pytest.mark.looptime
-LASTS = Durations()  # 15, 10 and 2 seconds
+LASTS = LeaseDurations()  # 15, 10 and 2 seconds
 OURS = {"app.kubernetes.io/part-of": "gpucloud-operator"}
 FORBIDDEN = KubeError(403, "Forbidden", "may not update leases")
 
@@ -284,11 +284,11 @@ async def test_a_failure_of_the_election_itself_ends_it(sides):
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({}, Record()),
-        ({"spec": None}, Record()),
-        ({"spec": {"holderIdentity": None, "leaseTransitions": None}}, Record()),
-        ({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": "t"}}, Record("x", 15, "t")),
-        ({"spec": {"leaseTransitions": 3, "acquireTime": "a"}}, Record(acquired_at="a", transitions=3)),
+        ({}, LeaseRecord()),
+        ({"spec": None}, LeaseRecord()),
+        ({"spec": {"holderIdentity": None, "leaseTransitions": None}}, LeaseRecord()),
+        ({"spec": {"holderIdentity": "x", "leaseDurationSeconds": 15, "renewTime": "t"}}, LeaseRecord("x", 15, "t")),
+        ({"spec": {"leaseTransitions": 3, "acquireTime": "a"}}, LeaseRecord(acquired_at="a", transitions=3)),
     ],
 )
 def test_every_field_may_be_missing(body, expected):

@@ -172,7 +172,7 @@ async def test_a_failed_look_keeps_the_count_and_shows_its_age(rig, logs):
     assert it.gauge() == 1, "a failure is not the end of an orphan"
     assert it.gauge("gpucloud_orphans_look_age_seconds") > 1799
     assert it.gauge("gpucloud_orphans_look_age_seconds", kind="snapshots") < 10
-    (line,) = [line for line in logs if line["event"] == "no look for orphans here"]
+    (line,) = [line for line in logs if line["event"] == "orphan scan failed for this listing"]
     assert (line["kind"], line["cluster"]) == ("vms", "Msc1")
     it.cloud.heal()
     it.cloud.worlds[KEY]["GetServers"] = []
@@ -212,7 +212,7 @@ async def test_without_the_list_of_clusters_those_in_use_are_looked_at(rig, logs
     await asyncio.sleep(1)
     await it.orphans.scan()
     assert it.gauge() == 1
-    assert [line["kind"] for line in logs if line["event"] == "no look for orphans here"] == ["clusters"]
+    assert [line["kind"] for line in logs if line["event"] == "orphan scan failed for this listing"] == ["clusters"]
 
 
 async def test_two_accounts_of_one_tenant_tell_of_it_once(rig):
@@ -436,7 +436,7 @@ async def test_a_doubt_keeps_it(whole, how):
         await asyncio.sleep(500)
         it.show("train")
     if how == "freed by us":
-        reconciler._tracker.frees("u-train")
+        reconciler._tracker.mark_released("u-train")
     if how == "paused":
         it.kube.known["gpuvms"].discard("u-train")
         it.show("train", "DELETED", GOING | {"annotations": {"gpucloud.dev/paused": "true"}})

@@ -41,7 +41,7 @@ async def intend(reconcilers, name):
     """A pass that gets as far as the write of the order's record."""
     plan = await decided(reconcilers, name)
     if plan.records_order:
-        reconcilers.vms.recording(f"u-{name}", plan.status)
+        reconcilers.vms.before_recording(f"u-{name}", plan.status)
     return plan.records_order
 
 

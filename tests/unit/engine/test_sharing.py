@@ -37,7 +37,7 @@ async def refused(reconcilers, kind, name="train"):
     )
     if found is None:
         return None
-    assert found.readiness is Readiness.ELSEWHERE
+    assert found.readiness is Readiness.UNUSABLE
     assert "--own-account-sharing=Shared" in found.detail
     assert "spec.accountRef" in found.detail
     return found.name
@@ -189,4 +189,4 @@ async def test_a_vpc_that_another_namespace_adopted_bars_nobody_while_it_goes(re
     reconcilers.put("GpuVpc", "net", spec=spec, meta=going, status={"vpcId": "7", "adopted": True})
     reconcilers.put("GpuVM")
     found = [need.readiness for need in (await reconcilers.facts("GpuVM")).needs]
-    assert found == ([Readiness.LEAVING] if barred else [])
+    assert found == ([Readiness.DELETING] if barred else [])

@@ -109,7 +109,7 @@ async def test_wake_ups_come_at_their_time_and_in_order(queue):
     loop = asyncio.get_running_loop()
     start = loop.time()
     for name, after in (("late", 5), ("early", 2), ("middle", 3)):
-        queue.wake_at(key(name), start + after)
+        queue.requeue_at(key(name), start + after)
     found = []
     for _ in range(3):
         item = await queue.take()
@@ -131,7 +131,7 @@ async def test_a_wake_up_replaces_the_one_before(queue, settings, comes_after):
     loop = asyncio.get_running_loop()
     start = loop.time()
     for after in settings:
-        queue.wake_at(key("x"), start + after)
+        queue.requeue_at(key("x"), start + after)
     item = await queue.take()
     assert round(loop.time() - start, 3) == comes_after
     queue.done(item)
@@ -140,14 +140,14 @@ async def test_a_wake_up_replaces_the_one_before(queue, settings, comes_after):
 
 
 async def test_none_cancels_a_wake_up(queue):
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 2)
-    queue.wake_at(key("x"), None)
+    queue.requeue_at(key("x"), asyncio.get_running_loop().time() + 2)
+    queue.requeue_at(key("x"), None)
     await asyncio.sleep(10)
     assert len(queue) == 0
 
 
 async def test_a_time_that_has_passed_is_now(queue):
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() - 100)
+    queue.requeue_at(key("x"), asyncio.get_running_loop().time() - 100)
     await asyncio.sleep(0.01)
     assert await names(queue, 1) == ["x"]
 
@@ -155,7 +155,7 @@ async def test_a_time_that_has_passed_is_now(queue):
 async def test_a_wake_up_while_being_worked_on_comes_afterwards(queue):
     queue.add(key("x"))
     item = await taken(queue)
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 1)
+    queue.requeue_at(key("x"), asyncio.get_running_loop().time() + 1)
     await asyncio.sleep(3)
     assert await nothing(queue)
     queue.done(item)
@@ -176,7 +176,7 @@ async def test_the_oldest_wait_and_the_longest_work_are_told(queue):
 
 async def test_close_lets_every_worker_end_and_rings_no_more(queue):
     waiting = [asyncio.create_task(queue.take()) for _ in range(3)]
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 1)
+    queue.requeue_at(key("x"), asyncio.get_running_loop().time() + 1)
     await asyncio.sleep(0)
     queue.close()
     assert await asyncio.gather(*waiting) == [None, None, None]
@@ -225,7 +225,7 @@ async def test_a_closed_queue_hands_out_what_is_announced_and_nothing_else(queue
 
 async def test_a_closed_queue_sets_no_timer(queue):
     queue.close()
-    queue.wake_at(key("x"), asyncio.get_running_loop().time() + 1)
+    queue.requeue_at(key("x"), asyncio.get_running_loop().time() + 1)
     await asyncio.sleep(5)
     assert len(queue) == 0
 
@@ -242,7 +242,7 @@ async def test_a_failing_wake_up_takes_no_other_with_it():
     it = WorkQueue(LoopClock(), Meter())
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     for name, after in (("first", 1), ("second", 2)):
-        it.wake_at(key(name), asyncio.get_running_loop().time() + after)
+        it.requeue_at(key(name), asyncio.get_running_loop().time() + after)
     await asyncio.sleep(5)
     assert len(it) == 2
     it.close()

@@ -62,13 +62,13 @@ TAKING = snapshotfacts.a_snapshot_status("Creating", **snapshotfacts.TAKEN | {"o
 def situations(make, there, ordered, create, destroy):
     """A function that makes the facts, for each situation that rubbish may come in."""
     return {
-        "never ordered": partial(make, memory=NEW),
-        "ordered, the answer lost": partial(make, status=ordered, memory=tried(create, ago=45, **LOST)),
-        "ordered by another process": partial(make, status=ordered, memory=CallHistory(NOW - 310)),
-        "there": partial(make, status=there, memory=OLD),
-        "there, to go": partial(make, status=there, memory=OLD, meta=GOING),
-        "told to go": partial(make, status=there, memory=tried(destroy, ago=310, memory=OLD), meta=GOING),
-        "never seen, to go": partial(make, status=ordered, memory=tried(create, ago=45, **LOST), meta=GOING),
+        "never ordered": partial(make, history=NEW),
+        "ordered, the answer lost": partial(make, status=ordered, history=tried(create, ago=45, **LOST)),
+        "ordered by another process": partial(make, status=ordered, history=CallHistory(NOW - 310)),
+        "there": partial(make, status=there, history=OLD),
+        "there, to go": partial(make, status=there, history=OLD, meta=GOING),
+        "told to go": partial(make, status=there, history=tried(destroy, ago=310, history=OLD), meta=GOING),
+        "never seen, to go": partial(make, status=ordered, history=tried(create, ago=45, **LOST), meta=GOING),
     }
 
 
@@ -80,7 +80,7 @@ KINDS = {
         "id",
         {"id": VM, "namespace": "acme", "cluster": "Msc1", "status": "ONLINE", "tenancy_name": "acme"},
         situations(builders.facts, VM_THERE, VM_ORDERED, Verb.CREATE, Verb.DESTROY)
-        | {"to be stopped": partial(builders.facts, spec=builders.a_spec(powerState="Stopped"), status=VM_THERE, memory=OLD)},
+        | {"to be stopped": partial(builders.facts, spec=builders.a_spec(powerState="Stopped"), status=VM_THERE, history=OLD)},
     ),
     "GpuVpc": Kind(
         listings.vpcs,
@@ -198,7 +198,7 @@ async def test_nothing_is_changed_because_of_it(name, which):
 @pytest.mark.parametrize("name", CLASSES)
 async def test_no_vpc_goes_while_what_is_in_it_is_rubbish(name):
     """A record that names no VPC may be in it; what can be read says otherwise, or it stays."""
-    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, memory=OLD, meta=GOING, found=vpcfacts.a_vpc())
+    vms, facts = KINDS["GpuVM"], vpcfacts.vpc_facts(status=VPC_THERE, history=OLD, meta=GOING, found=vpcfacts.a_vpc())
     inside = vms.record | {"namespace": vpcfacts.NAME}
     await asyncio.sleep(NOW - 60)
     for number in range(EACH * 4):

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.reconcile.acceptance import NEVER, Acceptance, acceptance, command
+from gpucloud.reconcile.accepted_absence import NEVER, AcceptedAbsence, accepted_absence, command
 from gpucloud.reconcile.facts import Absent, Now, Unknown, UnknownReason
 
 WALL, MONO = datetime(2026, 1, 1, 12, tzinfo=UTC), 5000.0
@@ -12,7 +12,7 @@ NAME = "gpucloud.dev/accept-absence"
 
 
 def read(text):
-    return acceptance({NAME: text}, Now(WALL, MONO))
+    return accepted_absence({NAME: text}, Now(WALL, MONO))
 
 
 @pytest.mark.parametrize(
@@ -43,29 +43,29 @@ def test_anything_else_ends_none_and_says_so(text, says):
     found = read(text)
     assert (found.until, says in found.trouble) == (NEVER, True), found.trouble
     doubt = Unknown(MONO, UnknownReason.IMPLAUSIBLE, "why.")
-    assert found.worded(doubt).detail == f"why. {found.trouble}"
-    assert found.worded(Unknown(MONO, UnknownReason.REFUSED)).detail == "", "only where it would have been of use"
-    assert found.worded(gone := Absent(MONO, MONO)) is gone
+    assert found.explained(doubt).detail == f"why. {found.trouble}"
+    assert found.explained(Unknown(MONO, UnknownReason.REFUSED)).detail == "", "only where it would have been of use"
+    assert found.explained(gone := Absent(MONO, MONO)) is gone
 
 
 def test_no_annotation_ends_none_and_says_nothing():
-    assert acceptance({}, Now(WALL, MONO)) == Acceptance()
-    assert Acceptance().worded(doubt := Unknown(MONO, UnknownReason.TENANT, "why.")) is doubt
+    assert accepted_absence({}, Now(WALL, MONO)) == AcceptedAbsence()
+    assert AcceptedAbsence().explained(doubt := Unknown(MONO, UnknownReason.TENANT, "why.")) is doubt
 
 
 def test_a_time_before_the_doubt_began_says_so():
     found = read("2026-01-01T11:00:00Z")
     says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, earlier than this doubt began."
-    assert found.worded(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
-    assert found.of_credential(MONO).worded(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
-    assert found.worded(Unknown(MONO, UnknownReason.TENANT, "why.")).detail == "why.", (
+    assert found.explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
+    assert found.of_credential(MONO).explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
+    assert found.explained(Unknown(MONO, UnknownReason.TENANT, "why.")).detail == "why.", (
         "a later time would not end each of these"
     )
 
 
 def test_the_words_do_not_change_with_the_time_of_day():
     """Else every look at the object would write its status anew."""
-    later = acceptance({NAME: "true"}, Now(WALL + timedelta(seconds=9), MONO + 9))
+    later = accepted_absence({NAME: "true"}, Now(WALL + timedelta(seconds=9), MONO + 9))
     assert later.trouble == read("true").trouble
 
 

@@ -27,9 +27,9 @@ PAUSED = {Annotation.PAUSED: "true"}
 
 
 def refused(*, ago=0.0, failures=1, retry_after=None, asked=None):
-    memory = tried_secret(HOLD, ago=ago, kind=ErrorKind.SERVER, failures=failures, asked=asked)
-    attempt = memory.attempts[HOLD]
-    return replace(memory, attempts={HOLD: replace(attempt, refusal=replace(attempt.refusal, retry_after=retry_after))})
+    history = tried_secret(HOLD, ago=ago, kind=ErrorKind.SERVER, failures=failures, asked=asked)
+    attempt = history.attempts[HOLD]
+    return replace(history, attempts={HOLD: replace(attempt, refusal=replace(attempt.refusal, retry_after=retry_after))})
 
 
 @pytest.mark.parametrize(
@@ -47,26 +47,26 @@ def refused(*, ago=0.0, failures=1, retry_after=None, asked=None):
     ],
 )
 def test_a_refused_call_is_sent_again_after_its_delay_and_not_before(failures, retry_after, delay):
-    before = decide(account_facts(memory=refused(ago=delay - 0.5, failures=failures, retry_after=retry_after)))
+    before = decide(account_facts(history=refused(ago=delay - 0.5, failures=failures, retry_after=retry_after)))
     assert before.action is None
-    assert before.wake_at == pytest.approx(NOW + 0.5)
-    assert decide(account_facts(memory=refused(ago=delay, failures=failures, retry_after=retry_after))).action is HOLD
+    assert before.requeue_at == pytest.approx(NOW + 0.5)
+    assert decide(account_facts(history=refused(ago=delay, failures=failures, retry_after=retry_after))).action is HOLD
 
 
 def test_a_person_who_asks_anew_does_not_wait():
-    assert decide(account_facts(memory=refused(asked=Asked(0)))).action is HOLD
+    assert decide(account_facts(history=refused(asked=Asked(0)))).action is HOLD
 
 
 def test_the_sooner_of_two_reasons_to_look_again_counts():
     """The Secret in use is read every 30 s, though its hold may be tried again only later."""
-    plan = decide(account_facts(memory=refused(failures=7)))
-    assert plan.wake_at == NOW + 30
+    plan = decide(account_facts(history=refused(failures=7)))
+    assert plan.requeue_at == NOW + 30
 
 
 @pytest.mark.parametrize(
     ("secret", "known_for", "soonest"),
     [
-        (a_secret(held=True), 600, 30.0),
+        (a_secret(has_finalizer=True), 600, 30.0),
         (None, 0, 1.0),
         (None, 3.9, 1.0),
         (None, 12, 3.0),
@@ -76,8 +76,8 @@ def test_the_sooner_of_two_reasons_to_look_again_counts():
     ],
 )
 def test_a_secret_is_read_again(secret, known_for, soonest):
-    plan = decide(account_facts(secret=secret, memory=CallHistory(first_seen=NOW - known_for)))
-    assert plan.wake_at == NOW + soonest
+    plan = decide(account_facts(secret=secret, history=CallHistory(first_seen=NOW - known_for)))
+    assert plan.requeue_at == NOW + soonest
 
 
 @pytest.mark.parametrize("deleting", [False, True])
@@ -88,8 +88,8 @@ def test_without_our_finalizer_it_is_soon_seen_with_it_unless_it_goes(deleting):
 @pytest.mark.parametrize("generation", [1, 2])
 def test_paused_it_still_reads_its_secret(generation):
     meta = an_account(annotations=PAUSED, generation=generation)
-    plan = decide(account_facts(meta=meta, status=an_account_status(), secret=a_secret(held=True)))
-    assert plan.wake_at == NOW + 30
+    plan = decide(account_facts(meta=meta, status=an_account_status(), secret=a_secret(has_finalizer=True)))
+    assert plan.requeue_at == NOW + 30
     assert {item.observed_generation for item in plan.status.conditions} == {generation}
 
 
@@ -106,10 +106,12 @@ def test_a_secret_that_is_not_there_is_not_recorded_as_held():
 def test_after_a_restart_an_untried_account_is_soon_tried():
     status = an_account_status(proven_secret=V1)
     plan = decide(
-        account_facts(contact=Contact(), status=status, memory=CallHistory(first_seen=NOW - 50), secret=a_secret(held=True))
+        account_facts(
+            contact=Contact(), status=status, history=CallHistory(first_seen=NOW - 50), secret=a_secret(has_finalizer=True)
+        )
     )
     assert plan.status is None
-    assert (plan.wake_at, plan.pending) == (NOW + 10, True)
+    assert (plan.requeue_at, plan.pending) == (NOW + 10, True)
 
 
 def test_every_condition_speaks_of_the_generation_that_was_looked_at():
@@ -132,7 +134,9 @@ def test_the_kind_of_a_credential_that_is_still_in_use_stays_shown(remembered, k
     ],
 )
 def test_a_mismatch_counts_whom_it_concerns(users, says):
-    plan = decide(account_facts(tenant="other", bound=users, status=an_account_status(tenant="acme"), contact=ANSWERED))
+    plan = decide(
+        account_facts(tenant="other", users_of_tenant=users, status=an_account_status(tenant="acme"), contact=ANSWERED)
+    )
     ready = plan.status.conditions[0]
     assert ready.reason == Reason.TENANT_MISMATCH
     assert all(words in ready.message for words in says)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.deletion_guard import Departure, Hold, Rule, hold, release, words
+from gpucloud.reconcile.deletion_guard import Hold, Rule, VmDeletion, hold, message, release
 from gpucloud.reconcile.facts import Limits, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import decide
-from gpucloud.reconcile.stamps import Stamp
+from gpucloud.reconcile.time_annotations import TimeAnnotation
 from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, our_name, present
 from support.rows import OLD, Row, converges, ends_as_a_sentence, judge, noted, tried
 
@@ -25,7 +25,7 @@ OFF, THREE, TEN_DOLLARS = Rule(), Rule(vms=3), Rule(price=Decimal(10))
 def leaving(*seconds, price="2", **more):
     """Departures at these seconds, in order."""
     cost = None if price is None else Decimal(price)
-    return [Departure(f"u{number}", "team", T0 + timedelta(seconds=at), cost, **more) for number, at in enumerate(seconds)]
+    return [VmDeletion(f"u{number}", "team", T0 + timedelta(seconds=at), cost, **more) for number, at in enumerate(seconds)]
 
 
 def some(departures, numbers, **changes):
@@ -35,7 +35,7 @@ def some(departures, numbers, **changes):
 
 def held(departures, rule):
     """The UIDs that are held, as the engine asks: those released stand in nobody's way."""
-    line = sorted((item for item in departures if not item.released), key=lambda item: item.entered)
+    line = sorted((item for item in departures if not item.released), key=lambda item: item.requested_at)
     return {item.uid for item in departures if hold(item, line, rule) is not None}
 
 
@@ -49,7 +49,7 @@ def held(departures, rule):
         ("beyond the window they are not together", THREE, leaving(0, 0, 0, 601), ""),
         ("a window may begin with any of them", THREE, leaving(0, 500, 550, 600, 1099), "01234"),
         ("who is in no full window passes", THREE, leaving(0, 2000, 2001, 2002, 2003), "1234"),
-        ("what has passed counts, and is held no more", THREE, some(leaving(0, 1, 2, 3), "01", passed=True), "23"),
+        ("what has passed counts, and is held no more", THREE, some(leaving(0, 1, 2, 3), "01", admitted=True), "23"),
         ("what is released does not count for others", THREE, some(leaving(0, 1, 2, 3), "0", released=True), ""),
         ("a price at the limit passes", TEN_DOLLARS, leaving(0, 1, 2, 3, 4), ""),
         ("a price beyond it holds", TEN_DOLLARS, leaving(0, 1, 2, 3, 4, 5), "012345"),
@@ -68,19 +68,19 @@ def test_why_it_is_held_is_counted():
     line = [*leaving(0, 1), *some(leaving(0, 1, 2, 3), "3", price=None)[2:]]
     assert hold(line[2], line, THREE) == Hold(4, Decimal(6), 1, timedelta(minutes=10), "--brake-vms 3")
     dear = leaving(0, price="12.5")
-    assert hold(dear[0], dear, TEN_DOLLARS).crossed == "--brake-price-per-hour 10"
+    assert hold(dear[0], dear, TEN_DOLLARS).exceeded == "--brake-price-per-hour 10"
 
 
 # --- whatever leaves
 
 departures = st.lists(
     st.builds(
-        Departure,
+        VmDeletion,
         uid=st.uuids().map(str),
         namespace=st.sampled_from("ab"),
-        entered=st.integers(0, 3000).map(lambda seconds: T0 + timedelta(seconds=seconds)),
+        requested_at=st.integers(0, 3000).map(lambda seconds: T0 + timedelta(seconds=seconds)),
         price=st.none() | st.integers(0, 12).map(Decimal),
-        passed=st.booleans(),
+        admitted=st.booleans(),
         released=st.booleans(),
         held=st.booleans(),
     ),
@@ -101,7 +101,7 @@ def test_off_never_holds(leavers, window):
 
 @given(departures, rules)
 def test_released_or_passed_is_never_held(leavers, rule):
-    assert not held(leavers, rule) & {item.uid for item in leavers if item.released or item.passed}
+    assert not held(leavers, rule) & {item.uid for item in leavers if item.released or item.admitted}
 
 
 @settings(max_examples=300)
@@ -131,11 +131,15 @@ def test_no_window_lets_pass_more_than_the_rule_allows(arrivals, vms, price):
     rule = Rule(vms, Decimal(price), timedelta(seconds=60))
     known = []
     for number, (at, cost) in enumerate(arrivals):
-        known.append(Departure(f"u{number}", "team", T0 + timedelta(seconds=at), Decimal(cost)))
-        known.sort(key=lambda item: item.entered)
-        known = [item if hold(item, known, rule) else replace(item, passed=True) for item in known]
+        known.append(VmDeletion(f"u{number}", "team", T0 + timedelta(seconds=at), Decimal(cost)))
+        known.sort(key=lambda item: item.requested_at)
+        known = [item if hold(item, known, rule) else replace(item, admitted=True) for item in known]
     for first in known:
-        inside = [item for item in known if item.passed and first.entered <= item.entered <= first.entered + rule.window]
+        inside = [
+            item
+            for item in known
+            if item.admitted and first.requested_at <= item.requested_at <= first.requested_at + rule.window
+        ]
         assert len(inside) <= vms
         assert not price or sum(item.price for item in inside) <= price
 
@@ -166,14 +170,14 @@ def test_what_an_annotation_says(why, text, at, trouble):
 
 
 def test_a_release_covers_what_was_there_already():
-    given_at = Stamp(T0)
+    given_at = TimeAnnotation(T0)
     assert [given_at.covers(T0 + timedelta(seconds=late)) for late in (-1, 0, 1)] == [True, True, False]
-    assert not Stamp().covers(T0)
+    assert not TimeAnnotation().covers(T0)
 
 
 def test_the_words_say_what_happened_and_what_to_type():
     many = Hold(8, Decimal("16.4"), 2, timedelta(minutes=10), "--brake-vms 3", "A trouble.")
-    text = words(many, "team", "train")
+    text = message(many, "team", "train")
     for part in (
         "8 VMs of 16.40 dollars an hour (the price of 2 of them is not known and counts as 0)",
         "within 600 s, more than --brake-vms 3 lets pass. A trouble. ",
@@ -182,7 +186,7 @@ def test_the_words_say_what_happened_and_what_to_type():
         "spec.deletion.policy: Retain",
     ):
         assert part in text
-    assert "nobody has released it" in words(Hold(), "team", "train")
+    assert "nobody has released it" in message(Hold(), "team", "train")
 
 
 # --- the chain of a GpuVM
@@ -227,12 +231,12 @@ ROWS = {
     "a second claimant is let go": Row("it destroys nothing", LEAVES | {"owner": "'first'"}, released=Reason.RETAINED),
     "what nothing was bought for is let go": Row(
         "it destroys nothing",
-        {"meta": DELETING, "hold": HELD, "memory": replace(OLD, seen_new=True)},
+        {"meta": DELETING, "hold": HELD, "history": replace(OLD, seen_new=True)},
         released=Reason.GONE,
     ),
     "what was told to go is not held back again": Row(
         "the engine lets what has passed pass",
-        LEAVES | {"hold": None, "memory": tried(Verb.DESTROY, memory=OLD)},
+        LEAVES | {"hold": None, "history": tried(Verb.DESTROY, history=OLD)},
         Reason.DELETING,
     ),
     "observe-only shows what the brake would hold": Row(
@@ -274,7 +278,7 @@ def test_that_it_is_held_is_a_record_of_its_own(changes, recorded, why):
 
 def test_what_is_held_is_not_polled_for():
     plan = decide(facts(**LEAVES))
-    assert (plan.pending, plan.wake_at, plan.look_after) == (False, None, None)
+    assert (plan.pending, plan.requeue_at, plan.refresh_after) == (False, None, None)
 
 
 @pytest.mark.parametrize(

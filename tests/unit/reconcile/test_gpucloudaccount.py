@@ -80,14 +80,14 @@ def test_texts_of_any_length_fit_the_schema():
         )
     ).status
     assert GpuCloudAccountStatus.model_validate(status.model_dump(mode="json", by_alias=True)) == stored(status)
-    assert decide(account_facts(tenant=long, bound=(VM,), status=status)).status.tenant == long[:253]
+    assert decide(account_facts(tenant=long, users_of_tenant=(VM,), status=status)).status.tenant == long[:253]
 
 
 RESTARTED = {
     "contact": Contact(),
     "secret": HELD,
     "status": an_account_status(tenant="acme", proven_secret=V1, held_secret=SECRET),
-    "memory": CallHistory(first_seen=NOW - 1),
+    "history": CallHistory(first_seen=NOW - 1),
     "users": (VM,),
 }
 
@@ -98,17 +98,19 @@ class TestRestart:
     def test_leaves_what_this_very_secret_has_shown(self):
         plan = decide(account_facts(**RESTARTED))
         assert (plan.status, plan.action, plan.release) == (None, None, None)
-        assert NOW < plan.wake_at <= NOW + 60
+        assert NOW < plan.requeue_at <= NOW + 60
 
     @pytest.mark.parametrize(
         "changed",
         [
-            pytest.param({"secret": a_secret(version=V2, held=True)}, id="another version of the Secret proves nothing"),
+            pytest.param(
+                {"secret": a_secret(version=V2, has_finalizer=True)}, id="another version of the Secret proves nothing"
+            ),
             pytest.param({"status": an_account_status(tenant="acme")}, id="nothing was proven"),
             pytest.param({"status": an_account_status("ApiUnavailable", "Unknown", proven_secret=V1)}, id="it was not well"),
             pytest.param({"meta": an_account(generation=2)}, id="the verdict speaks of another spec"),
             pytest.param({"endpoint": "us"}, id="it was proven elsewhere"),
-            pytest.param({"memory": CallHistory(first_seen=NOW - 60)}, id="not for ever"),
+            pytest.param({"history": CallHistory(first_seen=NOW - 60)}, id="not for ever"),
         ],
     )
     def test_says_that_it_is_untried_otherwise(self, changed):

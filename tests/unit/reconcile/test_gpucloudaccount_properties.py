@@ -54,13 +54,13 @@ ended = st.tuples(
 
 @st.composite
 def memories(draw):
-    memory = CallHistory(first_seen=NOW - draw(st.sampled_from([0.0, 3.0, 900.0])))
+    history = CallHistory(first_seen=NOW - draw(st.sampled_from([0.0, 3.0, 900.0])))
     for verb in (HOLD, FREE):
         call = draw(st.none() | ended)
         if call is not None:
             ago, kind, failures, asked = call
-            memory = tried_secret(verb, ago=ago, kind=kind, failures=failures, asked=asked, memory=memory)
-    return memory
+            history = tried_secret(verb, ago=ago, kind=kind, failures=failures, asked=asked, history=history)
+    return history
 
 
 @st.composite
@@ -99,8 +99,8 @@ statuses = st.just(GpuCloudAccountStatus()) | st.builds(
     clusters=st.sampled_from([(), ("Hou1",)]),
 )
 secrets = st.none() | st.one_of(
-    st.builds(a_secret, version=versions, held=st.booleans(), deleting=st.booleans()),
-    st.builds(a_flawed_secret, version=versions, held=st.booleans(), deleting=st.booleans()),
+    st.builds(a_secret, version=versions, has_finalizer=st.booleans(), deleting=st.booleans()),
+    st.builds(a_flawed_secret, version=versions, has_finalizer=st.booleans(), deleting=st.booleans()),
 )
 contacts = st.builds(
     Contact, moments, st.none() | st.builds(lambda cause: in_trouble(cause).trouble, st.sampled_from(UnknownReason))
@@ -109,7 +109,7 @@ any_facts = st.builds(
     account_facts,
     meta=metas(),
     status=statuses,
-    memory=memories(),
+    history=memories(),
     endpoint=st.sampled_from(["eu", "eu", "us", None]),
     secret=secrets,
     secret_trouble=st.sampled_from(["", "", "Grant it."]),
@@ -121,8 +121,8 @@ any_facts = st.builds(
     allowed=st.sampled_from([frozenset(), frozenset({"GetServers", "CreateVpc"})]),
     token_expires_at=st.sampled_from([None, WALL + timedelta(seconds=30.5), WALL + timedelta(hours=1)]),
     users=st.sampled_from([(), (), (VM,), tuple(f"GpuVM '{n}'" for n in range(9))]),
-    holders=st.sampled_from([(), (VM,)]),
-    bound=st.sampled_from([(), (VM,)]),
+    users_with_resources=st.sampled_from([(), (VM,)]),
+    users_of_tenant=st.sampled_from([(), (VM,)]),
     shared=st.booleans(),
     held_shared=st.booleans(),
     hold_secrets=st.sampled_from([True, True, False]),
@@ -141,7 +141,7 @@ def test_the_status_that_is_wanted_is_a_fixed_point(f):
     again = decide(replace(f, status=standing))
     assert again.status == standing
     assert (again.action, again.targets) == (plan.action, plan.targets)
-    assert again.wake_at is None or again.wake_at > NOW
+    assert again.requeue_at is None or again.requeue_at > NOW
 
 
 @settings(max_examples=500, deadline=None)
@@ -173,12 +173,12 @@ def test_only_what_may_be_done_is_done(f):
         assert not f.secret.deleting
         assert f.secret.kind is not None
         assert plan.targets == (SECRET,)
-    if plan.action is FREE and f.holders:
+    if plan.action is FREE and f.users_with_resources:
         successor = plan.targets == (OLD_SECRET,) and f.secret is not None and f.secret.kind is not None
         assert successor or not f.hold_secrets or (f.meta.deleting and not f.users)
     if plan.action is FREE and f.meta.deleting and f.users:
         assert f.secret.deleting
-        assert not f.holders
+        assert not f.users_with_resources
     if plan.action is FREE and plan.targets == (SECRET,):
         assert not f.shared or not f.hold_secrets
     if plan.action is FREE and plan.targets == (OLD_SECRET,):
@@ -199,7 +199,7 @@ def test_no_call_is_repeated_within_five_seconds(f):
 def test_what_may_bear_our_finalizer_is_never_forgotten(f):
     """A Secret that keeps our finalizer when its account is gone can never be deleted."""
     plan = decide(f)
-    seen = f.secret is not None and f.secret.held
+    seen = f.secret is not None and f.secret.has_finalizer
     if plan.release is not None:
         assert not seen or f.shared
     freed = f.attempt(FREE)
@@ -226,7 +226,7 @@ def test_a_deletion_ends_whatever_was_held():
         plan = decide(f)
         if plan.action is not None:
             calls.append(plan.targets[0])
-            f = replace(f, memory=tried_secret(plan.action, ago=-now, asked=DOOMED))
+            f = replace(f, history=tried_secret(plan.action, ago=-now, asked=DOOMED))
             f = replace(f, secret=a_secret()) if plan.targets == (SECRET,) else f
     assert calls == [OLD_SECRET, SECRET]
     assert plan.release.reason == Reason.GONE

@@ -62,6 +62,6 @@ def test_a_record_of_rubbish_still_fits_the_schema():
 def test_an_id_longer_than_the_record_holds_is_the_same_id():
     """Else it would be looked at again for ever, and never be let go."""
     order = an_order(NAME, vpc=NAME, cloud_id=abridged("x" * 300))
-    facts = vpc_facts(found=a_vpc("x" * 300), standing=known(order))
+    facts = vpc_facts(found=a_vpc("x" * 300), tracked=known(order))
     plan = decide(facts)
     assert (facts.differs(facts.found), plan.status is None) == (False, False)

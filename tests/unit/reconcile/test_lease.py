@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, Verdict, decide
+from gpucloud.reconcile.lease import ElectionState, LeaseDurations, LeaseRecord, NextStep, Step, decide
 
-LASTS = Durations()  # 15, 10 and 2 seconds
+LASTS = LeaseDurations()  # 15, 10 and 2 seconds
 NOW = 1000.0
-ANOTHER, MINE = Record("another", 15, "r1", "a1"), Record("me", 15, "r1", "a1")
+ANOTHER, MINE = LeaseRecord("another", 15, "r1", "a1"), LeaseRecord("me", 15, "r1", "a1")
 RENEWED = replace(ANOTHER, renewed_at="r2")
 NEW = ElectionState("me", LASTS)
 
@@ -24,7 +24,7 @@ def watching(record, age, **changed):
 
 
 def wait(seconds):
-    return Verdict(Step.WAIT, pytest.approx(NOW + seconds))
+    return NextStep(Step.WAIT, pytest.approx(NOW + seconds))
 
 
 def leader(age, record=MINE):
@@ -36,25 +36,25 @@ def leader(age, record=MINE):
     ("why", "it", "expected"),
     [
         ("nobody has looked yet: what stands there is not known", NEW, wait(0)),
-        ("there is no Lease", watching(None, 0), Verdict(Step.ACQUIRE)),
-        ("its last holder let it go", watching(ANOTHER, 0, holder=""), Verdict(Step.ACQUIRE)),
-        ("it is ours: the answer to our write was lost", watching(MINE, 0), Verdict(Step.ACQUIRE)),
+        ("there is no Lease", watching(None, 0), NextStep(Step.ACQUIRE)),
+        ("its last holder let it go", watching(ANOTHER, 0, holder=""), NextStep(Step.ACQUIRE)),
+        ("it is ours: the answer to our write was lost", watching(MINE, 0), NextStep(Step.ACQUIRE)),
         ("another holds it: until it lapses", watching(ANOTHER, 3), wait(12)),
-        ("it has not changed for its duration", watching(ANOTHER, 15), Verdict(Step.ACQUIRE)),
+        ("it has not changed for its duration", watching(ANOTHER, 15), NextStep(Step.ACQUIRE)),
         ("almost", watching(ANOTHER, 14.999), wait(0.001)),
         ("the holder's own duration counts, not ours", watching(ANOTHER, 15, duration=60), wait(45)),
-        ("a record without a duration lasts as long as ours", watching(ANOTHER, 15, duration=0), Verdict(Step.ACQUIRE)),
+        ("a record without a duration lasts as long as ours", watching(ANOTHER, 15, duration=0), NextStep(Step.ACQUIRE)),
         ("a change starts the count anew", watching(ANOTHER, 14).saw(RENEWED, NOW), wait(15)),
         ("the same again does not", watching(ANOTHER, 14).saw(ANOTHER, NOW), wait(1)),
         ("an old time in it says nothing: clocks differ", watching(ANOTHER, 0, renewed_at="1999-01-01"), wait(15)),
         ("leading, it renews each period", leader(1), wait(1)),
-        ("and then it is time", leader(2), Verdict(Step.RENEW)),
-        ("renewals fail: it tries on", leader(9.999), Verdict(Step.RENEW)),
-        ("until the deadline", leader(10), Verdict(Step.GIVE_UP)),
-        ("woken after a long sleep", leader(3600), Verdict(Step.GIVE_UP)),
-        ("taken by force", leader(1, ANOTHER), Verdict(Step.GIVE_UP)),
-        ("deleted: another may have made it anew", leader(1, None), Verdict(Step.GIVE_UP)),
-        ("emptied", leader(1, replace(MINE, holder="")), Verdict(Step.GIVE_UP)),
+        ("and then it is time", leader(2), NextStep(Step.RENEW)),
+        ("renewals fail: it tries on", leader(9.999), NextStep(Step.RENEW)),
+        ("until the deadline", leader(10), NextStep(Step.GIVE_UP)),
+        ("woken after a long sleep", leader(3600), NextStep(Step.GIVE_UP)),
+        ("taken by force", leader(1, ANOTHER), NextStep(Step.GIVE_UP)),
+        ("deleted: another may have made it anew", leader(1, None), NextStep(Step.GIVE_UP)),
+        ("emptied", leader(1, replace(MINE, holder="")), NextStep(Step.GIVE_UP)),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -92,10 +92,10 @@ SKEW = 0.15  # a clock's rate, more or less: 10 s by a slow clock stay under 15 
 class Server:
     """One Lease and its version: a write is taken only over the version that the writer read."""
 
-    record: Record | None = None
+    record: LeaseRecord | None = None
     version: int = 0
 
-    def write(self, record: Record, version: int) -> bool:
+    def write(self, record: LeaseRecord, version: int) -> bool:
         if version != self.version:
             return False
         self.record, self.version = record, self.version + 1
@@ -135,7 +135,7 @@ class Member:
                 self.it, self.version = self.it.saw(server.record, self.clock(answer_at)), server.version
         else:
             self.writes += 1
-            mine = Record(self.name, LASTS.lease, f"{self.name}{self.writes}", "a")
+            mine = LeaseRecord(self.name, LASTS.lease, f"{self.name}{self.writes}", "a")
             if link == "request lost":
                 return
             if link == "late":

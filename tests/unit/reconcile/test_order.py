@@ -13,8 +13,8 @@ from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Present, Refusal, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Proofs, Standing
-from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.order import Proofs, TrackedOrder
+from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.transitions import MAY_EXIST, TRANSITIONS, OrderEvent
 from support.builders import a_reading, a_record, an_order
 
@@ -34,7 +34,7 @@ NEW = an_order("train", S.INTENDED, id="new")
 def at(state, *, own=True, **fields):
     """In this state since 1000 s, by a record of this process unless told otherwise."""
     order = an_order("train", state, cloud_id="train")
-    return Standing(order, SINCE, recorded=SINCE - 1 if own else None, **fields)
+    return TrackedOrder(order, SINCE, recorded=SINCE - 1 if own else None, **fields)
 
 
 def shown(as_of=SINCE, own_id="train"):
@@ -47,33 +47,33 @@ def missing(confirmed, since=SINCE):
 
 
 def look(found, proofs):
-    return lambda standing: orders.observed(standing, found, proofs, a_reading(SINCE + 500), SINCE - 100)
+    return lambda tracked: orders.observed(tracked, found, proofs, a_reading(SINCE + 500), SINCE - 100)
 
 
 def answer(refusal, chosen_name=False):
-    return lambda standing: orders.answered(standing, refusal, Placed(), SINCE, chosen_name=chosen_name)
+    return lambda tracked: orders.answered(tracked, refusal, Placement(), SINCE, chosen_name=chosen_name)
 
 
-def record(standing):
-    return orders.record(standing, NEW, SINCE)
+def record(tracked):
+    return orders.record(tracked, NEW, SINCE)
 
 
-def destroy(standing):
-    return orders.destroying(standing, SINCE)
+def destroy(tracked):
+    return orders.destroying(tracked, SINCE)
 
 
 def ask(request):
     """``t1`` has been answered before."""
-    return lambda standing: orders.asked_again(standing, request, "t1", SINCE)
+    return lambda tracked: orders.asked_again(tracked, request, "t1", SINCE)
 
 
-def restart(standing):
-    return orders.take_over(None, standing.order, frozenset(), SINCE)
+def restart(tracked):
+    return orders.take_over(None, tracked.order, frozenset(), SINCE)
 
 
-def pass_by(standing):
+def pass_by(tracked):
     """The next pass of the process that wrote the record."""
-    return orders.take_over(standing, standing.order, frozenset({standing.order.id}), SINCE)
+    return orders.take_over(tracked, tracked.order, frozenset({tracked.order.id}), SINCE)
 
 
 ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)
@@ -172,21 +172,21 @@ def test_taken_is_certain_of_a_chosen_name_only():
 
 
 def test_a_final_refusal_names_its_generation_until_it_is_shown_or_ordered_anew():
-    refused = orders.answered(at(S.INTENDED), INVALID, Placed(), SINCE, chosen_name=True, final_for=7)
+    refused = orders.answered(at(S.INTENDED), INVALID, Placement(), SINCE, chosen_name=True, final_for=7)
     assert refused.order.refused_generation == 7
     assert look(shown(), MARKED)(refused).order.refused_generation is None
     assert record(refused).order.refused_generation is None
 
 
 def test_what_an_acceptance_names_is_recorded():
-    placed = placement.placed_by(HERE, "vm-9", "msc1", "other")
+    placed = placement.placement_from_answer(HERE, "vm-9", "msc1", "other")
     accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
     assert (accepted.cloud_id, accepted.cloud_cluster, accepted.cloud_vpc) == ("vm-9", None, "other")
 
 
 def test_nothing_is_recorded_that_is_longer_than_the_schema_allows():
     """A status that holds it would be refused for ever."""
-    placed = placement.placed_by(HERE, "i" * 300, "c" * 300, "v" * 300)
+    placed = placement.placement_from_answer(HERE, "i" * 300, "c" * 300, "v" * 300)
     accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
     assert type(accepted).model_validate(accepted.model_dump()) == accepted
 
@@ -343,7 +343,7 @@ def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_fr
     ],
 )
 def test_it_is_looked_for_where_the_cloud_says(order, where):
-    assert placement.placed(HERE, order) == where
+    assert placement.actual_identity(HERE, order) == where
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_it_is_looked_for_where_the_cloud_says(order, where):
     ],
 )
 def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
-    assert placement.moved(order, HERE) is moved
+    assert placement.is_moved(order, HERE) is moved
 
 
 @pytest.mark.parametrize(
@@ -414,11 +414,11 @@ def test_another_processs_order_counts_where_this_one_has_nothing_standing(state
     assert (after.state, after.unresolved, after.own) == (S.UNCLEAR, True, False)
 
 
-def believed_from(standing, began, absent_from):
+def believed_from(tracked, began, absent_from):
     """The first second at which two listings of a process that began then make it count as not there; None: not by listings."""
     since = max(began, absent_from)
     for second in range(int(since), int(since) + 1000):
-        after = orders.observed(standing, Absent(second + 1.0, since, float(second)), MARKED, a_reading(second + 2.0), began)
+        after = orders.observed(tracked, Absent(second + 1.0, since, float(second)), MARKED, a_reading(second + 2.0), began)
         if after.state not in MAY_EXIST - {S.OVERDUE}:
             return second
     return None
@@ -429,13 +429,13 @@ def test_a_restart_shortens_no_wait(seed):
     """Whatever was written last, an end of the process at any time makes absence believed no sooner."""
     r = random.Random(seed)
     told, ended, absent_from = SINCE + r.uniform(0, 100), SINCE + r.uniform(100, 500), SINCE + r.choice((0.0, 50.0, 450.0))
-    written = Standing(NEW, SINCE, recorded=SINCE)
+    written = TrackedOrder(NEW, SINCE, recorded=SINCE)
     history = [written]
     match r.choice(("accepted", "unclear", "seen", "destroying")):
         case "accepted":
-            history.append(orders.answered(written, None, Placed(), told, chosen_name=False))
+            history.append(orders.answered(written, None, Placement(), told, chosen_name=False))
         case "unclear":
-            history.append(orders.answered(written, LOST_ANSWER, Placed(), told, chosen_name=False))
+            history.append(orders.answered(written, LOST_ANSWER, Placement(), told, chosen_name=False))
         case "seen":
             history.append(orders.observed(written, shown(told), MARKED, a_reading(told), SINCE))
         case _:
@@ -452,7 +452,7 @@ def test_a_restart_shortens_no_wait(seed):
 
 def test_a_request_to_order_again_is_kept_in_the_record_until_it_is_answered():
     """It used to stand in the annotation alone, which the first status written after it called answered."""
-    refused = orders.answered(at(S.INTENDED), INVALID, Placed(), SINCE, chosen_name=True, final_for=7)
+    refused = orders.answered(at(S.INTENDED), INVALID, Placement(), SINCE, chosen_name=True, final_for=7)
     asked = orders.asked_again(refused, "t2", "t1", SINCE)
     assert (refused.order.refused_generation, asked.order.refused_generation) == (7, None)
     overdue = replace(at(S.OVERDUE), order=at(S.OVERDUE).order.model_copy(update={"reorders": 3}))

@@ -11,8 +11,8 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Proofs, Standing
-from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.order import Proofs, TrackedOrder
+from gpucloud.reconcile.placement import Placement
 from support.builders import a_reading, a_record, an_order
 
 GRACE, SINCE = 30.0, 1000.0
@@ -38,11 +38,11 @@ class History:
     def begin(self):
         """A process begins: it knows the status alone."""
         self.first_seen, self.row, self.partial, self.ids = self.now, (), False, frozenset()
-        self.standing = Standing(None, self.now)
+        self.tracked = TrackedOrder(None, self.now)
         self.notice()
 
     def notice(self):
-        self.standing = orders.take_over(self.standing, self.status, self.ids, self.now)
+        self.tracked = orders.take_over(self.tracked, self.status, self.ids, self.now)
         self.ids |= frozenset() if self.status is None else {self.status.id}
 
     def wait(self):
@@ -56,10 +56,10 @@ class History:
         else:
             self.row = (*self.row, self.now)
             found = Absent(self.now, self.row[0], self.row[-2] if len(self.row) > 1 else None)
-        self.standing = orders.observed(self.standing, found, self.proofs, a_reading(self.now), self.first_seen)
+        self.tracked = orders.observed(self.tracked, found, self.proofs, a_reading(self.now), self.first_seen)
 
     def write(self):
-        self.status = self.standing.order
+        self.status = self.tracked.order
 
     def stranger(self):
         """Another process of ours records an order, and may send it, when it believes the name free: nothing was ever made."""
@@ -71,18 +71,18 @@ class History:
 
     def free(self):
         """As the chain judges it: reconcile/core/create.py."""
-        if not self.row or self.row[-1] < self.now - 10 or not orders.may_be_recorded(self.standing.state):
+        if not self.row or self.row[-1] < self.now - 10 or not orders.may_be_recorded(self.tracked.state):
             return False
-        needs_two = self.standing.doubtful or not self.proofs.marked
+        needs_two = self.tracked.doubtful or not self.proofs.marked
         seen = (self.row[-2] if len(self.row) > 1 else None) if needs_two else self.row[-1]
-        return seen is not None and seen >= orders.missing_from(self.standing, GRACE, self.first_seen)
+        return seen is not None and seen >= orders.missing_from(self.tracked, GRACE, self.first_seen)
 
     def order(self):
         """Record, write, send, hear: the process may end between any two of these."""
-        if not self.free() or orders.was_seen(self.standing.order):
+        if not self.free() or orders.was_seen(self.tracked.order):
             return None
-        self.standing = orders.record(self.standing, NEW.model_copy(update={"id": f"{self.now}"}), self.now)
-        self.ids |= {self.standing.order.id}
+        self.tracked = orders.record(self.tracked, NEW.model_copy(update={"id": f"{self.now}"}), self.now)
+        self.ids |= {self.tracked.order.id}
         ends_at = self.r.choice((None, None, None, "before it is written", "written", "sent", "answered"))
         if ends_at == "before it is written":
             return self.begin()
@@ -99,7 +99,7 @@ class History:
             self.made = self.now + self.r.uniform(0, 299 if outcome == "accepted" else 29)
         refusal = {"a": None, "u": LOST_ANSWER, "r": INVALID}[outcome[0]]
         chosen = not self.proofs.marked
-        self.standing = orders.answered(self.standing, refusal, Placed(), self.now, chosen_name=chosen)
+        self.tracked = orders.answered(self.tracked, refusal, Placement(), self.now, chosen_name=chosen)
         if ends_at == "answered":
             if self.made is not None and refusal is not None:
                 self.made = min(self.made, self.now + 29)
@@ -126,9 +126,9 @@ class History:
                 )
             )()
             if self.made is not None:
-                known = self.standing.order
+                known = self.tracked.order
                 assert orders.may_exist(known), (
-                    f"{self.standing}: what was made at {self.made} counts as not there at {self.now}"
+                    f"{self.tracked}: what was made at {self.made} counts as not there at {self.now}"
                 )
 
 

@@ -14,7 +14,16 @@ from gpucloud.kinds.gpuvm import Deletion, GpuVMStatus
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, Verb
 from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
-from gpucloud.reconcile.orphans import FRESH_SECONDS, RESEND_SECONDS, Hold, OrphanCounts, Rules, abandonment_of, hold, orphans
+from gpucloud.reconcile.orphans import (
+    FRESH_SECONDS,
+    RESEND_SECONDS,
+    KeepReason,
+    OrphanCounts,
+    Rules,
+    abandonment_of,
+    keep_reason,
+    orphans,
+)
 from support.builders import NOW, TAG, UID, a_spec, an_object, an_order, facts, our_name, present
 from support.orphanfacts import GONE_AT, RULES, a_case, a_thing, a_witness, an_owner, owners
 
@@ -131,13 +140,13 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
     ("changes", "proof", "why"),
     [
         ({}, True, "it is there, was to go with its object, and we did not let that go"),
-        ({"found": NOTHING_THERE, "memory": ordered()}, True, "ordered, and not listed yet"),
-        ({"found": NOTHING_THERE, "memory": ordered(LOST)}, True, "perhaps ordered"),
-        ({"found": NOTHING_THERE, "memory": ordered(REFUSED)}, False, "never made"),
+        ({"found": NOTHING_THERE, "history": ordered()}, True, "ordered, and not listed yet"),
+        ({"found": NOTHING_THERE, "history": ordered(LOST)}, True, "perhaps ordered"),
+        ({"found": NOTHING_THERE, "history": ordered(REFUSED)}, False, "never made"),
         ({"found": NOTHING_THERE}, False, "not there, and not ordered by this process"),
         ({"meta": an_object(deleting=False)}, False, "nobody asked for its deletion"),
         ({"meta": an_object(deleting=True, has_finalizer=False)}, False, "it went in order"),
-        ({"memory": CallHistory(first_seen=0.0, freed=True)}, False, "we let it go"),
+        ({"history": CallHistory(first_seen=0.0, finalizer_released=True)}, False, "we let it go"),
         ({"spec": a_spec(deletion=Deletion(policy=DeletionPolicy.RETAIN))}, False, "its owner wants to keep the VM"),
         ({"meta": an_object(deleting=True, annotations={Annotation.PAUSED: "true"})}, False, "its owner held everything back"),
         ({"limits": Limits(observe_only=True)}, False, "nothing is destroyed in this mode"),
@@ -145,7 +154,7 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
         ({"identity": Identity("Msc1", "acme", external_name("train", UID, "other"))}, False, "a name with an earlier tag"),
         ({"found": present(duplicate_records=True)}, False, "two that cannot be told apart"),
         ({"owner": "'another'"}, False, "it is another object's"),
-        ({"owner": "'another'", "found": NOTHING_THERE, "memory": ordered()}, False, "another's, whatever was ordered"),
+        ({"owner": "'another'", "found": NOTHING_THERE, "history": ordered()}, False, "another's, whatever was ordered"),
     ],
 )
 def test_a_witness(changes, proof, why):
@@ -159,37 +168,37 @@ def test_a_witness(changes, proof, why):
 # --- what may be collected
 
 AGAINST = {
-    "off": ({"rules": Rules()}, Hold.OFF),
-    "nobody saw it": ({"abandonment": None}, Hold.UNWITNESSED),
-    "seen of another name": ({"abandonment": a_witness(where=replace(HERE, name="else"))}, Hold.UNWITNESSED),
-    "seen of another UID": ({"abandonment": a_witness(uid=OTHER)}, Hold.UNWITNESSED),
-    "seen in another cluster": ({"abandonment": a_witness(where=replace(HERE, cluster="Msc2"))}, Hold.UNWITNESSED),
-    "seen of another kind": ({"abandonment": a_witness(kind="GpuSnapshot")}, Hold.UNWITNESSED),
-    "not all could be seen": ({"clear": False}, Hold.UNCLEAR),
-    "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, Hold.STALE),
-    "objects listed before the cloud": ({"listed": NOW - 11}, Hold.STALE),
-    "not listed": ({"seen": ()}, Hold.STALE),
-    "twins": ({"marked": a_thing(duplicate_records=True)}, Hold.UNPLACED),
-    "in no VPC": ({"marked": a_thing(vpc="")}, Hold.UNPLACED),
-    "another tenant's record": ({"marked": a_thing(tenant="globex")}, Hold.TENANT),
+    "off": ({"rules": Rules()}, KeepReason.OFF),
+    "nobody saw it": ({"abandonment": None}, KeepReason.UNWITNESSED),
+    "seen of another name": ({"abandonment": a_witness(where=replace(HERE, name="else"))}, KeepReason.UNWITNESSED),
+    "seen of another UID": ({"abandonment": a_witness(uid=OTHER)}, KeepReason.UNWITNESSED),
+    "seen in another cluster": ({"abandonment": a_witness(where=replace(HERE, cluster="Msc2"))}, KeepReason.UNWITNESSED),
+    "seen of another kind": ({"abandonment": a_witness(kind="GpuSnapshot")}, KeepReason.UNWITNESSED),
+    "not all could be seen": ({"clear": False}, KeepReason.UNCLEAR),
+    "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, KeepReason.STALE),
+    "objects listed before the cloud": ({"listed": NOW - 11}, KeepReason.STALE),
+    "not listed": ({"seen": ()}, KeepReason.STALE),
+    "twins": ({"marked": a_thing(duplicate_records=True)}, KeepReason.UNPLACED),
+    "in no VPC": ({"marked": a_thing(vpc="")}, KeepReason.UNPLACED),
+    "another tenant's record": ({"marked": a_thing(tenant="globex")}, KeepReason.TENANT),
     "another tenant's credential": (
         {"marked": a_thing(tenant="globex"), "account": AccountFacts("a", frozenset({"globex"}))},
-        Hold.TENANT,
+        KeepReason.TENANT,
     ),
-    "wanted": ({"wanted": True}, Hold.WANTED),
-    "young": ({"rules": Rules(collect=True, age=NOW - GONE_AT + 1)}, Hold.YOUNG),
-    "seen once": ({"seen": (NOW - 10,)}, Hold.SEEN_ONCE),
-    "the same listing twice": ({"seen": (NOW - 10, NOW - 10)}, Hold.SEEN_ONCE),
-    "seen only once since": ({"seen": (GONE_AT, NOW - 10)}, Hold.SEEN_ONCE),
-    "sent already": ({"sent": NOW - RESEND_SECONDS + 1}, Hold.SENT),
-    "three of few": ({"orphans": 3, "ours": 20}, Hold.MANY),
-    "over a tenth of many": ({"orphans": 11, "ours": 109}, Hold.MANY),
+    "wanted": ({"wanted": True}, KeepReason.WANTED),
+    "young": ({"rules": Rules(collect=True, age=NOW - GONE_AT + 1)}, KeepReason.YOUNG),
+    "seen once": ({"seen": (NOW - 10,)}, KeepReason.SEEN_ONCE),
+    "the same listing twice": ({"seen": (NOW - 10, NOW - 10)}, KeepReason.SEEN_ONCE),
+    "seen only once since": ({"seen": (GONE_AT, NOW - 10)}, KeepReason.SEEN_ONCE),
+    "sent already": ({"sent": NOW - RESEND_SECONDS + 1}, KeepReason.SENT),
+    "three of few": ({"orphans": 3, "ours": 20}, KeepReason.MANY),
+    "over a tenth of many": ({"orphans": 11, "ours": 109}, KeepReason.MANY),
 }
 
 
 @pytest.mark.parametrize(("changes", "why"), AGAINST.values(), ids=AGAINST)
 def test_each_doubt_alone_keeps_it(changes, why):
-    assert hold(a_case(**changes)) is why
+    assert keep_reason(a_case(**changes)) is why
 
 
 @pytest.mark.parametrize(
@@ -205,7 +214,7 @@ def test_each_doubt_alone_keeps_it(changes, why):
     ],
 )
 def test_without_doubt_it_goes(changes, why):
-    assert hold(a_case(**changes)) is None, why
+    assert keep_reason(a_case(**changes)) is None, why
 
 
 def near(moment):
@@ -232,7 +241,7 @@ CASES = st.builds(
 @given(CASES)
 def test_nothing_is_collected_unless_everything_speaks_for_it(case):
     """The conditions of docs/adr/0006, written here once more."""
-    if hold(case) is not None:
+    if keep_reason(case) is not None:
         return
     seen = case.abandonment
     assert case.rules.collect
@@ -266,5 +275,5 @@ def test_an_empty_or_cold_list_of_objects_kills_nothing(listed):
     assert len(lost) == 20
     for number, thing in enumerate(lost):
         seen = a_witness(thing, name=f"vm-{number}", uid=f"uid-{number}")
-        assert hold(a_case(marked=thing, abandonment=seen, orphans=20, ours=20, clear=not known.unread)) is not None
-        assert hold(a_case(marked=thing, abandonment=None, orphans=20, ours=20)) is Hold.UNWITNESSED
+        assert keep_reason(a_case(marked=thing, abandonment=seen, orphans=20, ours=20, clear=not known.unread)) is not None
+        assert keep_reason(a_case(marked=thing, abandonment=None, orphans=20, ours=20)) is KeepReason.UNWITNESSED

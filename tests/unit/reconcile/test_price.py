@@ -8,7 +8,7 @@ import pytest
 
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile import price
-from gpucloud.reconcile.gpuvm import words
+from gpucloud.reconcile.gpuvm import vm_states
 
 # status as a document: in the cloud, may be billed, is off
 STATUSES = {
@@ -50,5 +50,5 @@ def test_of_the_model(status, billed):
 
 
 def test_every_word_that_is_not_billed_is_a_documented_one():
-    assert all(words.known(word) for word in price.NOT_BILLED)
+    assert all(vm_states.is_documented(word) for word in price.NOT_BILLED)
     assert not [word for word in ("ONLINE", "PENDING_READINESS") if word in price.NOT_BILLED]

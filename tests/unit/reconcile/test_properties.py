@@ -44,7 +44,7 @@ def paused(f):
 
 
 def state(f):
-    return None if f.standing.order is None else f.standing.order.state
+    return None if f.tracked.order is None else f.tracked.order.state
 
 
 def known_as(f, *states):
@@ -64,15 +64,15 @@ def created_here(f):
     """The name bears our fingerprint, or was free when our order was recorded, and that order is not proven to have failed."""
     if not chosen_name(f) and f.identity.name.endswith("-" + fingerprint(f.meta.uid)):
         return True
-    made = may_stand(f) and f.standing.order.origin == "Created"
-    return made and bool(chosen_name(f) or f.standing.recorded is not None)
+    made = may_stand(f) and f.tracked.order.origin == "Created"
+    return made and bool(chosen_name(f) or f.tracked.recorded is not None)
 
 
 def adopted(f):
     if getattr(f.spec, "adoption", Adoption.NEVER) is Adoption.NEVER:
         return False
     if known_as(f, "Seen", "Lost", "Destroying", "Gone"):
-        return f.standing.order.origin == "Adopted"
+        return f.tracked.order.origin == "Adopted"
     return not may_stand(f)
 
 
@@ -89,31 +89,31 @@ def seen(f):
     """A listing has shown it as what this object stands for."""
     allowed = getattr(f.spec, "adoption", Adoption.NEVER) is not Adoption.NEVER
     was = known_as(f, "Seen", "Lost", "Destroying", "Gone")
-    return was and (allowed or f.standing.order.origin == "Created")
+    return was and (allowed or f.tracked.order.origin == "Created")
 
 
 def shown_free(f):
     """Listings that began late enough lack it: two in a row where an order may be under way, or the name is anybody's."""
     if not isinstance(f.found, Absent) or known_as(f, "Accepted", "Unclear", "Seen", "Destroying"):
         return False
-    attempt, memory = f.memory.attempts.get(f.subject.create), f.memory
-    needed = [memory.first_seen]
+    attempt, history = f.history.attempts.get(f.subject.create), f.history
+    needed = [history.first_seen]
     if attempt is not None and (attempt.refusal is None or attempt.refusal.ambiguous):
         needed.append(attempt.at + GRACE * (10 if attempt.refusal is None else 1))
-    two = f.standing.doubtful or chosen_name(f)
+    two = f.tracked.doubtful or chosen_name(f)
     seen = f.found.confirmed if two else f.found.as_of
     return seen is not None and seen >= max(needed)
 
 
 def shown_gone(f):
     """What was seen is missing by two listings after our destroying call, or for a grace, in this look or an earlier one."""
-    if known_as(f, "Lost", "Gone") and f.standing.since < NOW:
+    if known_as(f, "Lost", "Gone") and f.tracked.since < NOW:
         return True
     if isinstance(f.found, Present):  # of a VPC: another id, which is never given twice
-        return f.subject.unique_id and f.standing.order.cloud_id != f.found.record.id
+        return f.subject.unique_id and f.tracked.order.cloud_id != f.found.record.id
     if isinstance(f.found, Unknown):
         return known_as(f, "Lost", "Gone")
-    told, taken_over = f.memory.attempts.get(f.subject.destroy), f.memory.first_seen + GRACE
+    told, taken_over = f.history.attempts.get(f.subject.destroy), f.history.first_seen + GRACE
     confirmed = -1.0 if f.found.confirmed is None else f.found.confirmed
     return (
         (confirmed >= 0 and f.found.as_of >= f.found.since + GRACE)
@@ -135,16 +135,16 @@ def within_limits(f):
 def the_contract_of_a_status(f, plan):
     if plan.status is None:
         return
-    standing = {item.type: item for item in plan.status.conditions}
-    assert len(standing) == len(plan.status.conditions)
-    assert ConditionType.READY in standing
-    assert not {ConditionType.RECONCILING, ConditionType.STALLED} <= standing.keys()
-    assert all(item.status == "True" for name, item in standing.items() if name != ConditionType.READY)
+    tracked = {item.type: item for item in plan.status.conditions}
+    assert len(tracked) == len(plan.status.conditions)
+    assert ConditionType.READY in tracked
+    assert not {ConditionType.RECONCILING, ConditionType.STALLED} <= tracked.keys()
+    assert all(item.status == "True" for name, item in tracked.items() if name != ConditionType.READY)
     assert {item.observed_generation for item in plan.status.conditions} == {f.meta.generation}
     assert plan.status.observed_generation == f.meta.generation
     assert all(item.message for item in plan.status.conditions)
-    if standing[ConditionType.READY].status == "True":
-        assert not {ConditionType.RECONCILING, ConditionType.STALLED} & standing.keys()
+    if tracked[ConditionType.READY].status == "True":
+        assert not {ConditionType.RECONCILING, ConditionType.STALLED} & tracked.keys()
         assert paused(f) or (isinstance(f.found, Present) and ours(f) and not f.found.duplicate_records and not f.meta.deleting)
     again = type(plan.status).model_validate(plan.status.model_dump(mode="json", by_alias=True))
     assert again.observed_generation == f.meta.generation
@@ -195,13 +195,13 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     assert getattr(f.spec, "adoption", None) is not Adoption.REQUIRED
     if isinstance(f.spec, GpuSnapshotSpec):
         assert isinstance(f.source.seen, Present)
-    going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.standing.doubtful
+    going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.tracked.doubtful
     assert within_limits(f) or going_on
     if plan.action is None:
         assert (plan.status.order.id, plan.status.order.state) == (record_id(f.nonce, f.meta.uid, f.identity.name), "Intended")
         assert plan.status.order.reorders <= 3
         return
-    attempt, record = f.memory.attempts.get(f.subject.create), f.standing
+    attempt, record = f.history.attempts.get(f.subject.create), f.tracked
     assert (state(f), f.status.order.id) == ("Intended", record.order.id)
     assert record.recorded is not None
     assert record.recorded >= NOW - GRACE / 2
@@ -226,11 +226,11 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
         return
     assert not f.dependents
     if isinstance(f.found, Unknown):
-        new = f.memory.seen_new if f.standing.order is None else known_as(f, "NotOrdered")
+        new = f.history.seen_new if f.tracked.order is None else known_as(f, "NotOrdered")
         refused = known_as(f, "Refused") and f.adoption == "Never"
-        unmade = (known_as(f, "Intended") or refused) and f.standing.recorded is not None and not f.standing.doubtful
+        unmade = (known_as(f, "Intended") or refused) and f.tracked.recorded is not None and not f.tracked.doubtful
         assert new or unmade
-        assert f.subject.create not in f.memory.attempts or unmade
+        assert f.subject.create not in f.history.attempts or unmade
     else:
         assert shown_free(f)
 
@@ -271,7 +271,7 @@ def simplest(f, decide, plainer):
     """Every fact as in ``plainer`` facts that does not matter to the rule that is broken."""
     rule = broken(f, decide)[0]
     for item in fields(f):
-        if item.name in {"found", "standing", "status", "memory"}:  # what one of them says, another may follow from
+        if item.name in {"found", "tracked", "status", "history"}:  # what one of them says, another may follow from
             continue
         simpler = replace(f, **{item.name: getattr(plainer, item.name)})
         again = broken(simpler, decide)

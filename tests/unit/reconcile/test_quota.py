@@ -126,7 +126,7 @@ ROWS = {
     ),
     "no price in the catalogue, where a limit needs one": Row(
         "what cannot be judged is not bought",
-        DEAR | {"memory": CallHistory(first_seen=NOW - 6)},
+        DEAR | {"history": CallHistory(first_seen=NOW - 6)},
         Reason.LIMIT_REACHED,
         progress="Stalled",
         says=("no price for 'A100_40GB_PCIe_1x'", "--max-price-per-hour-per-namespace"),
@@ -194,6 +194,6 @@ def test_it_settles_and_speaks_in_sentences(sentence):
 
 @pytest.mark.parametrize(("waited", "wait"), [(0, 5), (20, 5), (100, 25), (9999, 60)])
 def test_room_is_looked_for_again_and_again(waited, wait):
-    plan = decide(facts(**FULL, memory=CallHistory(first_seen=NOW - waited)))
-    assert plan.wake_at == NOW + wait
+    plan = decide(facts(**FULL, history=CallHistory(first_seen=NOW - waited)))
+    assert plan.requeue_at == NOW + wait
     assert not plan.pending, "a listing would not tell"

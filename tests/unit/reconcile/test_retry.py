@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Asked, Attempt, Refusal, Verb
-from gpucloud.reconcile.retry import PATIENCE, again_at, policy
+from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED, again_at, policy
 
 KINDS = st.sampled_from(ErrorKind)
 
@@ -47,9 +47,9 @@ def test_what_is_refused_as_wrong_is_not_repeated():
 @pytest.mark.parametrize("kind", [ErrorKind.SERVER, ErrorKind.OUTCOME_UNKNOWN, ErrorKind.CONFLICT, ErrorKind.MALFORMED])
 def test_an_unclear_fault_that_stays_calls_a_person(kind):
     """500 is how the service tells business errors too."""
-    assert not policy(failed(kind, PATIENCE - 1)).stalled
-    assert policy(failed(kind, PATIENCE)).stalled
-    assert again_at(failed(kind, PATIENCE), 0.0) == 1300.0
+    assert not policy(failed(kind, FAILURES_BEFORE_STALLED - 1)).stalled
+    assert policy(failed(kind, FAILURES_BEFORE_STALLED)).stalled
+    assert again_at(failed(kind, FAILURES_BEFORE_STALLED), 0.0) == 1300.0
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.UNAVAILABLE, ErrorKind.THROTTLED, ErrorKind.NOT_SENT])

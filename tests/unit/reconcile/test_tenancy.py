@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpucloud.reconcile.acceptance import Acceptance
+from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Absent, AccountFacts, Present, Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import believed
+from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, a_record
 
 SINCE = NOW - 7
@@ -17,7 +17,7 @@ def seen(tenant):
 
 
 def judged(found, tenancy, *tenants):
-    return believed(found, tenancy, AccountFacts("default", frozenset(tenants)), SINCE)
+    return check_tenant(found, tenancy, AccountFacts("default", frozenset(tenants)), SINCE)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,14 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
     assert judgement.detail.endswith(".")
 
 
-UP_TO_THEN = Acceptance(SINCE, too_early="Too early.")
+UP_TO_THEN = AcceptedAbsence(SINCE, too_early="Too early.")
 
 
 def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
-    assert believed(GONE, "acme", AccountFacts("default"), SINCE, accepted=UP_TO_THEN) is GONE
-    later = believed(GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this")
+    assert check_tenant(GONE, "acme", AccountFacts("default"), SINCE, accepted=UP_TO_THEN) is GONE
+    later = check_tenant(
+        GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this"
+    )
     assert later.cause is UnknownReason.TENANT, "the credential came into use after the person said so"
     assert "Too early. If it is gone: kubectl annotate this -- " in later.detail
 
@@ -72,7 +74,7 @@ def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
 @pytest.mark.parametrize(("found", "tenants"), [(GONE, {"other"}), (seen("other"), {"other"}), (seen("other"), ())])
 def test_nobody_can_accept_what_another_tenant_shows_or_lacks(found, tenants):
     """The history: accept-absence stood on the object, the key became another tenant's, and the VM was left alone."""
-    judgement = believed(found, "acme", AccountFacts("default", frozenset(tenants)), SINCE, accepted=UP_TO_THEN)
+    judgement = check_tenant(found, "acme", AccountFacts("default", frozenset(tenants)), SINCE, accepted=UP_TO_THEN)
     assert isinstance(judgement, Unknown)
     assert "accept-absence" not in judgement.detail
     assert "Too early" not in judgement.detail

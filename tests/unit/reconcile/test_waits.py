@@ -62,12 +62,12 @@ def test_a_restart_says_no_leg_before_a_fresh_look_has_shown_whether_the_vm_is_o
     meta = an_object(annotations={Annotation.RESTART_REQUESTED_AT: ASKED})
     plan = gpuvm.decide(facts(meta=meta, status=bought("Running"), found=present(as_of=NOW - 50)))
     assert (plan.status, plan.action, plan.pending) == (None, None, True)
-    assert plan.look_after == NOW - 10
+    assert plan.refresh_after == NOW - 10
 
 
 def test_a_stop_without_effect_is_sent_ever_more_rarely_and_says_so():
     """The cloud accepts it again and again, and the VM stays on."""
-    status, memory, sent, messages = bought("Running", settled_generation=1), OLD, [], set()
+    status, history, sent, messages = bought("Running", settled_generation=1), OLD, [], set()
     for second in range(1800):
         mono, wall = NOW + second, START + timedelta(seconds=NOW + second)
         plan = gpuvm.decide(
@@ -77,13 +77,13 @@ def test_a_stop_without_effect_is_sent_ever_more_rarely_and_says_so():
                 spec=a_spec(powerState="Stopped", progressDeadlineSeconds=86400),
                 status=status,
                 found=present(as_of=mono),
-                memory=memory,
+                history=history,
             )
         )
         if plan.status == status and plan.action is not None:
             sent.append(second)
             attempt = Attempt(Verb.STOP, mono, Asked(2))
-            memory = replace(memory, attempts={Verb.STOP: attempt})
+            history = replace(history, attempts={Verb.STOP: attempt})
         status = plan.status or status
         messages.add(status.conditions[0].message)
     assert sent[0] == 1
@@ -118,7 +118,7 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
             limits=LIMITS,
         )
     )
-    assert plan.wake_at == NOW + 15
+    assert plan.requeue_at == NOW + 15
     assert says in plan.status.conditions[0].message
 
 
@@ -127,7 +127,7 @@ def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
     occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)
     status = a_vpc_status("Deleting", **MADE)
     plan = gpuvpc.decide(vpc_facts(meta=GOING, status=status, found=a_vpc(), occupants=occupants, limits=LIMITS))
-    assert plan.look_after == NOW + 5
+    assert plan.refresh_after == NOW + 5
     assert says in plan.status.conditions[0].message
 
 
@@ -138,7 +138,7 @@ def test_a_listing_from_before_our_order_shows_another_vpc(age, doubted):
     plan = gpuvpc.decide(vpc_facts(status=a_vpc_status("Creating", order=order), found=found, known=before))
     assert (plan.status is None) is doubted
     assert plan.pending is doubted
-    assert plan.look_after == (NOW if doubted else None)
+    assert plan.refresh_after == (NOW if doubted else None)
 
 
 @pytest.mark.parametrize(
@@ -153,4 +153,4 @@ def test_the_cloud_is_not_polled_for_what_only_kubernetes_can_tell(given, reason
     plan = gpuvm.decide(facts(**given))
     assert plan.status.conditions[0].reason == reason
     assert not plan.pending
-    assert plan.wake_at is not None
+    assert plan.requeue_at is not None

@@ -1,1 +1,1 @@
-"""What the commands do beside running the operator: check the settings, look for orphans, prepare an uninstall."""
+"""Operations of the commands beside running the operator: check the settings, report orphans, prepare an uninstall."""

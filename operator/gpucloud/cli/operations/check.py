@@ -1,4 +1,4 @@
-"""One look whether an operator with these settings could work: our resources can be listed, the cloud answers."""
+"""Checks that an operator with these settings can work: our resources can be listed, and the cloud answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, whether it is well, and in which words."""
+    """Result of one check: its subject, whether it passed, and a message."""
 
     what: str
     well: bool
@@ -28,7 +28,7 @@ class Finding:
 
 
 async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
-    """Look at everything; a finding that is not well never hides another."""
+    """Run all checks; a failed one does not skip the others."""
     kube = KubeClient(login)
     try:
         found = [await _kind(kube, item.kind, item.plural, settings.namespace) for item in DEFINITIONS]
@@ -47,7 +47,7 @@ async def _kind(kube: KubeClient, kind: str, plural: str, namespaces: tuple[str,
 
 
 async def _cloud(settings: Settings) -> Finding:
-    """The one read that every credential should be allowed, with the operator's own account."""
+    """Send, with the operator's own account, the one read that every credential should be allowed."""
     own = credential(settings.credentials)
     if own is None:
         return Finding("cloud", well=True, words="not asked: the operator has no account of its own")

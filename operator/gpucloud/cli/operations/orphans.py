@@ -1,4 +1,4 @@
-"""One look for orphans without a running operator: every account that can be used, the cloud, then the objects."""
+"""Orphan report without a running operator: scans every usable account, first the cloud, then the objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One orphan, through whose account it was seen, and what it costs an hour, if that is known."""
+    """One orphan, the account that shows it, and its price in dollars per hour; None if unknown."""
 
     account: str
     marked: MarkedRecord
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found, in which accounts everything could be looked at, and what could not, with the reason."""
+    """The orphans, the accounts that were scanned completely, and the failures of the others."""
 
     tag: str
     orphans: tuple[Found, ...]
@@ -62,7 +62,7 @@ class _Inspector:
         self._failures: list[tuple[str, str]] = []
 
     async def report(self) -> Report:
-        """Cloud before objects, as ``survey`` wants it."""
+        """Scan the cloud before the objects, as ``orphans.scan`` requires."""
         tag = self._settings.install_tag or installation_tag(await self.kube.cluster_uid())
         await self._open_sessions()
         sessions = sorted(self.sessions, key=_label)
@@ -90,12 +90,12 @@ class _Inspector:
             still = tuple(marked for marked in second.records if marked.key in suspects)
             unlisted |= dict(second.unlisted)
         for place, why in sorted(unlisted.items()):
-            where = "the clusters" if place is scan.CLUSTERS else f"{place.holds} in cluster {place.cluster!r}"
+            where = "the clusters" if place is scan.CLUSTERS else f"{place.inventory} in cluster {place.cluster!r}"
             self._failures.append((label, f"{where} cannot be listed: {why}"))
         return tuple(Found(label, marked, price_of(session, marked)) for marked in still)
 
     async def _open_sessions(self) -> None:
-        """The operator's own credential, if it is given, and that of every GpuCloudAccount."""
+        """Open a session with the operator's own credential, if it is given, and with that of every GpuCloudAccount."""
         own = credential(self._settings.credentials)
         if own is not None:
             self.sessions.open(self._settings.own_endpoint, own, OWN_ACCOUNT)
@@ -106,7 +106,7 @@ class _Inspector:
                 self._failures.append((label, trouble))
 
     async def _open(self, label: str, body: dict[str, Any]) -> str:
-        """Open one account's session; answers why it cannot be."""
+        """Open one account's session; return why that is impossible, else an empty text."""
         try:
             spec = gpucloudaccount.GpuCloudAccountSpec.model_validate(body.get("spec") or {})
         except ValidationError:
@@ -140,7 +140,7 @@ class _Inspector:
 
 
 async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:
-    """Look once.
+    """Scan once, and return the report.
 
     Raises:
         KubeError: the apiserver did not answer, or does not let us list.

@@ -1,4 +1,4 @@
-"""Before the operator is uninstalled: which objects live, and how they are let go of while it still runs.
+"""Preparation of an uninstall: reports the objects that exist, and deletes them while the operator still runs.
 
 Nothing here touches the cloud or a finalizer: objects are deleted as people delete them, and the running operator does
 the rest, with all its proofs. The operator itself never deletes an object, so its own client knows no such call.
@@ -28,7 +28,7 @@ STAYING = "What these stand for stays in the cloud, running and billed, by their
 
 
 class Policy(StrEnum):
-    """What becomes of objects that live."""
+    """What to do with existing objects."""
 
     REFUSE = "Refuse"
     DRAIN = "Drain"
@@ -37,7 +37,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """An object that lives, and how it is by its own words."""
+    """An existing object, with reason and message of its Ready condition."""
 
     kind: str
     namespace: str
@@ -61,7 +61,7 @@ class UninstallClient(KubeClient):
     """The calls of an uninstall beside those of the operator."""
 
     async def delete(self, plural: str, meta: Mapping[str, Any]) -> None:
-        """Ask for an object's deletion, guarded by its UID.
+        """Delete an object, with its UID as precondition.
 
         Raises:
             KubeError: ``gone`` or ``conflict`` when it is another by now; or the apiserver did not answer.
@@ -69,7 +69,7 @@ class UninstallClient(KubeClient):
         await self._call("DELETE", _path(plural, meta), {"preconditions": {"uid": meta["uid"]}})
 
     async def retain(self, plural: str, meta: Mapping[str, Any]) -> None:
-        """Have the operator leave alone what an object stands for, when the object goes.
+        """Set the deletion policy to Retain, so that the operator keeps the object's resource in the cloud.
 
         Raises:
             KubeError: as ``delete``.
@@ -79,7 +79,7 @@ class UninstallClient(KubeClient):
 
 
 class Uninstall:
-    """One look at what lives, or as many as it takes until nothing does."""
+    """Lists the existing objects once, or deletes them until none is left."""
 
     def __init__(self, kube: UninstallClient, namespaces: tuple[str, ...], clock: Clock) -> None:
         self._kube = kube
@@ -87,7 +87,7 @@ class Uninstall:
         self._clock = clock
 
     async def left(self) -> tuple[Left, ...]:
-        """Everything of ours that lives; nothing where our resources are not even defined.
+        """Return all existing objects of our kinds; none if our CRDs are not installed.
 
         Raises:
             NotDoneError: the apiserver did not answer, or does not let us list.
@@ -95,7 +95,7 @@ class Uninstall:
         return tuple(_left(body) for _, body in await self._bodies())
 
     async def clear(self, policy: Policy, seconds: float, say: Callable[[str], None]) -> tuple[Left, ...]:
-        """Delete everything, again and again, until nothing is left or the time is over; answers what is left.
+        """Delete all objects, repeatedly, until none is left or the time is over; return those that are left.
 
         What a drain leaves in the cloud all the same is told before its object is deleted: afterwards nothing here knows it.
 
@@ -148,7 +148,7 @@ class Uninstall:
 
 
 def _report_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
-    """Tell of all whose deletion destroys nothing, however many; answers their UIDs."""
+    """Print every object whose deletion destroys nothing; return their UIDs."""
     found = {body["metadata"]["uid"]: _called(body) for plural, body in bodies if _stays(plural, body)}
     if found:
         say("\n  ".join([STAYING, *found.values()]))
@@ -156,7 +156,7 @@ def _report_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callab
 
 
 def _stays(plural: str, body: Mapping[str, Any]) -> bool:
-    """Whether the operator leaves alone what an object stands for when the object goes."""
+    """Whether the operator retains the object's resource when the object is deleted."""
     adopted = plural == VPCS and (body.get("status") or {}).get("adopted") is True
     return _retained(body) or (adopted and _policy(body) is None)
 

@@ -16,7 +16,7 @@ from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.acceptance import acceptance, command
+from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
 from gpucloud.reconcile.text import MAX_TEXT
 
@@ -283,7 +283,7 @@ def _paused(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "paused",
-                f"{pause.words(item.annotations)} Until then nothing is created, switched or destroyed, deletion included.",
+                f"{pause.message(item.annotations)} Until then nothing is created, switched or destroyed, deletion included.",
                 f"kubectl annotate {_typed(item.key)} {Annotation.PAUSED}- --namespace={item.key.namespace}",
                 item.key,
             )
@@ -318,7 +318,7 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
 
 def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:
     """It holds a time, and covers the doubts that began up to then."""
-    trouble = acceptance(item.annotations, Now(facts.now, 0.0)).trouble
+    trouble = accepted_absence(item.annotations, Now(facts.now, 0.0)).trouble
     if trouble:
         advice = f"If it is gone: {command(item.key.kind, item.key.namespace, item.key.name)}"
         yield Finding(Severity.WARNING, "annotations", f"{trouble} So it has no effect.", advice, item.key)

@@ -1,4 +1,4 @@
-"""The way to the apiserver: the user's own kubeconfig and rights, JSON in and out. The only room that knows ``kubernetes``."""
+"""The way to the apiserver: the user's own kubeconfig and rights, JSON in and out. The only importer of ``kubernetes``."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], of: tuple[set[Ke
     if how is not Standing.READY and key not in told:
         yield Line(message(item), inner, inner)
     if item.paused:
-        yield Line(pause.words(item.annotations), inner, inner)
+        yield Line(pause.message(item.annotations), inner, inner)
     for place, child in enumerate(children, 1):
         last = place == len(children)
         yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), of)

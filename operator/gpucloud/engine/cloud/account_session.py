@@ -68,7 +68,7 @@ R = TypeVar("R", bound=Tenanted)
 
 
 class SessionListener(Protocol):
-    """Is told what a session's listings and answers show."""
+    """Receives what a session's listings and answers show."""
 
     def wake(self, uid: str) -> None:
         """The record of an object changed."""
@@ -82,12 +82,12 @@ class SessionListener(Protocol):
     def learned(self, session: AccountSession) -> None:
         """The status of the accounts that use this session may change."""
 
-    def proven(self, session: AccountSession) -> None:
+    def tenant_learned(self, session: AccountSession) -> None:
         """An attempt to learn the tenant has ended."""
 
 
 class NoListener:
-    """Is told everything, and does nothing: for commands that look once."""
+    """Ignores everything: for commands that list once."""
 
     def wake(self, uid: str) -> None:
         """Do nothing."""
@@ -102,7 +102,7 @@ class NoListener:
     def learned(self, session: AccountSession) -> None:
         """Do nothing."""
 
-    def proven(self, session: AccountSession) -> None:
+    def tenant_learned(self, session: AccountSession) -> None:
         """Do nothing."""
 
 
@@ -170,12 +170,12 @@ class AccountSession:
         if "account-check" not in self._tasks:
             self.check()
 
-    def prove(self) -> None:
+    def learn_tenant(self) -> None:
         """Learn the credential's tenant in the background; retry each minute until it is known."""
         if not self.learned.tenants and self._spawn("evidence", self._seek_evidence):
             self.proving = True
 
-    def believe(self, tenant: str) -> None:
+    def assume_tenant(self, tenant: str) -> None:
         """Take over the tenant that status records: an earlier process saw it with this same credential."""
         self.learned.tenants |= {tenant}
 
@@ -245,7 +245,7 @@ class AccountSession:
                 if self.learned.tenants:
                     break
             self.proving = False
-            self._deps.listener.proven(self)
+            self._deps.listener.tenant_learned(self)
             await asyncio.sleep(0 if self.learned.tenants else EVIDENCE_SECONDS)
 
     def _learn_tenants(self, records: Iterable[Tenanted]) -> None:
@@ -254,7 +254,7 @@ class AccountSession:
         if not seen <= self.learned.tenants:
             self.learned.tenants |= seen
             self._deps.listener.learned(self)
-            self._deps.listener.proven(self)
+            self._deps.listener.tenant_learned(self)
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""

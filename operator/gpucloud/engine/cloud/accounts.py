@@ -34,11 +34,11 @@ class Account:
     name: str
     session: AccountSession | None = None
     trouble: str = ""
-    leaving: bool = False
+    deleting: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # tenant of the account's objects, as status records it
     uid: str = ""  # of the GpuCloudAccount
-    bar: Dependency | None = None  # why nothing may be created with its credential
+    blocker: Dependency | None = None  # why nothing may be created with its credential
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
@@ -49,10 +49,10 @@ class ResolvedAccount:
     facts: AccountFacts
     session: AccountSession | None = None
     unknown: Unknown | None = None
-    leaving: bool = False
+    deleting: bool = False
     defaults: AccountDefaults | None = None
     tenant: str | None = None
-    bar: Dependency | None = None  # why nothing may be created with its credential
+    blocker: Dependency | None = None  # why nothing may be created with its credential
     since: float = 0.0  # when the account began to use this session (mono)
 
 
@@ -155,17 +155,17 @@ class Accounts:
                 meta.namespace, name, UnknownReason.ACCOUNT, f"Waiting for the {described}: there is none. Create it."
             )
         if account.session is None:
-            cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LOOKED
+            cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
             message = f"Waiting for the {described}: {account.trouble or 'its Secret has not been read yet.'}"
-            return self._unresolved(meta.namespace, name, cause, message, leaving=account.leaving)
+            return self._unresolved(meta.namespace, name, cause, message, deleting=account.deleting)
         facts = _facts(name, account.session)
         return ResolvedAccount(
             facts,
             account.session,
-            leaving=account.leaving,
+            deleting=account.deleting,
             defaults=account.defaults,
             tenant=account.tenant,
-            bar=account.bar,
+            blocker=account.blocker,
             since=account.since,
         )
 
@@ -189,10 +189,10 @@ class Accounts:
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
     def _unresolved(
-        self, namespace: str, name: str, cause: UnknownReason, message: str, *, leaving: bool = False
+        self, namespace: str, name: str, cause: UnknownReason, message: str, *, deleting: bool = False
     ) -> ResolvedAccount:
         since = self._unresolved_since.setdefault((namespace, name), self._mono())
-        return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), leaving)
+        return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), deleting)
 
 
 def _facts(name: str, session: AccountSession) -> AccountFacts:

@@ -1,4 +1,4 @@
-"""The gates before the door to the cloud. Each does one thing, and passes every changing call on to the next.
+"""The gates before the cloud client: decorators of ``CloudWrites``. Each checks or records one thing, and calls the next.
 
 Preconditions, Lease and deletion guard refuse; metrics and audit line only note. The request budget stands behind them, at the
 transport, since it counts every request: logins, listings and repetitions, too.

@@ -128,7 +128,7 @@ class Inventory(Generic[R]):
         """Return what the last listing shows of an identity. A person accepted all absences up to ``accepted_until`` (mono)."""
         cached = self._cached.get(identity.cluster)
         if cached is None or (cached.as_of is None and cached.unknown is None):
-            return Unknown(self._clock.mono(), UnknownReason.NOT_LOOKED)
+            return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
         if cached.unknown is not None:
             return cached.unknown
         as_of = cached.as_of or 0.0
@@ -162,7 +162,7 @@ class Inventory(Generic[R]):
         """Return all records in a VPC and the time (mono) their listing began. Records without a VPC count as in it."""
         latest = self._latest(cluster)
         if latest is None:
-            return Unknown(self._clock.mono(), UnknownReason.NOT_LOOKED)
+            return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
         if isinstance(latest, Unknown):
             return latest
         return find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of

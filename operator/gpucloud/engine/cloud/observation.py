@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.runtime.clock import reading
-from gpucloud.reconcile.acceptance import acceptance, command
+from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import believed
+from gpucloud.reconcile.tenancy import check_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -32,16 +32,16 @@ def observe(
     ``sought`` is the identity of its resource, and the tenant that the object belongs to, None while nobody knows.
     """
     (name, inventory_name), (here, tenancy), meta, now = kind, sought, stored.meta, reading(clock)
-    accepted = acceptance(meta.annotations, now).of_credential(account.since)
+    accepted = accepted_absence(meta.annotations, now).of_credential(account.since)
     inventory: Inventory[Any] = session.inventories[inventory_name]
     found = inventory.observe(here, accepted.until)
     if isinstance(found, Unknown) and found.cause is UnknownReason.REJECTED:
         session.learn_clusters()  # the message lists the known clusters
-    believable = believed(found, tenancy, account.facts, account.since)
+    believable = check_tenant(found, tenancy, account.facts, account.since)
     if isinstance(believable, Unknown) and believable.cause is UnknownReason.TENANT:
-        session.prove()
+        session.learn_tenant()
         if session.proving:
             return Unknown(now.mono, UnknownReason.UNREACHABLE, "it is being found out whose the credential is")
         way_out = command(name, meta.namespace, meta.name)
-        believable = believed(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
-    return accepted.worded(believable)
+        believable = check_tenant(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
+    return accepted.explained(believable)

@@ -43,7 +43,7 @@ class Watches:
         coming = any(inventory.awaits_listing(uid, not_before) for inventory in self.inventories(uid))
         return coming and self.refresh_after(uid, not_before)
 
-    def users_of(self, session: AccountSession) -> list[str]:
+    def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
         return [uid for uid, watched in self._watched.items() if any(where is session for where, _ in watched)]
 

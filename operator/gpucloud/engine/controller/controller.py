@@ -93,10 +93,10 @@ class Reconciler(Protocol[P, S, F]):
     async def act(self, facts: F, plan: Plan[S]) -> Event | None:
         """Send the plan's call, keep its outcome, and return the Event to record; None if no call was sent."""
 
-    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+    def has_delayed_effect(self, stored: CachedObject[P, S], verb: Verb) -> bool:
         """Whether nothing is left to do, nor to record, until a listing shows the effect of this accepted call."""
 
-    def recording(self, uid: str, status: S) -> None:
+    def before_recording(self, uid: str, status: S) -> None:
         """Note the record of a new order before the status that contains it is written."""
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
@@ -144,7 +144,7 @@ class Controller(Generic[P, S, F]):
         """Reconcile one object. Never raises: an error is counted, logged and retried."""
         began, not_before = self._clock.mono(), self.pace.begin(key.uid)
         if not_before is not None:
-            self._queue.wake_at(key, not_before)
+            self._queue.requeue_at(key, not_before)
             return
         try:
             outcome = await self._reconcile(key)
@@ -179,7 +179,7 @@ class Controller(Generic[P, S, F]):
         """Drop a deleted object from the indexes and the store, with its entry; cancel its wake-up."""
         self._reconciler.on_delete(key)
         self._reconciler.store.drop(key.uid)
-        self._queue.wake_at(key, None)
+        self._queue.requeue_at(key, None)
 
     async def _reconcile(self, key: Key) -> Outcome:
         stored = self._reconciler.store.get(key.uid)
@@ -192,7 +192,9 @@ class Controller(Generic[P, S, F]):
         pending = self._pending_write(stored, plan)
         now = self._clock.mono()
         write_at = None if pending is None else pending.at
-        self._queue.wake_at(key, _earliest(again, plan.wake_at, _later(write_at, now), _later(plan.look_after, facts.now.mono)))
+        self._queue.requeue_at(
+            key, _earliest(again, plan.requeue_at, _later(write_at, now), _later(plan.refresh_after, facts.now.mono))
+        )
         if plan.status is not None and pending is not None and pending.at <= now:
             return await self._write(key, stored, plan.status, plan)
         if pending is not None and pending.first:
@@ -245,7 +247,7 @@ class Controller(Generic[P, S, F]):
     async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
         before = self._clock.mono()
         if plan.records_order:  # before the write: its watch event may arrive before its answer
-            self._reconciler.recording(key.uid, status)
+            self._reconciler.before_recording(key.uid, status)
         document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
@@ -339,9 +341,9 @@ class Controller(Generic[P, S, F]):
             return Outcome.NOTHING
         event = with_cause(event, find((plan.status or stored.status).conditions, ConditionType.READY))
         (self._events.record_unless_repeated if event.warning else self._events.record)(key.kind, stored.meta, event)
-        if not event.warning and plan.action is not None and self._reconciler.takes_time(stored, plan.action):
+        if not event.warning and plan.action is not None and self._reconciler.has_delayed_effect(stored, plan.action):
             self._known(key.uid).differs_since = self._clock.mono()  # the answer is not recorded yet
-            self._queue.wake_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing may wake it earlier
+            self._queue.requeue_at(key, self._clock.mono() + LASTING_SECONDS)  # a listing may wake it earlier
         else:
             self._queue.add(key, Lane.PEOPLE)
         return Outcome.CHANGE
@@ -381,7 +383,7 @@ class Controller(Generic[P, S, F]):
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
         self._metrics.retries.inc()
-        self._queue.wake_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
+        self._queue.requeue_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
 
 
 def _later(time: float | None, now: float) -> float | None:

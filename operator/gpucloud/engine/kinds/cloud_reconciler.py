@@ -36,7 +36,7 @@ from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.facts import CREATES, Present, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
-from gpucloud.reconcile.placement import Placed
+from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.tenancy import tenant_of
 from gpucloud.reconcile.unreadable import Unreadable
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Attempt, Observation
-    from gpucloud.reconcile.order import Standing
+    from gpucloud.reconcile.order import TrackedOrder
     from gpucloud.reconcile.plan import Plan
 
 P = TypeVar("P", bound=CloudSpec)
@@ -67,9 +67,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     plural: ClassVar[str]
     inventory_name: ClassVar[str]  # of the session's inventory that lists the kind's resources
     subject: ClassVar[Subject]
-    done: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note of a successful call's Event; {name}: the resource
+    success_events: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note after a success; {name}: the resource
     failed: ClassVar[Mapping[Verb, Reason]]
-    slow: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
+    delayed_verbs: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
 
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
@@ -96,7 +96,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         return facts
 
     @abstractmethod
-    def decided(self, facts: F) -> Plan[S]:
+    def decide_kind(self, facts: F) -> Plan[S]:
         """Return the kind's decision."""
 
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
@@ -107,7 +107,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         )
         grace = self._deps.limits.grace
         same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
-        other = isinstance(found, Present) and self.is_other(stored.status, found.record)
+        other = isinstance(found, Present) and self.is_different(stored.status, found.record)
         unique_id, uid = self.subject.unique_id, stored.meta.uid
         return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, same=same, other=other)
 
@@ -115,7 +115,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def is_same(self, status: S, record: Any) -> bool | None:
         """Whether a record under a chosen name is the resource that status describes; None if that is unknown."""
 
-    def is_other(self, status: S, record: Any) -> bool:
+    def is_different(self, status: S, record: Any) -> bool:
         """Whether a record under a chosen name shows something else where nothing ever changes of one and the same."""
         return self.is_same(status, record) is False
 
@@ -124,7 +124,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether the spec sets the name of the resource in the cloud."""
 
     @abstractmethod
-    def wanted(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
+    def desired_identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
         """Return the identity that the spec asks for; None while it is unknown."""
 
     @abstractmethod
@@ -135,22 +135,22 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             CloudError: a call breaks a rule of the cloud's API, so it cannot be sent.
         """
 
-    def placed(self, facts: F, answer: Any) -> Placed:  # noqa: ARG002 - a kind may need them
+    def placement(self, facts: F, answer: Any) -> Placement:  # noqa: ARG002 - a kind may need them
         """Return what the answer to a creating call says of where the resource is."""
-        return Placed()
+        return Placement()
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
         """Update the object's references, claim and watches; wake the objects that depend on it."""
         key = self._key(stored)
         if not stored.meta.has_finalizer and not stored.meta.deleting and stored.status.order is None:
-            self._tracker.saw_new(key.uid)
+            self._tracker.mark_new(key.uid)
         self._deps.references.put(key, dependencies.targets_of(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
         if self.awaits_finalizer(stored):
             for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
                 inventory.expect_change(key.uid, pending=True)
-                inventory.list_after(key.uid, self._tracker.begin(key.uid).first_seen)
+                inventory.list_after(key.uid, self._tracker.history(key.uid).first_seen)
         self._wake_dependents(key)
 
     def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
@@ -162,14 +162,14 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
         Before that listing nothing can be decided, and a reconcile would only ask for it.
         """
-        uid, history = stored.meta.uid, self._tracker.begin(stored.meta.uid)
+        uid, history = stored.meta.uid, self._tracker.history(stored.meta.uid)
         new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
         return new and self._watches.defers_to_listing(uid, history.first_seen)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
         uid, session = stored.meta.uid, self._account(stored, spec).session
-        here = self.identity(self._tracker.located(stored), spec)
+        here = self.identity(self._tracker.with_placement(stored), spec)
         if session is None or here is None:
             if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
                 self._ownership.put(uid, Claim("", here))
@@ -203,7 +203,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """Return the pure core's plan."""
-        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decided(facts))
+        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decide_kind(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
         """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
@@ -217,7 +217,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
         if session is None or gathered.stored is None or session is not gathered.session:
             return None
-        refusal, placed, was_shown = None, Placed(), session.inventories[self.inventory_name].shown_now()
+        refusal, placed, was_shown = None, Placement(), session.inventories[self.inventory_name].shown_now()
         try:
             placed = await self._send(session, gathered.stored, facts, plan, verb)
         except CloudError as error:
@@ -225,19 +225,21 @@ class CloudReconciler(ABC, Generic[P, S, F]):
                 return None
             refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
         if verb in CREATES:
-            self._tracker.orders_with(facts.meta.uid, session.learned)
-        named = placement.named(facts.identity, placed)
+            self._tracker.set_credential(facts.meta.uid, session.learned)
+        named = placement.identity_from_answer(facts.identity, placed)
         if named != facts.identity and was_shown(named):
-            placed = Placed()  # the record existed before this call, so the call did not create it
+            placed = Placement()  # the record existed before this call, so the call did not create it
         attempt = self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            words = failed.words(attempt)
+            words = failed.message(attempt)
             return Event(self.failed[verb], words, verb, warning=True)
-        reason, note = self.done[verb]
+        reason, note = self.success_events[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Event(reason, note.format(name=name), verb, always=True)
 
-    async def _send(self, session: AccountSession, stored: CachedObject[P, S], facts: F, plan: Plan[S], verb: Verb) -> Placed:
+    async def _send(
+        self, session: AccountSession, stored: CachedObject[P, S], facts: F, plan: Plan[S], verb: Verb
+    ) -> Placement:
         """Send the calls of the plan's action; for a creating one return what the answer names.
 
         Raises:
@@ -245,34 +247,34 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """
         ready = find((plan.status or stored.status).conditions, ConditionType.READY)
         reason, generation = "" if ready is None else ready.reason, stored.meta.generation
-        purpose = Purpose(self._key(stored), self.done[verb][0], self.failed[verb], reason, generation)
+        purpose = Purpose(self._key(stored), self.success_events[verb][0], self.failed[verb], reason, generation)
         common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self.inventory_name]))
         answer = await request.send(session.writes, self.requests(facts, verb, plan.targets), purpose, common)
-        return self.placed(facts, answer) if verb in CREATES else Placed()
+        return self.placement(facts, answer) if verb in CREATES else Placement()
 
-    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placed) -> Attempt:
+    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placement) -> Attempt:
         """Record the outcome of a call, and its effect on the order; return the attempt."""
         uid = facts.meta.uid
-        attempt = self._tracker.called(uid, verb, facts.asked, refusal)
+        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal)
         if verb is self.subject.create:
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
-            self._tracker.ordered(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
+            self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
-            self._tracker.destroying(uid, answered=refusal is None)
-            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.slow else ():
+            self._tracker.record_destroying(uid, answered=refusal is None)
+            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.delayed_verbs else ():
                 inventory.expect_end(uid)
         return attempt
 
-    def recording(self, uid: str, status: S) -> None:
+    def before_recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
         if status.order is not None:
-            self._tracker.records(uid, status.order)
+            self._tracker.record_order(uid, status.order)
 
-    def takes_time(self, stored: CachedObject[P, S], verb: Verb) -> bool:
+    def has_delayed_effect(self, stored: CachedObject[P, S], verb: Verb) -> bool:
         """Whether a call that the cloud has just accepted leaves nothing to be done, nor recorded, before its effect shows."""
         known = self._tracker.latest(stored.meta.uid)
         recorded = known is None or not orders.is_urgent(stored.status.order, known.order, stored.meta.uid)
-        return verb in self.slow and recorded
+        return verb in self.delayed_verbs and recorded
 
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""
@@ -286,13 +288,13 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None and is_ready(plan.status.conditions):
-            self._tracker.settled(uid)
+            self._tracker.reset_power_calls(uid)
         if plan.release is not None:
-            self._tracker.frees(uid)
+            self._tracker.mark_released(uid)
         now = self._deps.clock.mono()
-        if plan.look_after is None or plan.look_after > now:
+        if plan.refresh_after is None or plan.refresh_after > now:
             return None
-        return None if self._watches.refresh_after(uid, plan.look_after) else now + LEAST_SPACING_SECONDS
+        return None if self._watches.refresh_after(uid, plan.refresh_after) else now + LEAST_SPACING_SECONDS
 
     def last_facts(self, body: Mapping[str, Any]) -> F | None:
         """Return the facts of an object from its DELETED event; None if its spec is unreadable."""
@@ -317,26 +319,26 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         for vpc in self._deps.objects.vpcs.indexed(Deleting()):
             self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
 
-    def users_of(self, session: AccountSession) -> list[str]:
+    def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
-        return self._watches.users_of(session)
+        return self._watches.watchers_of(session)
 
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
-        here = self.identity(self._tracker.located(stored), spec)
+        here = self.identity(self._tracker.with_placement(stored), spec)
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
-        standing = self._tracker.standing(meta.uid, stored.order)
-        standing = orders.asked_again(standing, asked, status.last_handled_reconcile_at, now.mono)
-        self._tracker.learned(meta.uid, standing)
+        tracked = self._tracker.merged(meta.uid, stored.order)
+        tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
+        self._tracker.update(meta.uid, tracked)
         nonce = self._deps.entropy.token_hex(8)
-        found = self._observe(stored, spec, account, here, standing)
-        memory = self._tracker.begin(meta.uid)
+        found = self._observe(stored, spec, account, here, tracked)
+        history = self._tracker.history(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
-            standing = orders.observed(standing, found, proofs, now, memory.first_seen)
-            self._tracker.learned(meta.uid, standing)
-            if isinstance(found, Present) and standing.state is OrderState.SEEN and not found.duplicate_records:
-                self._tracker.saw_tenant(meta.uid, tenant_of(found.record))
+            tracked = orders.observed(tracked, found, proofs, now, history.first_seen)
+            self._tracker.update(meta.uid, tracked)
+            if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
+                self._tracker.record_tenant(meta.uid, tenant_of(found.record))
         return {
             "now": now,
             "meta": meta,
@@ -344,8 +346,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "status": status,
             "identity": here or NOWHERE,
             "found": found,
-            "memory": memory,
-            "standing": standing,
+            "history": history,
+            "tracked": tracked,
             "limits": self._deps.limits,
             "account": account.facts,
             "owner": self._ownership.owner(meta.uid),
@@ -356,16 +358,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         }
 
     def _observe(
-        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, standing: Standing
+        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, tracked: TrackedOrder
     ) -> Observation[Any]:
         now = self._deps.clock.mono()
         if not self._deps.synced() and account.facts.name == OWN_ACCOUNT and stored.status.account is None:
-            return Unknown(now, UnknownReason.NOT_LOOKED)  # the watch may not have shown the namespace's account yet
+            return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
-        wanted, order = self.wanted(stored, spec), standing.order
-        if wanted is not None and order is not None and placement.moved(order, wanted):
-            return Unknown(now, UnknownReason.MOVED, placement.moved_words(self.subject.noun, order, wanted))
+        wanted, order = self.desired_identity(stored, spec), tracked.order
+        if wanted is not None and order is not None and placement.is_moved(order, wanted):
+            return Unknown(now, UnknownReason.MOVED, placement.moved_message(self.subject.noun, order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         sought, kind = (here, stored.status.tenancy or self._tracker.tenancy(stored.meta.uid)), (self.kind, self.inventory_name)

@@ -19,8 +19,8 @@ import structlog
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import deletion_guard
-from gpucloud.reconcile.deletion_guard import Departure, Rule
-from gpucloud.reconcile.stamps import Stamp
+from gpucloud.reconcile.deletion_guard import Rule, VmDeletion
+from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +50,14 @@ class DeletionGuard:
         self._namespaces = namespaces
         self._clock = clock
         self._wake = wake
-        self._departures: dict[str, Departure] = {}
+        self._deletions: dict[str, VmDeletion] = {}
         self._troubles: dict[str, str] = {}  # by UID: what is wrong with the object's release annotation
-        self._released: dict[str, Stamp] = {}  # by namespace
+        self._released: dict[str, TimeAnnotation] = {}  # by namespace
         self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
         self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
         self._held: dict[str, str] = {}  # UID to namespace
-        self._unreleased_cache: list[Departure] | None = None  # not released, sorted by time; None: stale
+        self._unreleased_cache: list[VmDeletion] | None = None  # not released, sorted by time; None: stale
         self._newcomers = False  # a deletion was added since the held objects were last woken
 
     @property
@@ -73,18 +73,18 @@ class DeletionGuard:
         """Count a deletion that destroys a VM. ``held``: the object's status says that the deletion is held."""
         if not self.on or meta.deleted_at is None:
             return
-        now, known = self._clock.wall(), self._departures.get(meta.uid)
+        now, known = self._clock.wall(), self._deletions.get(meta.uid)
         own = deletion_guard.release(meta.annotations.get(Annotation.BRAKE_RELEASED_AT), now, "this object")
         self._troubles[meta.uid] = own.trouble
         self._gone.pop(meta.uid, None)
         self._newcomers |= known is None
         self._counted_at.setdefault(meta.uid, self._clock.mono())
-        fresh = Departure(
+        fresh = VmDeletion(
             uid=meta.uid,
             namespace=meta.namespace,
-            entered=meta.deleted_at,
+            requested_at=meta.deleted_at,
             price=price,
-            passed=known is not None and known.passed,
+            admitted=known is not None and known.admitted,
             released=own.at is not None or self._release_of(meta.namespace).covers(meta.deleted_at),
             held=held or (known is not None and known.held),
         )
@@ -95,46 +95,46 @@ class DeletionGuard:
         self._held.pop(uid, None)
         self._troubles.pop(uid, None)
         self._counted_at.pop(uid, None)
-        known = self._departures.get(uid)
+        known = self._deletions.get(uid)
         if known is None:
             return
-        if known.passed:
+        if known.admitted:
             self._gone.setdefault(uid, self._clock.mono())
         else:
-            del self._departures[uid]
+            del self._deletions[uid]
             self._unreleased_cache = None
         self._prune()
 
     def check(self, uid: str) -> Hold | None:
         """Return why this VM must not be destroyed now; None if it may be. A held deletion stays held until released."""
-        departure, found = self._departures.get(uid), self._evaluate(uid)
-        if departure is None or found is None:
+        deletion, found = self._deletions.get(uid), self._evaluate(uid)
+        if deletion is None or found is None:
             self._stop_holding(uid)
             return None
         if not self._held:
-            log.warning("the brake holds deletions", crossed=found.crossed or "before", vms=found.vms, price=str(found.price))
-        self._held[uid] = departure.namespace
-        return replace(found, trouble=self._trouble(departure))
+            log.warning("the brake holds deletions", exceeded=found.exceeded or "before", vms=found.vms, price=str(found.price))
+        self._held[uid] = deletion.namespace
+        return replace(found, trouble=self._trouble(deletion))
 
     def _evaluate(self, uid: str) -> Hold | None:
-        departure = self._departures.get(uid)
-        if departure is None:
+        deletion = self._deletions.get(uid)
+        if deletion is None:
             return None
-        return deletion_guard.hold(replace(departure, held=departure.held or uid in self._held), self._unreleased(), self.rule)
+        return deletion_guard.hold(replace(deletion, held=deletion.held or uid in self._held), self._unreleased(), self.rule)
 
     def admit(self, uid: str) -> bool:
         """Count the destroying call before it is sent; return whether it is the object's first."""
-        departure = self._departures.get(uid)
-        if departure is None or departure.passed:
+        deletion = self._deletions.get(uid)
+        if deletion is None or deletion.admitted:
             return False
-        self._set(replace(departure, passed=True))
+        self._set(replace(deletion, admitted=True))
         return True
 
     def roll_back(self, uid: str) -> None:
         """Undo ``admit``: the call was not sent. The object may be gone meanwhile: then its deletion counts no more."""
-        departure = self._departures.get(uid)
-        if departure is not None and departure.passed:
-            self._set(replace(departure, passed=False))
+        deletion = self._deletions.get(uid)
+        if deletion is not None and deletion.admitted:
+            self._set(replace(deletion, admitted=False))
         if self._gone.pop(uid, None) is not None:
             self.drop(uid)
 
@@ -147,7 +147,7 @@ class DeletionGuard:
             return
         first, counted = uid not in self._held, {item.namespace for item in self._unreleased()}
         relevant = counted if first else counted - self._texts.keys()
-        for namespace in sorted({self._departures[uid].namespace, *relevant}):
+        for namespace in sorted({self._deletions[uid].namespace, *relevant}):
             await self._read(namespace, self._counted_at.get(uid, -math.inf) if first else -math.inf)
 
     async def watch(self) -> None:
@@ -171,31 +171,31 @@ class DeletionGuard:
             return
         self._texts[namespace] = text
         self._released[namespace] = deletion_guard.release(text, self._clock.wall(), f"namespace {namespace!r}")
-        for departure in [item for item in self._departures.values() if item.namespace == namespace]:
-            if self._released[namespace].covers(departure.entered):
-                self._set(replace(departure, released=True))
+        for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
+            if self._released[namespace].covers(deletion.requested_at):
+                self._set(replace(deletion, released=True))
         for uid in [uid for uid, where in self._held.items() if where == namespace]:
             self._wake(uid)
 
-    def _release_of(self, namespace: str) -> Stamp:
-        return self._released.get(namespace, Stamp())
+    def _release_of(self, namespace: str) -> TimeAnnotation:
+        return self._released.get(namespace, TimeAnnotation())
 
-    def _trouble(self, departure: Departure) -> str:
+    def _trouble(self, deletion: VmDeletion) -> str:
         """Return why an existing release annotation does not release this deletion; empty if there is none."""
-        own, release = self._troubles.get(departure.uid, ""), self._release_of(departure.namespace)
-        older = f"The last release of namespace {departure.namespace!r} is older than this deletion."
+        own, release = self._troubles.get(deletion.uid, ""), self._release_of(deletion.namespace)
+        older = f"The last release of namespace {deletion.namespace!r} is older than this deletion."
         return own or release.trouble or (older if release.at is not None else "")
 
-    def _set(self, departure: Departure) -> None:
-        if self._departures.get(departure.uid) != departure:
-            self._departures[departure.uid] = departure
+    def _set(self, deletion: VmDeletion) -> None:
+        if self._deletions.get(deletion.uid) != deletion:
+            self._deletions[deletion.uid] = deletion
             self._unreleased_cache = None
 
-    def _unreleased(self) -> list[Departure]:
+    def _unreleased(self) -> list[VmDeletion]:
         self._prune()
         if self._unreleased_cache is None:
-            waiting = [item for item in self._departures.values() if not item.released]
-            self._unreleased_cache = sorted(waiting, key=lambda item: item.entered)
+            waiting = [item for item in self._deletions.values() if not item.released]
+            self._unreleased_cache = sorted(waiting, key=lambda item: item.requested_at)
         return self._unreleased_cache
 
     def _stop_holding(self, uid: str) -> None:
@@ -209,5 +209,5 @@ class DeletionGuard:
             if since > until:
                 return
             del self._gone[uid]
-            del self._departures[uid]
+            del self._deletions[uid]
             self._unreleased_cache = None

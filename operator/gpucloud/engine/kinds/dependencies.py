@@ -22,7 +22,7 @@ from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
 from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
-from gpucloud.reconcile.gpuvm.words import Meaning, meaning_of
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, phase_of
 from gpucloud.reconcile.naming import Identity, same_cluster
 from gpucloud.reconcile.pause import is_paused
 
@@ -72,7 +72,7 @@ class Listers:
         here = identity_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
         return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
-    def wanted_vm(self, vm: Vm, spec: GpuVMSpec) -> Identity:
+    def desired_vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity:
         """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
         return wanted_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
 
@@ -140,9 +140,9 @@ class Listers:
             yield elsewhere
         elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
             words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
-            yield Dependency(name, Readiness.ELSEWHERE, words)
+            yield Dependency(name, Readiness.UNUSABLE, words)
         elif vm.meta.deleting:
-            yield Dependency(name, Readiness.LEAVING)
+            yield Dependency(name, Readiness.DELETING)
         elif vm.order is None or vm.order.state is not OrderState.SEEN:
             yield Dependency(name, Readiness.PENDING, _message(vm))
 
@@ -205,7 +205,7 @@ class Listers:
             if next(self.dependents_of_snapshot(snapshot), None) is not None:
                 continue  # another VM is being made from it
             identity, order = self.snapshot_identity(snapshot, spec), snapshot.order
-            if identity is not None and orders.may_exist(order) and not placement.moved(order, identity):
+            if identity is not None and orders.may_exist(order) and not placement.is_moved(order, identity):
                 yield identity.name
 
     def _leaving_vpc(self, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
@@ -221,7 +221,7 @@ class Listers:
                 continue
             here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
             if here and _destroys(wanted, vpc.status) and self._may_share_tenant(vm, vpc):
-                yield Dependency(f"VPC {spec.vpc!r}", Readiness.LEAVING)
+                yield Dependency(f"VPC {spec.vpc!r}", Readiness.DELETING)
 
     def _other_endpoint(
         self, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str
@@ -231,7 +231,7 @@ class Listers:
         if None in endpoints or endpoints[0] == endpoints[1]:
             return None
         words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
-        return Dependency(name, Readiness.ELSEWHERE, words)
+        return Dependency(name, Readiness.UNUSABLE, words)
 
     def _may_share_tenant(self, one: CachedObject[Any, Any], other: CachedObject[Any, Any]) -> bool:
         """Whether two objects may be of one tenant at one endpoint. An unknown tenant or endpoint counts as the same."""
@@ -261,10 +261,10 @@ def targets_of(stored: CachedObject[Any, Any]) -> Iterator[Target]:
 def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
     """Block creation with an account that is being deleted, whose Secret is, or whose credential changed its tenant."""
     name = f"GpuCloudAccount {account.facts.name!r}"
-    if account.leaving:
-        yield Dependency(name, Readiness.LEAVING, account=True)
-    if account.bar is not None:
-        yield account.bar
+    if account.deleting:
+        yield Dependency(name, Readiness.DELETING, account=True)
+    if account.blocker is not None:
+        yield account.blocker
     if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
         words = f"Its credential is not of tenant {account.tenant!r} any more, to which it belonged; its conditions say more."
         yield Dependency(name, Readiness.PENDING, words, account=True)
@@ -277,15 +277,15 @@ def _need(
         return Dependency(name, Readiness.MISSING)
     if cluster is not None and not same_cluster(cluster, wanted):
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
-        return Dependency(name, Readiness.ELSEWHERE, words)
+        return Dependency(name, Readiness.UNUSABLE, words)
     theirs = needed.status.tenancy
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
         words = (
             f"It belongs to tenant {theirs!r}, and the account {account.facts.name!r} does not: use an account of that tenant."
         )
-        return Dependency(name, Readiness.ELSEWHERE, words)
+        return Dependency(name, Readiness.UNUSABLE, words)
     if needed.meta.deleting:
-        return Dependency(name, Readiness.LEAVING)
+        return Dependency(name, Readiness.DELETING)
     if not is_ready(needed.status.conditions) or needed.status.observed_generation != needed.meta.generation:
         return Dependency(name, Readiness.PENDING, _message(needed))
     return Dependency(name, Readiness.READY)
@@ -303,7 +303,7 @@ def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
     words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
-    return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.ELSEWHERE, words)
+    return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.UNUSABLE, words)
 
 
 def _cluster(snapshot: Snapshot | None) -> str | None:
@@ -345,7 +345,7 @@ def _is_being_made(vm: Vm, snapshot: Snapshot) -> bool:
         return False
     if orders.being_made(vm.order):
         return True
-    return vm.status.settled_generation is None and meaning_of(vm.status.state) is not Meaning.FAILED
+    return vm.status.settled_generation is None and phase_of(vm.status.state) is not VmPhase.FAILED
 
 
 def _may_come(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any]) -> bool:

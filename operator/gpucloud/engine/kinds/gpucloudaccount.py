@@ -30,7 +30,7 @@ from gpucloud.reconcile import unreadable
 from gpucloud.reconcile.existence import needs_credential
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
-from gpucloud.reconcile.gpucloudaccount.secret import bar
+from gpucloud.reconcile.gpucloudaccount.secret import blocker
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class GpuCloudAccountReconciler:
         if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
         endpoint = self._endpoint(spec)
-        session = self._session(stored, endpoint, credential, secret, bar(spec.secret_ref.name, secret, trouble))
+        session = self._session(stored, endpoint, credential, secret, blocker(spec.secret_ref.name, secret, trouble))
         return self._facts(stored, spec, secret, trouble, session)
 
     def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
@@ -146,7 +146,7 @@ class GpuCloudAccountReconciler:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
-        self._tracker.called(facts.meta.uid, verb, facts.asked, refusal)
+        self._tracker.record_call(facts.meta.uid, verb, facts.asked, refusal)
         if refusal is not None:
             log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
@@ -162,11 +162,11 @@ class GpuCloudAccountReconciler:
         """Return whether a listing is to wake it: no listing shows an account."""
         return False
 
-    def takes_time(self, stored: GpuCloudAccount, verb: Verb) -> bool:  # noqa: ARG002 - as of other kinds
+    def has_delayed_effect(self, stored: GpuCloudAccount, verb: Verb) -> bool:  # noqa: ARG002 - as of other kinds
         """Whether a call's effect shows later: an account sends none."""
         return False
 
-    def recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
+    def before_recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
         """Do nothing: an account has no order."""
 
     def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
@@ -210,7 +210,7 @@ class GpuCloudAccountReconciler:
             version=SecretVersion(uid=meta["uid"], resource_version=meta["resourceVersion"]),
             kind=None if credential is None else kind_of(credential),
             flaw=flaw,
-            held=SECRET_FINALIZER in meta.get("finalizers", ()),
+            has_finalizer=SECRET_FINALIZER in meta.get("finalizers", ()),
             deleting="deletionTimestamp" in meta,
         )
         return facts, credential, ""
@@ -238,7 +238,7 @@ class GpuCloudAccountReconciler:
         endpoint: str | None,
         credential: ApiKey | Login | None,
         secret: SecretFacts | None,
-        barred: Dependency | None,
+        blocker: Dependency | None,
     ) -> AccountSession | None:
         """Return the session of the Secret's credential; while it has no usable one, the session of the last credential."""
         deps, meta = self._deps, stored.meta
@@ -247,7 +247,7 @@ class GpuCloudAccountReconciler:
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
             words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
-            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", barred)
+            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", blocker)
             return current
         label = _label(meta.namespace, meta.name)
         session = deps.sessions.open(deps.endpoints[endpoint], credential, label)
@@ -257,18 +257,18 @@ class GpuCloudAccountReconciler:
                 deps.sessions.leave(current, label)
                 words = "The Secret holds another credential now; it is in use from here on."
                 deps.record(meta, Event(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
-        self._put(stored, session, "", barred)
+        self._put(stored, session, "", blocker)
         return session
 
     def _start_session(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
         status = stored.status
         if secret is not None and status.tenant is not None and secret.version == status.proven_secret:
-            session.believe(status.tenant)
+            session.assume_tenant(status.tenant)
         session.check()
-        session.prove()
+        session.learn_tenant()
 
     def _put(
-        self, stored: GpuCloudAccount, session: AccountSession | None, trouble: str, barred: Dependency | None = None
+        self, stored: GpuCloudAccount, session: AccountSession | None, trouble: str, blocker: Dependency | None = None
     ) -> None:
         meta, spec = stored.meta, stored.spec
         defaults = spec.defaults if spec is not None else None
@@ -276,11 +276,11 @@ class GpuCloudAccountReconciler:
             meta.name,
             session,
             trouble,
-            leaving=meta.deleting,
+            deleting=meta.deleting,
             defaults=defaults,
             tenant=stored.status.tenant,
             uid=meta.uid,
-            bar=barred,
+            blocker=blocker,
         )
         if self._deps.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
@@ -300,7 +300,7 @@ class GpuCloudAccountReconciler:
             meta=stored.meta,
             spec=spec,
             status=stored.status,
-            memory=self._tracker.begin(stored.meta.uid),
+            history=self._tracker.history(stored.meta.uid),
             endpoint=self._endpoint(spec),
             endpoints=tuple(deps.endpoints),
             secret=secret,
@@ -308,8 +308,8 @@ class GpuCloudAccountReconciler:
             remembered=session is not None and (secret is None or secret.kind is None),
             budget=deps.budget,
             users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
-            holders=tuple(self._users(stored.meta.namespace, stored.meta.name, self._may_have_resources)),
-            bound=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
+            users_with_resources=tuple(self._users(stored.meta.namespace, stored.meta.name, self._may_have_resources)),
+            users_of_tenant=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
             hold_secrets=deps.secret_finalizer,

@@ -17,7 +17,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.gpusnapshot.identity import name_of
-from gpucloud.reconcile.placement import placed_by
+from gpucloud.reconcile.placement import placement_from_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.placement import Placed
+    from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
 
     GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
@@ -39,7 +39,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
     plural = PLURAL
     inventory_name = "snapshots"
     subject = SUBJECT
-    done: ClassVar = {
+    success_events: ClassVar = {
         Verb.CREATE_SNAPSHOT: (Reason.CREATED, "Requested creation of snapshot {name}."),
         Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of snapshot {name}."),
     }
@@ -49,7 +49,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         """Return the snapshot's identity."""
         return self._deps.objects.snapshot_identity(stored, spec)
 
-    def wanted(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
+    def desired_identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """Return the identity that the spec asks for. Without ``spec.vm`` the cluster and VPC are those of the order record."""
         here, order = self.identity(stored, spec), stored.order
         if here is None:
@@ -93,7 +93,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
         return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
-    def decided(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
+    def decide_kind(self, facts: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
         """Return the GpuSnapshot's plan."""
         return decide(facts)
 
@@ -109,9 +109,9 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
                 there = as_recorded(facts.found, here)
                 yield Request(calls.delete_snapshot(id=there.name, namespace=there.vpc, cluster=there.cluster), there.name)
 
-    def placed(self, facts: SnapshotFacts, answer: SnapshotRecord) -> Placed:
+    def placement(self, facts: SnapshotFacts, answer: SnapshotRecord) -> Placement:
         """Return what the answer says of where the snapshot is."""
-        return placed_by(facts.identity, answer.id, None, answer.namespace)
+        return placement_from_answer(facts.identity, answer.id, None, answer.namespace)
 
     def _source(self, stored: GpuSnapshot, spec: GpuSnapshotSpec, account: ResolvedAccount) -> Source | None:
         there = self.watches(stored, spec).get("vms")

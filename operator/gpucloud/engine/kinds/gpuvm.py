@@ -24,7 +24,7 @@ from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
-from gpucloud.reconcile.placement import placed_by
+from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.workqueue import Key
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.placement import Placed
+    from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
     from gpucloud.reconcile.quota import Usage
     from gpucloud.reconcile.unreadable import Unreadable
@@ -55,7 +55,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     plural = PLURAL
     inventory_name = "vms"
     subject = SUBJECT
-    done: ClassVar = {
+    success_events: ClassVar = {
         Verb.CREATE: (Reason.CREATED, "Requested creation of VM {name}."),
         Verb.START: (Reason.STARTED, "Requested start of VM {name}."),
         Verb.STOP: (Reason.STOPPED, "Requested stop of VM {name}."),
@@ -69,7 +69,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
     }
-    slow = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
+    delayed_verbs = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
     def __init__(
         self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage
@@ -82,9 +82,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Return the VM's identity."""
         return self._deps.objects.vm_identity(stored, spec)
 
-    def wanted(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
+    def desired_identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """Return the identity that the spec asks for."""
-        return self._deps.objects.wanted_vm(stored, spec)
+        return self._deps.objects.desired_vm_identity(stored, spec)
 
     def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
         """Whether the record has the recorded addresses of a VM that was up; False if one differs, None if none is known."""
@@ -94,7 +94,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return False
         return True if known and status.settled_generation is not None else None
 
-    def is_other(self, status: GpuVMStatus, record: VmRecord) -> bool:
+    def is_different(self, status: GpuVMStatus, record: VmRecord) -> bool:
         """Whether its private address is another. A public one may change whenever a VM is switched on."""
         return bool(status.private_ip and record.private_ip) and status.private_ip != record.private_ip
 
@@ -104,7 +104,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
-        here = self.identity(self._tracker.located(stored), spec)
+        here = self.identity(self._tracker.with_placement(stored), spec)
         if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}
@@ -142,7 +142,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Update quota usage and the deletion guard's counts before any decision uses them."""
         super().on_update(stored)
         self._count_usage(stored)
-        self._count_departure(stored)
+        self._count_deletion(stored)
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object from quota usage and from the deletion guard."""
@@ -150,9 +150,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
 
-    def recording(self, uid: str, status: GpuVMStatus) -> None:
+    def before_recording(self, uid: str, status: GpuVMStatus) -> None:
         """Count the VM against quotas from now on: it may be bought."""
-        super().recording(uid, status)
+        super().before_recording(uid, status)
         stored = self.store.get(uid)
         if stored is not None:
             self._count_usage(replace(stored, status=status))
@@ -166,17 +166,17 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Whether the deletion guard admits the destruction; counted and checked without an await in between."""
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if stored is not None:
-            self._count_departure(stored, facts.is_present)
+            self._count_deletion(stored, facts.is_present)
         if self._deletion_guard.check(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
 
-    def decided(self, facts: VmFacts) -> Plan[GpuVMStatus]:
+    def decide_kind(self, facts: VmFacts) -> Plan[GpuVMStatus]:
         """Return the GpuVM's plan, from quota usage and deletion counts of this moment."""
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if facts.meta.deleting and self._deletion_guard.on and stored is not None:
-            self._count_departure(stored, facts.is_present)
+            self._count_deletion(stored, facts.is_present)
             facts = replace(facts, hold=self._deletion_guard.check(uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
@@ -215,9 +215,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
                         calls.delete_snapshot(id=name, **where), name, (self._deletable(facts, (name,)),), one_of_several=True
                     )
 
-    def placed(self, facts: VmFacts, answer: VmRecord) -> Placed:
+    def placement(self, facts: VmFacts, answer: VmRecord) -> Placement:
         """Return what the answer says of where the VM is."""
-        return placed_by(facts.identity, answer.id, answer.cluster, answer.namespace)
+        return placement_from_answer(facts.identity, answer.id, answer.cluster, answer.namespace)
 
     def _deletable(self, facts: VmFacts, snapshots: tuple[str, ...]) -> Precondition:
         """Return the precondition that these snapshots may be deleted: their GpuSnapshots may be retained or paused by now."""
@@ -230,7 +230,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
         return Precondition("the snapshots may be deleted", holds)
 
-    def _count_departure(self, stored: GpuVM, present: bool = False) -> None:
+    def _count_deletion(self, stored: GpuVM, present: bool = False) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._deletion_guard.on or not meta.deleting:

@@ -18,7 +18,7 @@ from gpucloud.reconcile import adoption
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
-from gpucloud.reconcile.placement import placed_by
+from gpucloud.reconcile.placement import placement_from_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.order import Proofs
-    from gpucloud.reconcile.placement import Placed
+    from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
 
     GpuVpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
@@ -42,7 +42,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     plural = PLURAL
     inventory_name = "vpcs"
     subject = SUBJECT
-    done: ClassVar = {
+    success_events: ClassVar = {
         Verb.CREATE_VPC: (Reason.CREATED, "Requested creation of VPC {name}."),
         Verb.DESTROY_VPC: (Reason.DESTROYED, "Requested destruction of VPC {name}."),
     }
@@ -52,7 +52,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Return the VPC's identity."""
         return identity(spec)
 
-    def wanted(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
+    def desired_identity(self, stored: GpuVpc, spec: GpuVpcSpec) -> Identity:  # noqa: ARG002 - the base's form
         """Return the identity that the spec asks for."""
         return identity(spec)
 
@@ -77,8 +77,8 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
             may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )
-        barred = sharing.adoption(self._deps.objects, spec, account)
-        return facts if barred is None else adoption.without(facts, barred)
+        blocked = sharing.adoption(self._deps.objects, spec, account)
+        return facts if blocked is None else adoption.without(facts, blocked)
 
     def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
         """Whether the record is this VPC: always, since the id of a VPC is unique."""
@@ -87,15 +87,15 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the base's proofs; nothing is adoptable if namespaces are isolated."""
         proofs = super().proofs(stored, spec, here, found)
-        barred = sharing.adoption(self._deps.objects, spec, self._account(stored, spec)) is not None
-        return replace(proofs, adoptable=False) if barred else proofs
+        blocked = sharing.adoption(self._deps.objects, spec, self._account(stored, spec)) is not None
+        return replace(proofs, adoptable=False) if blocked else proofs
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, account: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Add whether the namespace is terminating."""
         terminating = await self._deps.namespaces.terminating(stored.meta.namespace)
         return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
-    def decided(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
+    def decide_kind(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
         """Return the GpuVpc's plan; a refused adoption goes first."""
         return adoption.refused(facts) or decide(facts)
 
@@ -117,9 +117,9 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
                 yield Request(calls.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster), here.name)
 
-    def placed(self, facts: VpcFacts, answer: VpcRecord) -> Placed:
+    def placement(self, facts: VpcFacts, answer: VpcRecord) -> Placement:
         """Return what the answer says of where the VPC is."""
-        return placed_by(facts.identity, answer.id, None, None)
+        return placement_from_answer(facts.identity, answer.id, None, None)
 
     def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount) -> Occupants | Unknown | None:
         if not self.watches(stored, spec) or account.session is None:

@@ -1,4 +1,4 @@
-"""Tracks in history the order and the call history of each object. Both may be ahead of the status; a restart loses them."""
+"""Tracks the order and the call history of each object. Both may be ahead of the status; a restart loses them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
-from gpucloud.reconcile.placement import odd_place
+from gpucloud.reconcile.placement import cloud_placement
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.order import Standing
-    from gpucloud.reconcile.placement import Placed
+    from gpucloud.reconcile.order import TrackedOrder
+    from gpucloud.reconcile.placement import Placement
 
 POWER = frozenset({Verb.START, Verb.STOP})
 
@@ -26,7 +26,7 @@ class _Known:
     """Order and call history of one object."""
 
     history: CallHistory | None = None  # None: it begins with the next question
-    standing: Standing | None = None
+    tracked: TrackedOrder | None = None
     record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
@@ -39,52 +39,52 @@ class OrderTracker:
         self._clock = clock
         self._entries = entries
 
-    def begin(self, uid: str) -> CallHistory:
+    def history(self, uid: str) -> CallHistory:
         """Begin the object's call history unless it has begun, and return it."""
         return self._history(self._entry(uid))
 
-    def standing(self, uid: str, recorded: Order | None) -> Standing:
+    def merged(self, uid: str, recorded: Order | None) -> TrackedOrder:
         """Return the order as this process knows it, merged with the order that the status records."""
         known = self._entry(uid)
-        known.standing = orders.take_over(known.standing, recorded, known.record_ids, self._clock.mono())
+        known.tracked = orders.take_over(known.tracked, recorded, known.record_ids, self._clock.mono())
         if recorded is not None:
             known.record_ids |= {recorded.id}
-        return known.standing
+        return known.tracked
 
-    def latest(self, uid: str) -> Standing | None:
+    def latest(self, uid: str) -> TrackedOrder | None:
         """Return the order as it was last known; None if its record was never read."""
         known = self._entries.find(uid, _Known)
-        return None if known is None else known.standing
+        return None if known is None else known.tracked
 
-    def located(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
+    def with_placement(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
         """Return the view with the order as this process knows it, if the cloud has placed it elsewhere than status says."""
         known = self.latest(stored.meta.uid)
-        if known is None or known.order is None or odd_place(known.order) == odd_place(stored.order):
+        if known is None or known.order is None or cloud_placement(known.order) == cloud_placement(stored.order):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 
-    def learned(self, uid: str, standing: Standing) -> None:
+    def update(self, uid: str, tracked: TrackedOrder) -> None:
         """Store the order after an observation changed it."""
         known = self._entry(uid)
-        known.standing = standing
-        if standing.order is not None:
-            known.record_ids |= {standing.order.id}
+        known.tracked = tracked
+        if tracked.order is not None:
+            known.record_ids |= {tracked.order.id}
 
-    def saw_new(self, uid: str) -> None:
+    def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
         known = self._entry(uid)
         known.history = replace(self._history(known), seen_new=True)
 
-    def records(self, uid: str, order: Order) -> None:
+    def record_order(self, uid: str, order: Order) -> None:
         """Note the record of a new order before it is written to status: only a process that wrote it may act on it."""
         known = self._entry(uid)
-        if known.standing is not None:
-            if not orders.may_exist(known.standing.order):
+        if known.tracked is not None:
+            if not orders.may_exist(known.tracked.order):
                 known.tenancy = known.ordered_with = None
-            known.standing = orders.record(known.standing, order, self._clock.mono())
+            known.tracked = orders.record(known.tracked, order, self._clock.mono())
             known.record_ids |= {order.id}
 
-    def called(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
+    def record_call(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
         """Record the outcome of a call, and return the attempt."""
         known = self._entry(uid)
         history = self._history(known)
@@ -94,45 +94,45 @@ class OrderTracker:
         known.history = replace(history, attempts={**history.attempts, verb: attempt})
         return attempt
 
-    def ordered(
-        self, uid: str, refusal: Refusal | None, placed: Placed, *, chosen_name: bool, final_for: int | None = None
+    def record_answer(
+        self, uid: str, refusal: Refusal | None, placed: Placement, *, chosen_name: bool, final_for: int | None = None
     ) -> None:
         """Apply the answer to the creating call to the order."""
         known = self._entry(uid)
-        if known.standing is not None:
+        if known.tracked is not None:
             now = self._clock.mono()
-            known.standing = orders.answered(known.standing, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
+            known.tracked = orders.answered(known.tracked, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
-    def destroying(self, uid: str, *, answered: bool) -> None:
+    def record_destroying(self, uid: str, *, answered: bool) -> None:
         """Apply the sent destroying call to the order; ``answered``: the cloud accepted it."""
         known = self._entry(uid)
-        if known.standing is not None:
+        if known.tracked is not None:
             now = self._clock.mono()
-            known.standing = orders.destroying(known.standing, now)
+            known.tracked = orders.destroying(known.tracked, now)
             if answered:
-                known.standing = orders.destroy_answered(known.standing, now)
+                known.tracked = orders.destroy_answered(known.tracked, now)
 
     def tenancy(self, uid: str) -> str | None:
         """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""
         known = self._entry(uid)
-        if known.standing is None or not orders.may_exist(known.standing.order):
+        if known.tracked is None or not orders.may_exist(known.tracked.order):
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 
-    def saw_tenant(self, uid: str, tenancy: str | None) -> None:
+    def record_tenant(self, uid: str, tenancy: str | None) -> None:
         """Note the tenant that the listed record of the object's resource names."""
         self._entry(uid).tenancy = tenancy or self._entry(uid).tenancy
 
-    def orders_with(self, uid: str, learned: Learned) -> None:
+    def set_credential(self, uid: str, learned: Learned) -> None:
         """Note the credential with which the order was sent: it may show its tenant later."""
         self._entry(uid).ordered_with = learned
 
-    def frees(self, uid: str) -> None:
+    def mark_released(self, uid: str) -> None:
         """Note that this process is about to release the finalizer."""
         known = self._entry(uid)
-        known.history = replace(self._history(known), freed=True)
+        known.history = replace(self._history(known), finalizer_released=True)
 
-    def settled(self, uid: str) -> None:
+    def reset_power_calls(self, uid: str) -> None:
         """Forget the power calls: the wanted power state is reached, so their failures do not delay the next call."""
         known = self._entry(uid)
         history = self._history(known)

@@ -94,9 +94,9 @@ class QuotaUsage:
 
     def _usage(self, quota: Quota, name: str, own: QuotaItem | None, price_of: Callable[[str], str | None]) -> Usage:
         key, total = (quota.scope, name), _Sum()
-        standing = self._sums.get(key)
-        if standing is not None:
-            total = _Sum(standing.vms, standing.price, standing.unpriced.copy())
+        counted = self._sums.get(key)
+        if counted is not None:
+            total = _Sum(counted.vms, counted.price, counted.unpriced.copy())
         if own is not None and key in _keys(own):
             total.add(own, -1)
         price, unknown = total.price, 0

@@ -61,7 +61,7 @@ async def send(
             if not (request.call.operation in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 if request.one_of_several:
                     before = delete.listed(tuple(map(repr, gone))) or "none"
-                    error.message += f" (of {request.target!r}; told to go before it: {before})"
+                    error.message += f" (of {request.target!r}; deletion requested before: {before})"
                 raise
         gone.append(request.target)
     return answer

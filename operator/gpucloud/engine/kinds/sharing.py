@@ -89,7 +89,7 @@ def is_isolated(objects: Objects, account: ResolvedAccount) -> bool:
 
 def _refused(name: str, why: str, instead: str) -> Dependency:
     words = f"The operator's own account may serve other namespaces too, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
-    return Dependency(name, Readiness.ELSEWHERE, words)
+    return Dependency(name, Readiness.UNUSABLE, words)
 
 
 def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject[Any, Any]) -> bool:

@@ -15,7 +15,7 @@ import structlog
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.meta import PART_OF
-from gpucloud.reconcile.lease import Durations, ElectionState, Record, Step, decide
+from gpucloud.reconcile.lease import ElectionState, LeaseDurations, LeaseRecord, Step, decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,7 +84,7 @@ class LeaderElector(NoElection):
         leases: Leases,
         clock: Clock,
         where: LeaseIdentity,
-        lasts: Durations,
+        lasts: LeaseDurations,
         entropy: Entropy,
         tasks: Supervisor | None = None,
         *,
@@ -220,7 +220,7 @@ class LeaderElector(NoElection):
     def _document(self, holder: str) -> dict[str, Any]:
         """Return the Lease to write, with the metadata that others have set."""
         now = f"{self._clock.instant():%Y-%m-%dT%H:%M:%S.%fZ}"
-        known = self._state.record or Record()
+        known = self._state.record or LeaseRecord()
         renewal = known.holder == holder
         spec = {
             "holderIdentity": holder,
@@ -274,13 +274,13 @@ def leader_elector(  # noqa: PLR0913, PLR0917 - wiring
         return NoElection(on_lead)
     where = LeaseIdentity(settings.lease_namespace, settings.lease_name, entropy.instance)
     lasts = settings.lease_duration_seconds, settings.lease_renew_deadline_seconds, settings.lease_retry_period_seconds
-    return LeaderElector(leases, clock, where, Durations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
+    return LeaderElector(leases, clock, where, LeaseDurations(*lasts), entropy, tasks, on_lead=on_lead, on_loss=on_loss)
 
 
-def record_of(body: Mapping[str, Any]) -> Record:
+def record_of(body: Mapping[str, Any]) -> LeaseRecord:
     """Parse a Lease. Every field may be missing, since anybody with the right may edit it."""
     spec = body.get("spec") or {}
-    return Record(
+    return LeaseRecord(
         holder=str(spec.get("holderIdentity") or ""),
         duration=float(spec.get("leaseDurationSeconds") or 0),
         renewed_at=str(spec.get("renewTime") or ""),

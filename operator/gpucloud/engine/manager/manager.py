@@ -311,7 +311,7 @@ class Engine:
             return True
         deferred: bool = reconciler.defers_to_listing(stored)
         if deferred:
-            self.queue.wake_at(key, self._clock.mono() + LISTING_SECONDS)
+            self.queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
         return deferred
 
     def _users(self, session: AccountSession) -> set[str]:

@@ -68,10 +68,10 @@ class Wakeups:
             if stored is not None:
                 self.wake(stored.meta.uid)
 
-    def proven(self, session: AccountSession) -> None:
+    def tenant_learned(self, session: AccountSession) -> None:
         """The tenant of the credential has become known, or stays unknown: wake the objects that may have waited for that."""
         for reconciler in self._cloud_reconcilers():
-            for uid in reconciler.users_of(session):
+            for uid in reconciler.watchers_of(session):
                 self.wake(uid)
 
     def _cloud_reconcilers(self) -> Iterator[CloudReconciler[Any, Any, Any]]:

@@ -1,1 +1,1 @@
-"""Cloud objects that this installation made and that no object stands for: the scan and the collector."""
+"""Orphans, resources of this installation without an object: the scan and the collector."""

@@ -25,7 +25,7 @@ from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import orphans as rules
 from gpucloud.reconcile.facts import AccountFacts, Verb
-from gpucloud.reconcile.orphans import Abandonment, Hold, MarkedRecord, OrphanCounts, OrphanFacts
+from gpucloud.reconcile.orphans import Abandonment, KeepReason, MarkedRecord, OrphanCounts, OrphanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -65,7 +65,7 @@ class CollectorDeps:
 
 @dataclass(slots=True)
 class _Seen:
-    """One place, as last looked at: when the last listings began that showed each orphan."""
+    """Last scan of one place: start times of the last listings that showed each orphan."""
 
     as_of: float
     orphans: dict[tuple[str, Identity], tuple[float, ...]] = field(default_factory=dict)
@@ -95,8 +95,8 @@ class OrphanCollector:
         self._logged_failures: dict[tuple[str, Place], str] = {}
 
     def on_tombstone(self, reconciler: CloudReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
-        """The watch calls an object gone: bear witness if that was not our doing. Cheap: no I/O."""
-        if not self._deps.rules.collect or reconciler.kind not in scan.HOLDERS:
+        """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
+        if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
             return
         facts = reconciler.last_facts(body)
         if facts is None:
@@ -104,15 +104,17 @@ class OrphanCollector:
         self._abandonments.pop(facts.identity.name, None)  # of an object that came back from a backup the last end counts alone
         seen = rules.abandonment_of(facts, self._deps.objects.tag)
         if seen is None or not reconciler.admits_deletion(facts):
-            return  # nobody has said yet that what the brake holds was meant
+            return  # the deletion guard holds it: nobody has confirmed that the deletion was intended
         self._abandonments[seen.where.name] = seen
         while len(self._abandonments) > MOST_ABANDONMENTS:
             self._abandonments.popitem(last=False)
         what = {"kind": seen.kind, "namespace": seen.namespace, "name": seen.name, "uid": seen.uid}
-        log.warning("the object went before it was let go; what it stood for is abandoned", thing=seen.where.name, **what)
+        log.warning(
+            "object deleted before its finalizer was released; its resource is abandoned", thing=seen.where.name, **what
+        )
 
     async def run(self, sync: asyncio.Task[None]) -> None:
-        """Look again and again, from a moment after the first list of objects was read."""
+        """Scan periodically until cancelled; the first scan comes a moment after the first list of objects."""
         await asyncio.wait([sync])
         await asyncio.sleep(min(SETTLE_SECONDS, self._deps.interval))
         while True:
@@ -128,33 +130,33 @@ class OrphanCollector:
         try:
             uids = {kind: await deps.kube.uids(plural, deps.namespaces) for kind, plural in scan.PLURALS.items()}
         except KubeError as error:
-            log.warning("no look for orphans: the objects cannot be listed", error=str(error))
+            log.warning("orphan scan skipped: the objects cannot be listed", error=str(error))
             return
         owners = scan.owners(deps.objects, uids)
         claimed: set[tuple[str, ...]] = set()  # one that two accounts show is reported under the first
         for label, session, found in scans:
             try:
                 await self._process(_AccountScan(label, session, found, owners, listed), claimed)
-            except Exception:  # one account must not keep the others from being looked at
-                log.exception("the look for orphans failed", account=label)
+            except Exception:  # a failed scan of one account must not stop those of the others
+                log.exception("orphan scan failed", account=label)
         self._prune({session for _, session in sessions})
 
     async def _scan_session(self, session: AccountSession) -> ScanResult:
         try:
             return await scan.scan_session(session, self._deps.objects.tag)
         except Exception as error:  # as an inventory does: what it cannot read, it has not seen
-            log.exception("a look failed unexpectedly")
+            log.exception("orphan scan failed unexpectedly")
             return ScanResult(unlisted={scan.CLUSTERS: type(error).__name__})
 
     def counts(self) -> Iterator[tuple[tuple[str, str, str], int, float]]:
-        """Account, kind of record and cluster; the orphans there; the seconds since they were last looked for."""
+        """Yield account, kind of record and cluster; the number of orphans there; the seconds since the last scan."""
         now = self._deps.clock.mono()
         for label, session in self._deps.sessions:
             for place, seen in self._seen.get(session, {}).items():
-                yield (label, place.holds, place.cluster), len(seen.orphans), now - seen.as_of
+                yield (label, place.inventory, place.cluster), len(seen.orphans), now - seen.as_of
 
     def refusals(self) -> Iterator[tuple[str, bool]]:
-        """Of each account that was looked at, whether collection is refused since too many look orphaned."""
+        """Yield each scanned account, and whether its collection is refused because too many resources look orphaned."""
         return ((label, session in self._refusing) for label, session in self._deps.sessions if session in self._seen)
 
     async def _process(self, at: _AccountScan, claimed: set[tuple[str, ...]]) -> None:
@@ -176,7 +178,7 @@ class OrphanCollector:
             await self._collect(at, found, OrphanCounts(len(here), len(at.scanned.records)), clear=not unlisted)
 
     def _remember(self, at: _AccountScan, found: list[MarkedRecord], unlisted: Mapping[Place, str]) -> None:
-        """What was seen where. A place that could not be looked at keeps what it showed last."""
+        """Store the orphans of each listing. A place that could not be listed keeps those of its last listing."""
         places = self._seen.setdefault(at.session, {})
         for place, as_of in at.scanned.as_of.items():
             if place in unlisted:
@@ -207,10 +209,10 @@ class OrphanCollector:
             self._deps.record(at.session, marked.kind, event, partial(self._unposted.add, key))
 
     async def _collect(self, at: _AccountScan, found: list[MarkedRecord], counts: OrphanCounts, *, clear: bool) -> None:
-        """Destroy at most one. Between the decision and the call nothing is waited for."""
+        """Destroy at most one orphan. There is no await between the decision and the call."""
         candidates = [self._facts_of(at, marked, counts, clear=clear) for marked in found]
-        held = [(facts, rules.hold(facts)) for facts in candidates]
-        abandoned = [facts for facts, why in held if why is not Hold.UNWITNESSED]
+        held = [(facts, rules.keep_reason(facts)) for facts in candidates]
+        abandoned = [facts for facts, why in held if why is not KeepReason.UNWITNESSED]
         self._report_refusal(at, counts, refused=bool(abandoned) and counts.many)
         for facts, why in held:
             if why is None and facts.abandonment is not None:
@@ -225,7 +227,7 @@ class OrphanCollector:
         wanted = (
             abandonment is None
             or at.owners.want(marked, abandonment.namespace)
-            or scan.wanted_by_now(deps.objects, abandonment)
+            or scan.may_be_wanted_now(deps.objects, abandonment)
         )
         return OrphanFacts(
             now=deps.clock.mono(),
@@ -266,7 +268,7 @@ class OrphanCollector:
         log.warning("orphan destroyed" if not failure else "orphan not destroyed", note=note, account=at.label)
 
     def _unwanted(self, abandonment: Abandonment) -> Precondition:
-        return Precondition("no object wants the orphan", lambda: not scan.wanted_by_now(self._deps.objects, abandonment))
+        return Precondition("no object wants the orphan", lambda: not scan.may_be_wanted_now(self._deps.objects, abandonment))
 
     def _report_refusal(self, at: _AccountScan, counts: OrphanCounts, *, refused: bool) -> None:
         if not refused:
@@ -285,12 +287,14 @@ class OrphanCollector:
         self._deps.record(at.session, gpuvm.KIND, event, partial(self._refusing.discard, at.session))
 
     def _log_failures(self, label: str, unlisted: Mapping[Place, str], found: ScanResult) -> None:
-        """Say once where nothing could be seen, and again when it could be and cannot any more."""
+        """Log each place that cannot be listed once, and again after it could be listed in between."""
         for place in found.as_of.keys() - unlisted.keys() | ({scan.CLUSTERS} - unlisted.keys()):
             self._logged_failures.pop((label, place), None)
         for place, why in unlisted.items():
             if (label, place) not in self._logged_failures:
-                log.warning("no look for orphans here", account=label, kind=place.holds, cluster=place.cluster, why=why)
+                log.warning(
+                    "orphan scan failed for this listing", account=label, kind=place.inventory, cluster=place.cluster, why=why
+                )
             self._logged_failures[label, place] = why
 
     def _prune(self, sessions: set[AccountSession]) -> None:
@@ -302,7 +306,7 @@ class OrphanCollector:
 
 
 def describe(marked: MarkedRecord, price: str | None) -> str:
-    """What an orphan is, and what to do about it, in one sentence or three."""
+    """Return the message: what the orphan is, and what to do about it."""
     state = getattr(marked.record, "status", None)
     costs = f", ${price} an hour" if price is not None else ""
     return (
@@ -324,7 +328,7 @@ def _purpose(abandonment: Abandonment) -> Purpose:
 
 
 def price_of(session: AccountSession, marked: MarkedRecord) -> str | None:
-    """Dollars an hour, when they are known. Nobody says what a snapshot costs."""
+    """Return dollars per hour; None if unknown. The cloud publishes no price of a snapshot."""
     configuration = getattr(marked.record, "configuration", None)
     return None if configuration is None else session.catalogue.price_per_hour(configuration)
 

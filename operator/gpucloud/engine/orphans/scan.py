@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 # By the name of the inventory that holds them: what bears our mark, and the kind of the object that it is made for.
 MARKED = {"vms": gpuvm.KIND, "snapshots": gpusnapshot.KIND}
-HOLDERS = {kind: holds for holds, kind in MARKED.items()}
+INVENTORIES = {kind: inventory for inventory, kind in MARKED.items()}
 PLURALS = {gpuvm.KIND: gpuvm.PLURAL, gpusnapshot.KIND: gpusnapshot.PLURAL}
 
 
 class Place(NamedTuple):
     """One listing: what is listed, and in which cluster."""
 
-    holds: str
+    inventory: str
     cluster: str
 
 
@@ -53,20 +53,22 @@ class ScanResult:
 
 
 def place_of(marked: MarkedRecord) -> Place:
-    """Which listing shows it."""
-    return Place(HOLDERS[marked.kind], marked.where.cluster)
+    """Return the listing that shows this record."""
+    return Place(INVENTORIES[marked.kind], marked.where.cluster)
 
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
     """Scan every cluster that the credential knows, also clusters without objects."""
-    known = set(session.learned.clusters).union(*(session.inventories[holds].clusters for holds in MARKED))
+    known = set(session.learned.clusters).union(*(session.inventories[inventory].clusters for inventory in MARKED))
     unlisted = {}
     try:
         known |= set(await session.client.get_all_clusters())
     except CloudError as error:
         unlisted[CLUSTERS] = error.message
     spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice
-    found = await scan_places(session, tag, [Place(holds, cluster) for cluster in spellings.values() for holds in MARKED])
+    found = await scan_places(
+        session, tag, [Place(inventory, cluster) for cluster in spellings.values() for inventory in MARKED]
+    )
     return ScanResult(found.records, found.as_of, unlisted | dict(found.unlisted))
 
 
@@ -75,7 +77,7 @@ async def scan_places(session: AccountSession, tag: str, places: Iterable[Place]
     found: list[MarkedRecord] = []
     as_of, unlisted = {}, {}
     for place in places:
-        inventory: Inventory[Any] = session.inventories[place.holds]
+        inventory: Inventory[Any] = session.inventories[place.inventory]
         listed = await inventory.listing(place.cluster, not_before)
         if isinstance(listed, Unknown):
             unlisted[place] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
@@ -84,12 +86,12 @@ async def scan_places(session: AccountSession, tag: str, places: Iterable[Place]
         for where, records in listed.records.items():
             mark = naming.read_mark(where.name, tag)
             if mark is not None:
-                found.append(MarkedRecord(MARKED[place.holds], where, mark, records[0], duplicate_records=len(records) > 1))
+                found.append(MarkedRecord(MARKED[place.inventory], where, mark, records[0], duplicate_records=len(records) > 1))
     return ScanResult(tuple(found), as_of, unlisted)
 
 
 def owners(objects: Listers, listed: Mapping[str, set[str]]) -> Owners:
-    """The objects that the apiserver lists, by kind and UID; one that has not been seen whole yet is known by its UID alone."""
+    """Return the owners: the objects that the apiserver lists. Of an object that is not cached yet, only the UID is known."""
     return Owners((*_owners_of_vms(objects, listed), *_owners_of_snapshots(objects, listed)), objects.tag)
 
 
@@ -97,14 +99,20 @@ def _owners_of_vms(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator
     for uid in listed[gpuvm.KIND]:
         vm = objects.vms.get(uid)
         if vm is None or vm.spec is None:
-            yield _bare(gpuvm.KIND, uid, vm)
+            yield _unread_owner(gpuvm.KIND, uid, vm)
             continue
         image = vm.spec.image
         refers = {(gpusnapshot.KIND, image.snapshot_ref.name)} if image is not None and image.snapshot_ref is not None else ()
         uses = {image.snapshot} if image is not None and image.snapshot is not None else ()
         place = objects.vm_identity(vm, vm.spec)
         yield Owner(
-            gpuvm.KIND, uid, vm.meta.namespace, vm.meta.name, place, frozenset(refers if _unmade(vm) else ()), frozenset(uses)
+            gpuvm.KIND,
+            uid,
+            vm.meta.namespace,
+            vm.meta.name,
+            place,
+            frozenset(refers if _may_need_source(vm) else ()),
+            frozenset(uses),
         )
 
 
@@ -112,27 +120,27 @@ def _owners_of_snapshots(objects: Listers, listed: Mapping[str, set[str]]) -> It
     for uid in listed[gpusnapshot.KIND]:
         snapshot = objects.snapshots.get(uid)
         if snapshot is None or snapshot.spec is None:
-            yield _bare(gpusnapshot.KIND, uid, snapshot)
+            yield _unread_owner(gpusnapshot.KIND, uid, snapshot)
             continue
         spec, meta = snapshot.spec, snapshot.meta
-        refers = {(gpuvm.KIND, spec.vm_ref.name)} if spec.vm_ref is not None and _unmade(snapshot) else ()
-        uses = {spec.vm.name} if spec.vm is not None and _unmade(snapshot) else ()
+        refers = {(gpuvm.KIND, spec.vm_ref.name)} if spec.vm_ref is not None and _may_need_source(snapshot) else ()
+        uses = {spec.vm.name} if spec.vm is not None and _may_need_source(snapshot) else ()
         place = objects.snapshot_identity(snapshot, spec)
         yield Owner(gpusnapshot.KIND, uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
 
 
-def _bare(kind: str, uid: str, stored: CachedObject[Any, Any] | None) -> Owner:
-    """One whose spec is not known: it stands for whatever bears its mark."""
+def _unread_owner(kind: str, uid: str, stored: CachedObject[Any, Any] | None) -> Owner:
+    """Return an owner whose spec is unknown: it owns every resource with its UID's mark."""
     return Owner(kind, uid) if stored is None else Owner(kind, uid, stored.meta.namespace, stored.meta.name)
 
 
-def _unmade(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec, Any]) -> bool:
-    """Whether it may still need what it is made from."""
+def _may_need_source(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec, Any]) -> bool:
+    """Whether the object may still need the source of its resource: the snapshot of a VM, the VM of a snapshot."""
     return not is_ready(stored.status.conditions)
 
 
-def wanted_by_now(objects: Listers, gone: Abandonment) -> bool:
-    """Whether an object has come, since all were listed, that may be looking for what this one left behind."""
+def may_be_wanted_now(objects: Listers, gone: Abandonment) -> bool:
+    """Whether an object of this name exists now that may own the abandoned resource."""
     store: Store[Any, Any] = objects.vms if gone.kind == gpuvm.KIND else objects.snapshots
     base = naming.base_name(gone.name, objects.tag)
     return any(

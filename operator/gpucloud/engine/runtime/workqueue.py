@@ -95,7 +95,7 @@ class WorkQueue:
         self._meter.added(len(self._queued))
         self._available.release()
 
-    def wake_at(self, key: Key, when: float | None) -> None:
+    def requeue_at(self, key: Key, when: float | None) -> None:
         """Queue this key at this mono time, in place of an earlier setting; None cancels. No effect on a closed queue."""
         if self._closed:
             return

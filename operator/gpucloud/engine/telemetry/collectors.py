@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import GaugeMetricFamily
 
-from gpucloud.reconcile.gpuvm.words import known
+from gpucloud.reconcile.gpuvm.vm_states import is_documented
 from gpucloud.reconcile.price import dollars, in_cloud, may_be_billed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Fleet:
         for namespace, status in self._statuses():
             if not in_cloud(status):
                 continue
-            labels = namespace, status.state if status.state is not None and known(status.state) else OTHER_STATE
+            labels = namespace, status.state if status.state is not None and is_documented(status.state) else OTHER_STATE
             vms[labels] += 1
             gpus[labels] += status.gpus or 0
             costs = dollars(status.price_per_hour) if may_be_billed(status) else None
@@ -75,14 +75,14 @@ class Budgets:
 class Conditions:
     """Current conditions, by kind, named as Karpenter's dashboards expect."""
 
-    def __init__(self, standing: Callable[[], Iterable[tuple[str, Condition]]], wall: Callable[[], datetime]) -> None:
-        self._standing, self._wall = standing, wall
+    def __init__(self, conditions: Callable[[], Iterable[tuple[str, Condition]]], wall: Callable[[], datetime]) -> None:
+        self._conditions, self._wall = conditions, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Export two families per kind: the count, and the age of the oldest status. Series per object would be unbounded."""
         labels, now = ("type", "status", "reason"), self._wall()
-        standing = ((kind, (it.type, it.status, it.reason), it.last_transition_time) for kind, it in self._standing())
-        for kind, since in _by_kind(standing):
+        conditions = ((kind, (it.type, it.status, it.reason), it.last_transition_time) for kind, it in self._conditions())
+        for kind, since in _by_kind(conditions):
             name = f"operator_{kind.lower()}_status_condition"
             yield _family(f"{name}_count", f"Conditions of {kind} objects.", labels, Counter(found for found, _ in since))
             words = "How long the oldest of these conditions has had its status."

@@ -37,7 +37,7 @@ def creating(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 def free_from(f: CloudFacts[Any, Any, Any]) -> float:
     """Return the mono time from which a listing without the resource proves that the name is free."""
-    return orders.missing_from(f.standing, f.limits.grace, f.memory.first_seen)
+    return orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
 
 
 def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -54,7 +54,7 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
-    return f.standing.doubtful or f.chosen_name
+    return f.tracked.doubtful or f.chosen_name
 
 
 def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -91,10 +91,10 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         needed = f.now.mono  # the second of two
     attempt = f.attempt(f.subject.create)
     if not orders.being_made(f.order):
-        return Plan(look_after=needed, pending=True)
+        return Plan(refresh_after=needed, pending=True)
     if attempt is not None and attempt.refusal is not None:
-        return plan_status(f, failed.verdict(attempt), look_after=needed, order=f.order)
-    return plan_status(f, creating(f), look_after=needed, order=f.order)
+        return plan_status(f, failed.verdict(attempt), refresh_after=needed, order=f.order)
+    return plan_status(f, creating(f), refresh_after=needed, order=f.order)
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -106,7 +106,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Stalled if the cloud accepted the order repeatedly and never listed the resource."""
     if f.state is not OrderState.OVERDUE or f.order is None:
         return None
-    if f.order.reorders < MOST_REORDERS and placement.odd_place(f.order) is None:
+    if f.order.reorders < MOST_REORDERS and placement.cloud_placement(f.order) is None:
         return None
     verdict = stalled(
         Reason.ORDER_OVERDUE,
@@ -117,7 +117,7 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, verdict)
 
 
-def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict if the cloud refuses the chosen name as taken."""
     attempt = f.attempt(f.subject.create)
     if f.state is not OrderState.REFUSED or attempt is None or attempt.asked != f.asked:
@@ -127,7 +127,7 @@ def taken(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     verdict = stalled(
         Reason.CONFLICT,
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.cure}.{failed.maybe_made(f)}",
+        f"{f.conflict_advice}.{failed.maybe_made(f)}",
     )
     return plan_status(f, verdict)
 
@@ -140,12 +140,12 @@ def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, working(Reason.NAMESPACE_TERMINATING, words))
 
 
-def held(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def backing_off(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait if the last attempt failed and its backoff is not over."""
     attempt = f.attempt(f.subject.create)
-    if attempt is None or not failed.holds(f, attempt):
+    if attempt is None or not failed.in_backoff(f, attempt):
         return None
-    return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt))
+    return plan_status(f, failed.verdict(attempt), requeue_at=failed.again_at(f, attempt))
 
 
 def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -199,9 +199,9 @@ def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
 
     Another process that has taken over waits at least a whole grace period before it sends, so an old record must not be used.
     """
-    recorded = f.standing.recorded
+    recorded = f.tracked.recorded
     return (
-        orders.may_be_sent(f.standing, f.status.order)
+        orders.may_be_sent(f.tracked, f.status.order)
         and recorded is not None
         and f.now.mono - recorded <= young(f.limits.grace)
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.acceptance import command
+from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
@@ -59,8 +59,8 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.policy is DeletionPolicy.RETAIN:
         why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
         return release_finalizer(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
-    if f.owner is None and f.foreign_id and orders.may_exist(f.order):
-        return None if f.standing.own else _unprovable(f)
+    if f.owner is None and f.unproven_place and orders.may_exist(f.order):
+        return None if f.tracked.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
         return _lost_before(f)
     if not f.ours:  # a second claimant, or an existing resource of this name
@@ -112,7 +112,7 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not f.dependents:
         return None
     words = f"Still needed by {listed(f.dependents)}. It is destroyed as soon as they are gone, or need it no more."
-    return plan_status(f, working(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + RECHECK_SECONDS)
+    return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
 def listed(names: tuple[str, ...]) -> str:
@@ -123,12 +123,12 @@ def listed(names: tuple[str, ...]) -> str:
 
 def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Wait while the observation is unknown; release an object for which nothing was ever ordered."""
-    if f.unmade or (unseen.cause in REFUSALS and f.never_ordered):
+    if f.never_created or (unseen.cause in REFUSALS and f.never_ordered):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
-    if unseen.cause is UnknownReason.NOT_LOOKED and not f.synced:
+    if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)
-    if unseen.cause is UnknownReason.NOT_LOOKED:
-        return _meanwhile(f, look_after=f.memory.first_seen)
+    if unseen.cause is UnknownReason.NOT_LISTED:
+        return _meanwhile(f, refresh_after=f.history.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
@@ -141,16 +141,16 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
-            return _meanwhile(f, wake_at=patience)
+            return _meanwhile(f, requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
 
 
-def _meanwhile(f: CloudFacts[Any, S, Any], look_after: float | None = None, wake_at: float | None = None) -> Plan[S]:
+def _meanwhile(f: CloudFacts[Any, S, Any], refresh_after: float | None = None, requeue_at: float | None = None) -> Plan[S]:
     """Keep the last verdict of this deletion while the observation is briefly unknown; else report Deleting."""
     if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
-        return Plan(look_after=look_after, wake_at=wake_at, pending=True)
-    return plan_status(f, deleting(f), look_after=look_after, wake_at=wake_at)
+        return Plan(refresh_after=refresh_after, requeue_at=requeue_at, pending=True)
+    return plan_status(f, deleting(f), refresh_after=refresh_after, requeue_at=requeue_at)
 
 
 def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
@@ -167,18 +167,18 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
     attempt = f.attempt(f.subject.destroy)
     if attempt is None:
         return prepare() or _send(f, deleting(f))
-    if failed.holds(f, attempt):
-        return plan_status(f, refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
-    patience = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
-    if found.as_of < attempt.at + patience:
-        return plan_status(f, deleting(f), look_after=attempt.at + patience)
+    if failed.in_backoff(f, attempt):
+        return plan_status(f, refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
+    grace = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
+    if found.as_of < attempt.at + grace:
+        return plan_status(f, deleting(f), refresh_after=attempt.at + grace)
     said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
     return prepare() or _send(f, said)
 
 
 def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
     """Announce the destroying call, with the order in state Destroying, and send it."""
-    order = orders.destroying(f.standing, f.now.mono).order or recorded(f)
+    order = orders.destroying(f.tracked, f.now.mono).order or recorded(f)
     return plan_action(f, f.subject.destroy, said, order=order)
 
 
@@ -200,7 +200,7 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
         return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
-    attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.foreign_id)
+    attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.unproven_place)
     if attempt is None and marked:
         return prepare() or _send(f, deleting(f))
     if f.unrecorded:
@@ -211,27 +211,27 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
         )
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
-        answered = f.standing.destroyed_at
-        certain_from = f.standing.since + f.limits.grace if answered is None else answered
-    return plan_status(f, deleting(f), look_after=max(certain_from, f.now.mono))
+        answered = f.tracked.destroyed_at
+        certain_from = f.tracked.since + f.limits.grace if answered is None else answered
+    return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
 
 
 def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """No record tells what was ordered. An answer that nobody recorded may hide a success, which shows within a grace."""
-    attempt, needed = f.attempt(f.subject.destroy), f.memory.first_seen + f.limits.grace
+    attempt, needed = f.attempt(f.subject.destroy), f.history.first_seen + f.limits.grace
     needed = needed if attempt is None else max(needed, attempt.at)
     if found.confirmed is None or found.confirmed < needed:
-        return plan_status(f, deleting(f), look_after=max(needed, f.now.mono))
+        return plan_status(f, deleting(f), refresh_after=max(needed, f.now.mono))
     return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
     if not is_free(f):
-        return plan_status(f, deleting(f), look_after=max(free_from(f), f.now.mono))
-    witnessed, shown_from = f.standing.own or f.memory.seen_new, f.memory.first_seen + f.limits.grace
+        return plan_status(f, deleting(f), refresh_after=max(free_from(f), f.now.mono))
+    witnessed, shown_from = f.tracked.own or f.history.seen_new, f.history.first_seen + f.limits.grace
     if not witnessed and found.as_of < shown_from:
-        return plan_status(f, deleting(f), look_after=shown_from)
+        return plan_status(f, deleting(f), refresh_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
         return release_finalizer(f, Reason.GONE, f"{words} See that the account is not billed for it.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.facts import Attempt, Dependency, Verb
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Standing
+    from gpucloud.reconcile.order import TrackedOrder
 
 P = TypeVar("P", bound=CloudSpec)
 S = TypeVar("S", bound=CloudStatus)
@@ -41,7 +41,7 @@ class Subject:
     by_name: bool  # the destroying call needs only the identity, so it may be sent without a record
     unique_id: bool  # the cloud never reuses an id, so another resource is recognized by its id
     shown: tuple[str, ...]  # status fields that are cleared when there is no resource
-    cure: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
+    conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
     status: S
     identity: Identity
     found: Observation[R]
-    memory: CallHistory
-    standing: Standing  # its order, after this look
+    history: CallHistory
+    tracked: TrackedOrder  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
     owner: str | None = None  # the other object of this kind ("namespace/name") that owns the resource
@@ -85,9 +85,9 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return Adoption.NEVER
 
     @property
-    def cure(self) -> str:
+    def conflict_advice(self) -> str:
         """The advice if the name is another's, after "Delete this object (that destroys nothing)"."""
-        return self.subject.cure
+        return self.subject.conflict_advice
 
     @property
     def how_lost(self) -> str:
@@ -110,12 +110,12 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def order(self) -> Order | None:
         """The order record, or None."""
-        return self.standing.order
+        return self.tracked.order
 
     @property
     def state(self) -> OrderState:
         """The state of the order."""
-        return self.standing.state
+        return self.tracked.state
 
     @property
     def others_record(self) -> Order | None:
@@ -123,9 +123,9 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.status.order if own_record(self.status.order, self.meta.uid) is None else None
 
     @property
-    def foreign_id(self) -> bool:
+    def unproven_place(self) -> bool:
         """Whether it is looked for where an acceptance put it, under an id or in a place that neither spec nor UID proves."""
-        if not orders.may_exist(self.order) or placement.odd_place(self.order) is None:
+        if not orders.may_exist(self.order) or placement.cloud_placement(self.order) is None:
             return False
         return self.chosen_name or not naming.proves(self.identity.name, self.meta.uid)
 
@@ -149,17 +149,17 @@ class CloudFacts(ABC, Generic[P, S, R]):
             return False
         if self.adopted:
             return True
-        if not (self.chosen_name or self.foreign_id):
+        if not (self.chosen_name or self.unproven_place):
             return True
         made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
-        return made and (not self.foreign_id or self.standing.own)
+        return made and (not self.unproven_place or self.tracked.own)
 
     @property
     def never_ordered(self) -> bool:
         """Whether nothing was ever asked of the cloud for this object, as the record or this process knows."""
         if self.status.account is not None:  # recorded with the first order, and with the first sight
             return False
-        return self.memory.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
+        return self.history.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
     def unrecorded(self) -> bool:
@@ -167,16 +167,16 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
         Another process may have ordered, and somebody may have lost or edited the status since.
         """
-        return self.order is None and not self.memory.seen_new
+        return self.order is None and not self.history.seen_new
 
     @property
-    def unmade(self) -> bool:
+    def never_created(self) -> bool:
         """Whether this process alone has recorded orders, and sent none, or had each refused for certain.
 
         What the spec adopts may be what the cloud refused the order for.
         """
-        refused = self.state is OrderState.REFUSED and self.standing.own and self.adoption is Adoption.NEVER
-        return (self.state is OrderState.INTENDED or refused) and not self.standing.doubtful
+        refused = self.state is OrderState.REFUSED and self.tracked.own and self.adoption is Adoption.NEVER
+        return (self.state is OrderState.INTENDED or refused) and not self.tracked.doubtful
 
     @property
     def tenancy(self) -> str | None:
@@ -218,7 +218,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""
-        return self.state in orders.BEING_MADE or self.standing.back_at is not None or self.differs(found)
+        return self.state in orders.BEING_MADE or self.tracked.back_at is not None or self.differs(found)
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""
@@ -228,7 +228,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     def attempt(self, verb: Verb) -> Attempt | None:
         """The last call of this verb that this process made."""
-        return self.memory.attempts.get(verb)
+        return self.history.attempts.get(verb)
 
     def annotated(self, annotation: Annotation) -> bool:
         """Whether an on/off annotation is set to "true"."""

@@ -25,12 +25,12 @@ def verdict(attempt: Attempt) -> Verdict:
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 
 
-def words(attempt: Attempt) -> str:
+def message(attempt: Attempt) -> str:
     """Return the verdict's message as in a condition."""
     return printable(verdict(attempt).message, MAX_MESSAGE)
 
 
-def holds(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
+def in_backoff(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:
     """Whether the backoff of this failure is not over. A new request of a person ends it."""
     if attempt is None or attempt.refusal is None or attempt.asked != f.asked:
         return False
@@ -59,7 +59,7 @@ def _doubt(f: CloudFacts[Any, Any, Any]) -> str:
         return "status.order was recorded for another object, as a restored backup brings it"
     if f.seen and not f.subject.unique_id and f.state in {OrderState.LOST, OrderState.GONE}:
         return f"A {f.subject.noun} that listings lacked for a while may come back"
-    if f.standing.doubtful and not f.seen:
+    if f.tracked.doubtful and not f.seen:
         return "An order of this object had no clear answer"
     if f.unrecorded:
         return "Nothing records what this object ordered"

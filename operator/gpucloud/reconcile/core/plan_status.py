@@ -39,8 +39,8 @@ def plan_status(
     f: CloudFacts[Any, S, Any],
     verdict: Verdict,
     *,
-    look_after: float | None = None,
-    wake_at: float | None = None,
+    refresh_after: float | None = None,
+    requeue_at: float | None = None,
     paused: str | None = None,
     **changes: Any,
 ) -> Plan[S]:
@@ -60,7 +60,7 @@ def plan_status(
         )
     fields: dict[str, Any] = {
         **_seen(f),
-        "order": orders.withdrawn(f.standing) or recorded(f),
+        "order": orders.withdrawn(f.tracked) or recorded(f),
         "last_handled_reconcile_at": f.asked.reconcile_request or f.status.last_handled_reconcile_at,
         **changes,
         "observed_generation": f.meta.generation,
@@ -72,8 +72,8 @@ def plan_status(
     status = f.status.model_copy(update=fields)
     return Plan(
         status=status,
-        look_after=look_after,
-        wake_at=_earliest(wake_at, _until(f, deadline)),
+        refresh_after=refresh_after,
+        requeue_at=_earliest(requeue_at, _until(f, deadline)),
         pending=verdict.progress is Progress.WORKING,
     )
 
@@ -82,7 +82,7 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
     """Return the order record for status. NotOrdered is recorded, too: such an object can be deleted unobserved."""
     if f.state is OrderState.NOT_ORDERED and f.others_record is not None:
         return f.others_record  # it says to people, and to a new process, that a resource may be this object's
-    if f.order is None and f.memory.seen_new:
+    if f.order is None and f.history.seen_new:
         return Order(state=OrderState.NOT_ORDERED)
     return f.order
 

@@ -13,7 +13,7 @@ from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.acceptance import command
+from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
@@ -63,7 +63,7 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """
     if not pause.is_paused(f.meta.annotations):
         return None
-    how = pause.words(f.meta.annotations)
+    how = pause.message(f.meta.annotations)
     if f.meta.deleting:
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
@@ -75,10 +75,10 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         fresh = build(working(Reason.PAUSED, how), f.status.conditions, f.meta.generation, f.now.wall, paused=how)
         succeeded = find(f.status.conditions, ConditionType.SUCCEEDED)
         keep = (ready, fresh[-1], *([succeeded] if succeeded is not None else []))
-    order = orders.withdrawn(f.standing) or recorded(f)
+    order = orders.withdrawn(f.tracked) or recorded(f)
     fields = {"conditions": keep, "observed_generation": f.meta.generation, "order": order}
-    look_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
-    return Plan(status=f.status.model_copy(update=fields), look_after=look_after)
+    refresh_after = _lost_from(f, f.found) if isinstance(f.found, Absent) and f.state is OrderState.SEEN else None
+    return Plan(status=f.status.model_copy(update=fields), refresh_after=refresh_after)
 
 
 def _lost_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
@@ -107,12 +107,12 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report an unknown observation; for a short time keep the last verdict."""
     if not isinstance(f.found, Unknown):
         return None
-    if f.found.cause is UnknownReason.NOT_LOOKED and not f.synced:
+    if f.found.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)  # claims are incomplete; the end of the first list wakes all objects
-    if f.found.cause is UnknownReason.NOT_LOOKED:
-        return Plan(look_after=f.memory.first_seen, pending=not f.seen)
+    if f.found.cause is UnknownReason.NOT_LISTED:
+        return Plan(refresh_after=f.history.first_seen, pending=not f.seen)
     if f.found.cause is UnknownReason.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_not_ready(f):
-        return dependent(f)  # the account or its Secret is being deleted: that comes before the refusal
+        return dependency_not_ready(f)  # the account or its Secret is being deleted: that comes before the refusal
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
     nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the list of clusters has been requested
     if f.found.cause is UnknownReason.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
@@ -120,8 +120,8 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
         patience = 0.0  # the annotation has no effect: report at once why
     if f.now.mono < f.found.since + patience:
-        return Plan(wake_at=f.found.since + patience, pending=not f.seen)
-    return plan_status(f, unknown_verdict(f, f.found), wake_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+        return Plan(requeue_at=f.found.since + patience, pending=not f.seen)
+    return plan_status(f, unknown_verdict(f, f.found), requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
 def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -131,7 +131,7 @@ def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for the dependency that determines the place of the resource."""
-    return dependent(f) if isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED else None
+    return dependency_not_ready(f) if isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED else None
 
 
 def unknown_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
@@ -220,10 +220,10 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource."""
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
-    needed = f.standing.since + (f.limits.grace if f.differs(f.found) else 0.0)
-    if f.standing.back_at is not None:
+    needed = f.tracked.since + (f.limits.grace if f.differs(f.found) else 0.0)
+    if f.tracked.back_at is not None:
         needed = f.now.mono
-    return Plan(look_after=max(needed, f.standing.recorded or 0.0), pending=True)
+    return Plan(refresh_after=max(needed, f.tracked.recorded or 0.0), pending=True)
 
 
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -234,7 +234,7 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.cure}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}.{failed.maybe_made(f)}",
         ),
     )
 
@@ -253,13 +253,13 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.state not in {OrderState.LOST, OrderState.GONE}:  # Gone without a deletion: a restored status
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
         if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
-            return Plan(look_after=f.now.mono, wake_at=unsure_until, pending=True)
+            return Plan(refresh_after=f.now.mono, requeue_at=unsure_until, pending=True)
         missing = working(
             f.subject.lost,
             f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
             ready="Unknown",
         )
-        return plan_status(f, missing, look_after=_lost_from(f, f.found))
+        return plan_status(f, missing, refresh_after=_lost_from(f, f.found))
     return plan_status(
         f,
         stalled(
@@ -270,7 +270,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     )
 
 
-def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def missing_required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report NotFound if the spec requires an existing resource and there is none."""
     if f.adoption is not Adoption.REQUIRED or not isinstance(f.found, Absent):
         return None
@@ -284,15 +284,15 @@ def required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     )
 
 
-def dependent(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for a dependency that is not ready. Its change wakes this object; ``wake_at`` is for dependencies without an object.
+def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Wait for a dependency that is not ready. Its change wakes this object; ``requeue_at`` is for those without an object.
 
     No fast poll: the objects that this one waits for request the listings themselves.
     """
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    return replace(plan_status(f, _waiting(f, waits), wake_at=f.now.mono + RECHECK_SECONDS), pending=False)
+    return replace(plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + RECHECK_SECONDS), pending=False)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
@@ -300,9 +300,9 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
     match need.readiness:
         case Readiness.MISSING:
             words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{detail}"
-        case Readiness.LEAVING:
+        case Readiness.DELETING:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
-        case Readiness.ELSEWHERE:
+        case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:
             words = f"Waiting for {need.name} to become Ready.{detail}"

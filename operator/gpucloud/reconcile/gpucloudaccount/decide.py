@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled
-from gpucloud.reconcile.gpucloudaccount import delete, holding
+from gpucloud.reconcile.gpucloudaccount import delete, secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.facts import Contact
 from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
@@ -24,14 +24,14 @@ UNTRIED_SECONDS = 60.0  # after a start, the last conditions stay this long with
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Return the plan for this account. Total: returns a plan for all facts, and never raises."""
-    for step in (unguarded, paused, deleting, restarted):
+    for step in (without_finalizer, paused, deleting, restarted):
         plan = step(f)
         if plan is not None:
             return plan
     return alive(f)
 
 
-def unguarded(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
+def without_finalizer(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """Do nothing before our finalizer is visible, nor after it is removed."""
     if f.meta.has_finalizer or (f.limits.observe_only and not f.meta.deleting):
         return None
@@ -42,7 +42,7 @@ def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """Pause: change nothing. The last conditions stay if they are of this generation."""
     if not pause.is_paused(f.meta.annotations):
         return None
-    how = pause.words(f.meta.annotations)
+    how = pause.message(f.meta.annotations)
     if f.meta.deleting:
         return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret, paused=how)
     unseen = Verdict("Unknown", Reason.PAUSED, how)
@@ -51,7 +51,7 @@ def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     if ready is not None and f.status.observed_generation == f.meta.generation:
         conditions = (ready, conditions[-1])
     status = f.status.model_copy(update={"conditions": conditions, "observed_generation": f.meta.generation})
-    return Plan(status=status, wake_at=read_again_at(f))  # a paused account still reads a rotated key
+    return Plan(status=status, requeue_at=read_again_at(f))  # a paused account still reads a rotated key
 
 
 def deleting(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
@@ -61,21 +61,21 @@ def deleting(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
 
 def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """After a start, keep the conditions of this version of the Secret until the cloud answers."""
-    ready, until = find(f.status.conditions, ConditionType.READY), f.memory.first_seen + UNTRIED_SECONDS
+    ready, until = find(f.status.conditions, ConditionType.READY), f.history.first_seen + UNTRIED_SECONDS
     connected = ready is not None and ready.status == "True" and f.status.observed_generation == f.meta.generation
     proven = usable(f.secret) and f.secret.version == f.status.proven_secret
     same = proven and f.endpoint is not None and f.endpoint == f.status.endpoint
     if f.contact != Contact() or not (connected and same) or f.now.mono >= until:
         return None
-    return Plan(wake_at=min(until, read_again_at(f)), pending=True)
+    return Plan(requeue_at=min(until, read_again_at(f)), pending=True)
 
 
 def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Report the account, and keep our finalizer on its Secret."""
-    said, step = verdict(f), holding.step(f)
-    if step.act is None:
-        return report(f, said, step.held)
+    said, step = verdict(f), secret_finalizer.step(f)
+    if step.call is None:
+        return report(f, said, step.recorded)
     if f.limits.observe_only:
-        words = f"{said.message} The operator runs with --observe-only: it would call {step.act.verb} now, and does not."
-        return replace(report(f, replace(said, message=words), holding.standing(f)), withheld=step.act.verb)
-    return holding.plan_action(f, report(f, said, step.held), step.act)
+        words = f"{said.message} The operator runs with --observe-only: it would call {step.call.verb} now, and does not."
+        return replace(report(f, replace(said, message=words), secret_finalizer.recorded_secret(f)), withheld=step.call.verb)
+    return secret_finalizer.plan_action(f, report(f, said, step.recorded), step.call)

@@ -9,11 +9,11 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.facts import Verb
-from gpucloud.reconcile.gpucloudaccount import holding
-from gpucloud.reconcile.gpucloudaccount.report import report, worded
-from gpucloud.reconcile.gpucloudaccount.verdict import unusable
+from gpucloud.reconcile.gpucloudaccount import secret_finalizer
+from gpucloud.reconcile.gpucloudaccount.report import quoted, report
+from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
-from gpucloud.reconcile.retry import PATIENCE
+from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -24,18 +24,20 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Return the next step of a requested deletion."""
     if not f.synced and not f.users:
         return Plan(pending=True)  # the users are unknown until the first list; its end wakes all objects
-    blocked, name = watching_only(f) or used(f), _to_free(f)
+    blocked, name = observing_only(f) or in_use(f), _to_free(f)
     if blocked is not None and name is not None and _only_waited_for(f):
-        return holding.plan_action(f, report(f, blocked, name), holding.Act(Verb.FREE_SECRET, name))
+        return secret_finalizer.plan_action(f, report(f, blocked, name), secret_finalizer.SecretCall(Verb.FREE_SECRET, name))
     if blocked is not None:
         would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET
-        return replace(report(f, blocked, holding.standing(f)), withheld=would)
+        return replace(report(f, blocked, secret_finalizer.recorded_secret(f)), withheld=would)
     if name is None:
         return Plan(release=Release(Reason.GONE, "Nothing uses this account any more."))
-    return holding.plan_action(f, report(f, freeing(f, name), name), holding.Act(Verb.FREE_SECRET, name))
+    return secret_finalizer.plan_action(
+        f, report(f, removing_finalizer(f, name), name), secret_finalizer.SecretCall(Verb.FREE_SECRET, name)
+    )
 
 
-def watching_only(f: AccountStateFacts) -> Verdict | None:
+def observing_only(f: AccountStateFacts) -> Verdict | None:
     """With ``--observe-only``, report the finalizer that would be removed."""
     if not f.limits.observe_only:
         return None
@@ -43,35 +45,35 @@ def watching_only(f: AccountStateFacts) -> Verdict | None:
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
-def used(f: AccountStateFacts) -> Verdict | None:
+def in_use(f: AccountStateFacts) -> Verdict | None:
     """Wait for the users: they need the credential until their deletion. An unreadable Secret may be what they wait for."""
     if not f.users:
         return None
-    needed = unusable(f)
+    needed = secret_unusable(f)
     words = f"Still used by {listed(f.users)}. It goes as soon as they are gone."
     return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
 
 
-def freeing(f: AccountStateFacts, name: str) -> Verdict:
+def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
     """Report the Secret that still has our finalizer."""
-    attempt = holding.last(f, Verb.FREE_SECRET)
+    attempt = secret_finalizer.last_attempt(f, Verb.FREE_SECRET)
     if attempt is None or attempt.refusal is None:
         return working(Reason.DELETING, f"The account goes once our finalizer is off the Secret {name!r}.")
-    why = worded(attempt.refusal.message, attempt.refusal.kind)
+    why = quoted(attempt.refusal.message, attempt.refusal.kind)
     words = (
         f"Our finalizer cannot be taken off the Secret {name!r}: {why}. It is tried again by itself. If it stays so, see that "
         f"the operator may get and patch Secrets in namespace {f.meta.namespace!r}."
     )
-    make = stalled if attempt.failures >= PATIENCE else working
+    make = stalled if attempt.failures >= FAILURES_BEFORE_STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 
 
 def _only_waited_for(f: AccountStateFacts) -> bool:
     """Whether the Secret is being deleted and no user has a resource in the cloud: only the account waits for the users."""
-    return f.secret is not None and f.secret.deleting and not f.holders and not f.limits.observe_only
+    return f.secret is not None and f.secret.deleting and not f.users_with_resources and not f.limits.observe_only
 
 
 def _to_free(f: AccountStateFacts) -> str | None:
     """Return the Secret that still has our finalizer for this account alone, an older one first."""
-    mine = holding.held(f) and not f.shared
-    return holding.outgrown(f) or (f.spec.secret_ref.name if mine else None)
+    mine = secret_finalizer.has_finalizer(f) and not f.shared
+    return secret_finalizer.previous_secret(f) or (f.spec.secret_ref.name if mine else None)

@@ -32,7 +32,7 @@ class SecretFacts:
     version: SecretVersion
     kind: CredentialKind | None = None
     flaw: str = ""
-    held: bool = False  # whether it has our finalizer
+    has_finalizer: bool = False  # ours
     deleting: bool = False
 
 
@@ -52,7 +52,7 @@ class AccountStateFacts:
     meta: ObjectFacts
     spec: GpuCloudAccountSpec
     status: GpuCloudAccountStatus
-    memory: CallHistory
+    history: CallHistory
     endpoint: str | None  # name of the endpoint in use; None if spec.endpoint names an undeclared one
     endpoints: tuple[str, ...]  # all declared names
     secret: SecretFacts | None  # None: the Secret does not exist
@@ -66,8 +66,8 @@ class AccountStateFacts:
     token_expires_at: datetime | None = None
     budget: RequestBudget | None = None
     users: tuple[str, ...] = ()  # names for messages of the objects that use it: "GpuVM 'train'"
-    holders: tuple[str, ...] = ()  # users that may have a resource in the cloud, and so need the Secret
-    bound: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
+    users_with_resources: tuple[str, ...] = ()  # users that may have a resource in the cloud, and so need the Secret
+    users_of_tenant: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
     shared: bool = False  # whether another account needs the same Secret
     held_shared: bool = False  # the same for the Secret in status.heldSecret, if that is an older one
     synced: bool = True  # whether the first list is complete, so that all users are known
@@ -81,4 +81,4 @@ class AccountStateFacts:
 
     def attempt(self, verb: Verb) -> Attempt | None:
         """Return the last call of this verb by this process."""
-        return self.memory.attempts.get(verb)
+        return self.history.attempts.get(verb)

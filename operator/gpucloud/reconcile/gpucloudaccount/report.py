@@ -53,10 +53,10 @@ def report(
     fresh = moment(f.contact.last)
     if fresh is not None and (status != f.status or _outdated(status.last_contact_at, fresh)):
         status = status.model_copy(update={"last_contact_at": fresh})
-    return Plan(status=status, wake_at=read_again_at(f), pending=verdict.progress is Progress.WORKING)
+    return Plan(status=status, requeue_at=read_again_at(f), pending=verdict.progress is Progress.WORKING)
 
 
-def worded(text: str, otherwise: str) -> str:
+def quoted(text: str, otherwise: str) -> str:
     """Return another system's words for use inside a sentence: cut to a length, without a full stop."""
     return text.strip()[:MAX_WORDS].rstrip(". ") or otherwise
 
@@ -66,14 +66,14 @@ def shown_tenant(f: AccountStateFacts) -> str | None:
     return f.tenant[:MAX_TEXT] if f.tenant else None
 
 
-def mismatched(f: AccountStateFacts) -> bool:
+def is_other_tenant(f: AccountStateFacts) -> bool:
     """Whether the credential is of another tenant than the objects that use it."""
-    return bool(f.bound) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
+    return bool(f.users_of_tenant) and None not in (f.status.tenant, shown_tenant(f)) and f.status.tenant != shown_tenant(f)
 
 
 def tenant(f: AccountStateFacts) -> str | None:
     """Return the tenant to record: the recorded one, until the credential is of another and no object needs the old one."""
-    return f.status.tenant if mismatched(f) else shown_tenant(f) or f.status.tenant
+    return f.status.tenant if is_other_tenant(f) else shown_tenant(f) or f.status.tenant
 
 
 def _credential_kind(f: AccountStateFacts) -> CredentialKind | None:
@@ -99,16 +99,16 @@ def _operations(f: AccountStateFacts) -> tuple[OperationAccess, ...]:
 
 
 def _expiry(f: AccountStateFacts) -> datetime | None:
-    fresh, standing = moment(f.token_expires_at), f.status.token_expires_at
-    same = fresh is not None and standing is not None and abs(fresh - standing) < EXPIRY_APART
-    return standing if same else fresh
+    fresh, recorded = moment(f.token_expires_at), f.status.token_expires_at
+    same = fresh is not None and recorded is not None and abs(fresh - recorded) < EXPIRY_APART
+    return recorded if same else fresh
 
 
 def _proven(f: AccountStateFacts) -> SecretVersion | None:
     """Return the version of the Secret that has shown the recorded tenant, so that a restart need not learn it again."""
     trouble = f.contact.trouble
     answered = f.contact.last is not None and (trouble is None or trouble.cause is UnknownReason.FORBIDDEN)
-    if not usable(f.secret) or not answered or shown_tenant(f) is None or mismatched(f):
+    if not usable(f.secret) or not answered or shown_tenant(f) is None or is_other_tenant(f):
         return f.status.proven_secret
     return f.secret.version
 
@@ -116,7 +116,7 @@ def _proven(f: AccountStateFacts) -> SecretVersion | None:
 def _beside(f: AccountStateFacts) -> tuple[tuple[ConditionType, Reason, str], ...]:
     if not f.forbidden:
         return ()
-    each = tuple(f"{name} ({worded(words, 'without a word')})" for name, words in sorted(f.forbidden.items()))
+    each = tuple(f"{name} ({quoted(words, 'without a word')})" for name, words in sorted(f.forbidden.items()))
     words = (
         f"The cloud forbids this credential {listed(each)}. This was learned from answers, never probed; the rest works. If "
         "objects need what is forbidden, grant it in the cloud."
@@ -124,5 +124,5 @@ def _beside(f: AccountStateFacts) -> tuple[tuple[ConditionType, Reason, str], ..
     return ((ConditionType.RESTRICTED, Reason.PERMISSION_DENIED, words),)
 
 
-def _outdated(standing: datetime | None, fresh: datetime) -> bool:
-    return standing is None or fresh - standing >= CONTACT_APART
+def _outdated(recorded: datetime | None, fresh: datetime) -> bool:
+    return recorded is None or fresh - recorded >= CONTACT_APART

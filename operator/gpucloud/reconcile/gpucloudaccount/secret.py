@@ -20,12 +20,12 @@ def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
     return secret is not None and secret.kind is not None and not secret.flaw
 
 
-def bar(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:
+def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:
     """Return why nothing may be created with this Secret: it is being deleted, or gone. Existing resources stay managed."""
     called = f"Secret {name!r}"
     if secret is not None and secret.deleting:
         words = "Once it is gone, create it again; what exists already is looked after with it until then."
-        return Dependency(called, Readiness.LEAVING, words, account=True)
+        return Dependency(called, Readiness.DELETING, words, account=True)
     if secret is None and not trouble:
         return Dependency(called, Readiness.MISSING, "Create it again, with a credential that can be used.", account=True)
     return None
@@ -36,5 +36,5 @@ def read_again_at(f: AccountStateFacts) -> float:
     if usable(f.secret) and not f.secret.deleting:
         return f.now.mono + READ_SECONDS
     shortest, longest = WANTED_SECONDS
-    waited = max(0.0, f.now.mono - f.memory.first_seen)
+    waited = max(0.0, f.now.mono - f.history.first_seen)
     return f.now.mono + min(max(shortest, waited / 4), longest)

@@ -9,7 +9,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.facts import UnknownReason
-from gpucloud.reconcile.gpucloudaccount.report import mismatched, shown_tenant, worded
+from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, quoted, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ NOUNS = {CredentialKind.API_KEY: "API key", CredentialKind.LOGIN: "login"}
 
 def verdict(f: AccountStateFacts) -> Verdict:
     """Return the first problem, else Connected."""
-    for step in (undeclared, unusable, mismatch, unheard):
+    for step in (unknown_endpoint, secret_unusable, tenant_mismatch, no_answer):
         found = step(f)
         if found is not None:
             return found
     return connected(f)
 
 
-def undeclared(f: AccountStateFacts) -> Verdict | None:
+def unknown_endpoint(f: AccountStateFacts) -> Verdict | None:
     """Check that the administrator declared the endpoint: only the administrator decides where a credential is sent."""
     if f.endpoint is not None:
         return None
@@ -39,7 +39,7 @@ def undeclared(f: AccountStateFacts) -> Verdict | None:
     )
 
 
-def unusable(f: AccountStateFacts) -> Verdict | None:
+def secret_unusable(f: AccountStateFacts) -> Verdict | None:
     """Check that the Secret exists, is readable, and has a credential."""
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
@@ -55,11 +55,15 @@ def unusable(f: AccountStateFacts) -> Verdict | None:
     return None
 
 
-def mismatch(f: AccountStateFacts) -> Verdict | None:
+def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     """Check the tenant: with another tenant's valid key all resources of ours would look gone."""
-    if not mismatched(f):
+    if not is_other_tenant(f):
         return None
-    objects = "An object that uses it belongs" if len(f.bound) == 1 else f"{len(f.bound)} objects that use it belong"
+    objects = (
+        "An object that uses it belongs"
+        if len(f.users_of_tenant) == 1
+        else f"{len(f.users_of_tenant)} objects that use it belong"
+    )
     return stalled(
         Reason.TENANT_MISMATCH,
         f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}. {objects} to tenant "
@@ -68,16 +72,16 @@ def mismatch(f: AccountStateFacts) -> Verdict | None:
     )
 
 
-def unheard(f: AccountStateFacts) -> Verdict | None:
+def no_answer(f: AccountStateFacts) -> Verdict | None:
     """Check that the cloud accepts the credential and answers."""
     trouble, name = f.contact.trouble, f.spec.secret_ref.name
-    if trouble is None or trouble.cause is UnknownReason.NOT_LOOKED:
+    if trouble is None or trouble.cause is UnknownReason.NOT_LISTED:
         if f.contact.last is not None:
             return None
         return working(Reason.PENDING, f"The credential in Secret {name!r} has not been tried yet.", ready="Unknown")
     if trouble.cause is UnknownReason.FORBIDDEN:  # the credential works but lacks permissions: see condition Restricted
         return None
-    detail = worded(trouble.detail, trouble.cause)
+    detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
         words = f"The cloud refuses the credential in Secret {name!r} ({detail}). Put a valid API key or login there; it is "
         return stalled(Reason.CREDENTIALS_REFUSED, words + "taken up by itself.")
@@ -92,15 +96,19 @@ def connected(f: AccountStateFacts) -> Verdict:
     tenant = shown_tenant(f)
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "it has not shown its tenant yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
-    return settled(Reason.CONNECTED, words + _dying(f))
+    return settled(Reason.CONNECTED, words + _secret_deleting(f))
 
 
-def _dying(f: AccountStateFacts) -> str:
+def _secret_deleting(f: AccountStateFacts) -> str:
     """Return the message that the Secret is being deleted, and what that means for the objects that use it."""
     if f.secret is None or not f.secret.deleting:
         return ""
     words = " The Secret is being deleted: nothing new is begun with it."
-    return f"{words} It goes after {listed(f.holders)}." if f.holders and f.secret.held else words
+    return (
+        f"{words} It goes after {listed(f.users_with_resources)}."
+        if f.users_with_resources and f.secret.has_finalizer
+        else words
+    )
 
 
 def _remembered(f: AccountStateFacts) -> str:

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import (
+    backing_off,
+    name_conflict,
+    order,
+    outstanding,
+    overdue,
+    rejected,
+    terminating,
+    unproven,
+)
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
     RECHECK_SECONDS,
     claimed,
-    dependent,
+    dependency_not_ready,
     duplicate_records,
     lost,
     not_owned,
@@ -23,7 +32,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from gpucloud.reconcile.gpuvm.words import Meaning, meaning, word
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpusnapshot.facts import SnapshotFacts
 
 
-ON_ITS_WAY = frozenset({Meaning.PROGRESSING, Meaning.NO_ROOM})  # for a VM in any other state the cloud decides
+ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
 
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
@@ -49,7 +58,18 @@ def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
         alive,
         lost,
     )
-    for step in (*before, rejected, taken, outstanding, overdue, dependent, source_missing, unproven, terminating, held):
+    for step in (
+        *before,
+        rejected,
+        name_conflict,
+        outstanding,
+        overdue,
+        dependency_not_ready,
+        source_missing,
+        unproven,
+        terminating,
+        backing_off,
+    ):
         plan = step(f)
         if plan is not None:
             return plan
@@ -73,11 +93,13 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
 def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """Wait until the last listing shows the source VM, and the VM's state is not changing."""
     seen = f.source.seen if f.source is not None else None
-    if isinstance(seen, Unknown) and seen.cause is UnknownReason.NOT_LOOKED:
-        return Plan(look_after=f.memory.first_seen, pending=True)  # the first listing of VMs may not have come yet
+    if isinstance(seen, Unknown) and seen.cause is UnknownReason.NOT_LISTED:
+        return Plan(refresh_after=f.history.first_seen, pending=True)  # the first listing of VMs may not have come yet
     if f.source is None or seen is None or isinstance(seen, Unknown):
         unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
-        return plan_status(f, unseen, wake_at=f.now.mono + RECHECK_SECONDS)  # a change of the VM in a listing wakes this object
+        return plan_status(
+            f, unseen, requeue_at=f.now.mono + RECHECK_SECONDS
+        )  # a change of the VM in a listing wakes this object
     name = f.source.name
     if isinstance(seen, Absent):
         words = (
@@ -88,7 +110,7 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     if seen.duplicate_records:
         words = f"The cloud lists more than one VM named {name!r}: waiting until it is clear which of them is meant."
         return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
-    if meaning(seen.record) in ON_ITS_WAY:
-        words = f"Waiting until the VM {name!r} is on or off: the cloud reports {word(seen.record)}."
+    if vm_phase(seen.record) in ON_ITS_WAY:
+        words = f"Waiting until the VM {name!r} is on or off: the cloud reports {reported_state(seen.record)}."
         return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     return None

@@ -25,7 +25,7 @@ SUBJECT = Subject(
     by_name=True,
     unique_id=False,
     shown=("root_disk_size", "ready_to_use"),
-    cure=" and create it again with another spec.snapshotName",
+    conflict_advice=" and create it again with another spec.snapshotName",
 )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.ownership import own_record
-from gpucloud.reconcile.placement import placed
+from gpucloud.reconcile.placement import actual_identity
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
@@ -39,7 +39,7 @@ def identity(
     name = name_of(meta, spec, order, tag)
     if order is not None and order.name and (spec.snapshot_name is None or order.name == name):
         cluster, vpc = (spec.vm.cluster, spec.vm.vpc) if spec.vm is not None else (order.cluster, order.vpc)
-        return placed(naming.Identity(cluster=cluster, vpc=vpc, name=name), order)
+        return actual_identity(naming.Identity(cluster=cluster, vpc=vpc, name=name), order)
     if spec.vm is not None:
         return naming.Identity(cluster=spec.vm.cluster, vpc=spec.vm.vpc, name=name)
     return None if referred is None else naming.Identity(cluster=referred.cluster, vpc=referred.vpc, name=name)

@@ -9,9 +9,18 @@ from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import quota
 from gpucloud.reconcile.conditions import stalled, working
-from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import (
+    backing_off,
+    name_conflict,
+    order,
+    outstanding,
+    overdue,
+    rejected,
+    terminating,
+    unproven,
+)
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.core.steps import dependent
+from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
@@ -29,16 +38,16 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step towards buying a VM that does not exist and never did."""
     for step in (
         rejected,
-        taken,
+        name_conflict,
         outstanding,
         overdue,
-        dependent,
+        dependency_not_ready,
         unproven,
         duplicate,
         terminating,
         ssh_keys_missing,
-        limited,
-        held,
+        quota_exceeded,
+        backing_off,
     ):
         plan = step(f)
         if plan is not None:
@@ -65,38 +74,38 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the SSH keys are unknown or invalid."""
     if f.keys.trouble is KeyTrouble.MISSING:
         verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
-        plan = plan_status(f, verdict, wake_at=_backing_off(f, KEY_RETRY_SECONDS))
+        plan = plan_status(f, verdict, requeue_at=_backing_off(f, KEY_RETRY_SECONDS))
         return replace(plan, pending=False)  # no listing shows a Secret
     if f.keys.trouble is KeyTrouble.INVALID:
-        return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), wake_at=f.now.mono + KEY_RETRY_SECONDS[1])
+        return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), requeue_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None
 
 
-def limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
+def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the account or the namespace is at its quota.
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
     """
-    holds_place = orders.being_made(f.order) or f.standing.doubtful
+    holds_place = orders.being_made(f.order) or f.tracked.doubtful
     usage = quota.prices_only(f.usage) if holds_place else f.usage
     price, recorded = dollars(f.price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
         return None
     words, setting = quota.exceeded(usage, price), quota.needs_price(usage)
     if words is None and setting is not None and price is None:
-        if f.now.mono < f.memory.first_seen + PRICE_SECONDS:
-            return Plan(wake_at=f.now.mono + 1.0, pending=True)
+        if f.now.mono < f.history.first_seen + PRICE_SECONDS:
+            return Plan(requeue_at=f.now.mono + 1.0, pending=True)
         words = f"The cloud's catalogue has no price for {f.spec.configuration!r}, and {setting} needs one."
     if words is None:
         return None
     way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."
-    return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), wake_at=_backing_off(f, ROOM_RETRY_SECONDS))
+    return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
 
 
 def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
     """Return when to check again: the longer the wait so far, the later."""
     shortest, longest = bounds
-    waited = max(0.0, f.now.mono - f.memory.first_seen)
+    waited = max(0.0, f.now.mono - f.history.first_seen)
     return f.now.mono + min(max(shortest, waited / 4), longest)
 
 

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step of a requested deletion."""
-    plan = delete.decide(f, prepare=lambda: held(f) or _snapshots(f))
+    plan = delete.decide(f, prepare=lambda: held_by_guard(f) or _snapshots(f))
     if plan.action is None or plan.status is None:
         return plan
     return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # the deletion guard admits it
 
 
-def held(f: VmFacts) -> Plan[GpuVMStatus] | None:
+def held_by_guard(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the deletion guard holds the destruction.
 
     Status records the hold in a field of its own: the condition's reason may change to another one before a restart.
     """
     if f.hold is None:
         return None
-    verdict = stalled(Reason.DELETION_HELD, deletion_guard.words(f.hold, f.meta.namespace, f.meta.name))
+    verdict = stalled(Reason.DELETION_HELD, deletion_guard.message(f.hold, f.meta.namespace, f.meta.name))
     return plan_status(f, verdict, deletion_held_at=f.status.deletion_held_at or f.now.wall)
 
 
@@ -62,21 +62,21 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not surplus or with_snapshots(f):
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
-    if attempt is not None and failed.holds(f, attempt):
-        return plan_status(f, delete.refused(f, failed.verdict(attempt)), wake_at=failed.again_at(f, attempt))
+    if attempt is not None and failed.in_backoff(f, attempt):
+        return plan_status(f, delete.refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
     if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
         again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
-        return plan_status(f, delete.deleting(f), look_after=again)
+        return plan_status(f, delete.deleting(f), refresh_after=again)
     return plan_action(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
 
 
 def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
-    if unknown is None or unknown.cause is UnknownReason.NOT_LOOKED:
-        return plan_status(f, delete.deleting(f), look_after=f.now.mono)
+    if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
+        return plan_status(f, delete.deleting(f), refresh_after=f.now.mono)
     detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
         f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
         "Keep to destroy the VM alone."
     )
-    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), wake_at=f.now.mono + 3 * f.limits.pending_interval)
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

@@ -26,7 +26,7 @@ SUBJECT = Subject(
     by_name=True,
     unique_id=False,
     shown=("state", "vm_id", "ip", "private_ip", "price_per_hour"),
-    cure=" and create it again with another spec.vmName",
+    conflict_advice=" and create it again with another spec.vmName",
 )
 
 

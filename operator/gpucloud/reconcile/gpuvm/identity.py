@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.ownership import own_record
-from gpucloud.reconcile.placement import placed
+from gpucloud.reconcile.placement import actual_identity
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
@@ -36,4 +36,4 @@ def identity(
     meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
     """Return the VM's identity: as the cloud placed it, else as ordered."""
-    return placed(wanted(meta, spec, status, tag, referred_vpc), own_record(status.order, meta.uid))
+    return actual_identity(wanted(meta, spec, status, tag, referred_vpc), own_record(status.order, meta.uid))

@@ -12,7 +12,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
-from gpucloud.reconcile.gpuvm.words import FAILURES, Meaning, meaning, word
+from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ _KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
 
 def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     """Compare the VM's power state with the spec."""
-    match meaning(vm.record):
-        case Meaning.ON:
+    match vm_phase(vm.record):
+        case VmPhase.ON:
             return _online(f, vm)
-        case Meaning.OFF:
+        case VmPhase.OFF:
             return _offline(f, vm)
-        case Meaning.FAILED:
+        case VmPhase.FAILED:
             return plan_status(f, _failure(f, vm.record))
-        case Meaning.NO_ROOM:
+        case VmPhase.NO_CAPACITY:
             return plan_status(
                 f,
                 working(
@@ -47,14 +47,15 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                     "the VM waits its turn.",
                 ),
             )
-        case Meaning.PROGRESSING:
+        case VmPhase.PROGRESSING:
             return plan_status(f, _progress(f))
         case _:
             return plan_status(
                 f,
                 working(
                     Reason.UNKNOWN_STATE,
-                    f"The cloud reports the state {word(vm.record) or 'nothing'!r}, unknown here; it waits for one that is.",
+                    f"The cloud reports the state {reported_state(vm.record) or 'nothing'!r}, unknown here; it waits for "
+                    "one that is.",
                 ),
             )
 
@@ -101,10 +102,10 @@ def _handled(request: str | None) -> dict[str, Any]:
 def _restart(f: VmFacts, vm: Present[VmRecord], verb: Verb, request: str) -> Plan[GpuVMStatus]:
     """Return one call of a restart: stop, then start. The restart is answered when its start is announced in status."""
     said, handled = (RESTART_STOPS, {}) if verb is Verb.STOP else (RESTART_STARTS, _handled(request))
-    standing = f.operation
-    if standing is None or (standing.verb, standing.id) != (PowerVerb.RESTART, request):
-        standing = Operation(verb=PowerVerb.RESTART, generation=f.meta.generation, id=request, at=f.now.wall)
-    return _send(f, vm, verb, said, standing, **handled)
+    current = f.operation
+    if current is None or (current.verb, current.id) != (PowerVerb.RESTART, request):
+        current = Operation(verb=PowerVerb.RESTART, generation=f.meta.generation, id=request, at=f.now.wall)
+    return _send(f, vm, verb, said, current, **handled)
 
 
 def _switch(f: VmFacts, vm: Present[VmRecord], verb: Verb, **changes: Any) -> Plan[GpuVMStatus]:
@@ -118,19 +119,19 @@ def _send(
 ) -> Plan[GpuVMStatus]:
     """Send a power call if the observation is fresh and the last call has had time to show."""
     attempt = _last_attempt(f, verb)
-    if attempt is not None and failed.holds(f, attempt):
+    if attempt is not None and failed.in_backoff(f, attempt):
         refused = operation.model_copy(update={"outcome": _outcome(attempt)})
-        return plan_status(f, failed.verdict(attempt), wake_at=failed.again_at(f, attempt), operation=refused, **changes)
+        return plan_status(f, failed.verdict(attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
-        return Plan(look_after=needed, pending=True)  # unknown yet whether the VM must be stopped first
+        return Plan(refresh_after=needed, pending=True)  # unknown yet whether the VM must be stopped first
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
     if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
         said = failed.verdict(attempt)  # which stands until the call succeeds: Ready does not change to and fro
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
         said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:
-        return plan_status(f, said, look_after=needed, **changes)
+        return plan_status(f, said, refresh_after=needed, **changes)
     return plan_action(f, verb, said, **changes)
 
 
@@ -153,7 +154,7 @@ def _unanswered_for(f: VmFacts, attempt: Attempt, operation: Operation) -> float
 
 def _without_effect(verb: Verb, record: VmRecord) -> str:
     return (
-        f"The cloud accepts {verb} and still reports {word(record)}: the call is sent again, at most every "
+        f"The cloud accepts {verb} and still reports {reported_state(record)}: the call is sent again, at most every "
         f"{LONGEST_RESEND_SECONDS:.0f} s in the end. If that goes on, ask the cloud's support."
     )
 
@@ -171,10 +172,10 @@ def _under_way(f: VmFacts, vm: Present[VmRecord], verb: Verb) -> Plan[GpuVMStatu
         verdict = _announcement(_operation(f, _OPPOSITE[verb]), _OPPOSITE[verb])
     elif recorded is not None and f.attempt(_OPPOSITE[verb]) is None and _may_be_under_way(recorded, verb):
         # the process that recorded the call may have sent it right before its end
-        needed, verdict = f.memory.first_seen + f.limits.grace, _announcement(recorded, verb)
+        needed, verdict = f.history.first_seen + f.limits.grace, _announcement(recorded, verb)
     else:
         return None
-    return plan_status(f, verdict, look_after=needed) if vm.as_of < needed else None
+    return plan_status(f, verdict, refresh_after=needed) if vm.as_of < needed else None
 
 
 def _may_be_under_way(recorded: Operation, verb: Verb) -> bool:
@@ -198,10 +199,10 @@ def _last_attempt(f: VmFacts, verb: Verb) -> Attempt | None:
 
 def _operation(f: VmFacts, verb: Verb) -> Operation:
     """The record of a switch: the one that stands while it serves the same wish, else a new one."""
-    standing, generation = f.operation, f.meta.generation
-    same = standing is not None and (standing.verb, standing.generation) == (_KIND[verb], generation)
-    if standing is not None and same and standing.outcome is not Outcome.DONE:
-        return standing
+    current, generation = f.operation, f.meta.generation
+    same = current is not None and (current.verb, current.generation) == (_KIND[verb], generation)
+    if current is not None and same and current.outcome is not Outcome.DONE:
+        return current
     drift = f.status.settled_generation == generation
     cause = Cause.DRIFT if drift else Cause.REQUESTED
     return Operation(verb=_KIND[verb], cause=cause, generation=generation, id=f.nonce, at=f.now.wall)
@@ -234,7 +235,7 @@ def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     price = f.status.price_per_hour or f.price_per_hour
     cost = f" It may still cost {price} dollars an hour." if price else " It may still be billed."
     return stalled(
-        FAILURES[word(record)],
-        f"The cloud reports the state {word(record)}.{cost} It is not destroyed unasked: look at its boot log, ask the "
-        "cloud's support, or delete this object.",
+        FAILURES[reported_state(record)],
+        f"The cloud reports the state {reported_state(record)}.{cost} It is not destroyed unasked: look at its boot log, ask "
+        "the cloud's support, or delete this object.",
     )

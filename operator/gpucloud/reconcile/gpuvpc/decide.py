@@ -7,16 +7,25 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.core.create import held, order, outstanding, overdue, rejected, taken, terminating, unproven
+from gpucloud.reconcile.core.create import (
+    backing_off,
+    name_conflict,
+    order,
+    outstanding,
+    overdue,
+    rejected,
+    terminating,
+    unproven,
+)
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
     claimed,
-    dependent,
+    dependency_not_ready,
     duplicate_records,
     lost,
+    missing_required,
     not_owned,
     paused,
-    required,
     unconfirmed,
     unobserved,
     without_finalizer,
@@ -33,7 +42,18 @@ if TYPE_CHECKING:
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
     """Return the plan for this GpuVpc. Total: returns a plan for all facts, and never raises."""
     before = (without_finalizer, paused, unconfirmed, deleting, claimed, unobserved, duplicate_records, not_owned, alive, lost)
-    for step in (*before, rejected, taken, outstanding, overdue, dependent, required, unproven, terminating, held):
+    for step in (
+        *before,
+        rejected,
+        name_conflict,
+        outstanding,
+        overdue,
+        dependency_not_ready,
+        missing_required,
+        unproven,
+        terminating,
+        backing_off,
+    ):
         plan = step(f)
         if plan is not None:
             return plan
@@ -70,18 +90,18 @@ def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
 def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Wait until fresh listings show no VM and no snapshot in the VPC, whoever owns them."""
     inside = f.occupants
-    if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LOOKED:
+    if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
         detail = f" ({inside.detail})" if inside.detail else ""
         words = (
             f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
             "To let this object go and keep the VPC, set spec.deletion.policy: Retain."
         )
-        return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
-        return plan_status(f, delete.deleting(f), look_after=f.now.mono)
+        return plan_status(f, delete.deleting(f), refresh_after=f.now.mono)
     if inside.names:
         words = f"Still in the VPC: {delete.listed(inside.names)}. It is destroyed as soon as it is empty."
-        return plan_status(f, working(Reason.DELETION_BLOCKED, words), look_after=_next_look(f))
+        return plan_status(f, working(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     return None
 
 

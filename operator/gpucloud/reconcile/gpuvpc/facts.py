@@ -22,7 +22,7 @@ SUBJECT = Subject(
     by_name=False,
     unique_id=True,
     shown=("vpc_id", "ip_range"),
-    cure=", or take the VPC over with spec.adoption: IfExists",
+    conflict_advice=", or take the VPC over with spec.adoption: IfExists",
 )
 
 
@@ -54,10 +54,10 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
         return True
 
     @property
-    def cure(self) -> str:
+    def conflict_advice(self) -> str:
         """Whether messages may advise adoption: only where adoption is allowed."""
         if self.may_adopt:
-            return self.subject.cure
+            return self.subject.conflict_advice
         return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {OWN_ACCOUNT_WAY_OUT}"
 
     @property

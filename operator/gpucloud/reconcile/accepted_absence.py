@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from gpucloud.kinds.meta import Annotation, rfc3339
-from gpucloud.reconcile import stamps
+from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 NEVER = -math.inf
-_FORM = stamps.Form(
+_FORM = time_annotations.TimeAnnotationRule(
     Annotation.ACCEPT_ABSENCE, timedelta(minutes=1), "only a doubt that has begun already can be ended by a person"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Acceptance:
+class AcceptedAbsence:
     """An accepted absence: it ends doubts that began at or before ``until`` (mono). ``trouble``: why the annotation is invalid.
 
     ``too_early`` is the message for a later doubt, which the annotation does not end.
@@ -43,11 +43,11 @@ class Acceptance:
         """Whether a doubt that began at this time (mono) is ended."""
         return since <= self.until
 
-    def of_credential(self, since: float) -> Acceptance:
+    def of_credential(self, since: float) -> AcceptedAbsence:
         """Return the acceptance without effect if the credential came into use after it (mono): its doubts are new ones."""
         return self if self.covers(since) else replace(self, until=NEVER)
 
-    def worded(self, found: Observation[R]) -> Observation[R]:
+    def explained(self, found: Observation[R]) -> Observation[R]:
         """Return the observation; for a doubt that the annotation fails to end, with the message why."""
         doubted = isinstance(found, Unknown) and found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT}
         if not isinstance(found, Unknown) or not doubted:
@@ -57,18 +57,18 @@ class Acceptance:
         return replace(found, detail=f"{found.detail} {why}".strip()) if why else found
 
 
-def acceptance(annotations: Mapping[str, str], now: Now) -> Acceptance:
+def accepted_absence(annotations: Mapping[str, str], now: Now) -> AcceptedAbsence:
     """Return the acceptance in an object's annotations."""
-    stamp = stamps.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
+    stamp = time_annotations.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
     if stamp.at is None:
-        return Acceptance(trouble=stamp.trouble)
+        return AcceptedAbsence(trouble=stamp.trouble)
     early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, earlier than this doubt began."
-    return Acceptance(now.mono - (now.wall - stamp.at).total_seconds(), too_early=early)
+    return AcceptedAbsence(now.mono - (now.wall - stamp.at).total_seconds(), too_early=early)
 
 
 def command(kind: str, namespace: str, name: str) -> str:
     """Return the command that ends the present doubts about an object."""
     return (
         f"kubectl annotate {kind.lower()} {name} --namespace={namespace} --overwrite "
-        f"{Annotation.ACCEPT_ABSENCE}={stamps.NOW_IN_SHELL}"
+        f"{Annotation.ACCEPT_ABSENCE}={time_annotations.NOW_IN_SHELL}"
     )

@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
 
 
-class Meaning(Enum):
+class VmPhase(Enum):
     """Meaning of a state word for the operator."""
 
     ON = auto()
     OFF = auto()
     PROGRESSING = auto()
-    NO_ROOM = auto()
+    NO_CAPACITY = auto()
     FAILED = auto()
     UNKNOWN = auto()
 
 
 _MEANINGS = {
-    "ONLINE": Meaning.ON,
-    "OFFLINE": Meaning.OFF,
-    "NA": Meaning.PROGRESSING,
-    "PLANNED": Meaning.PROGRESSING,
-    "PENDING": Meaning.PROGRESSING,
-    "PENDING_READINESS": Meaning.PROGRESSING,
-    "PENDING_RESOURCES": Meaning.NO_ROOM,
-    "CREATE_FAILED": Meaning.FAILED,
-    "FAILED": Meaning.FAILED,
-    "ADMIN_WAIT": Meaning.FAILED,
+    "ONLINE": VmPhase.ON,
+    "OFFLINE": VmPhase.OFF,
+    "NA": VmPhase.PROGRESSING,
+    "PLANNED": VmPhase.PROGRESSING,
+    "PENDING": VmPhase.PROGRESSING,
+    "PENDING_READINESS": VmPhase.PROGRESSING,
+    "PENDING_RESOURCES": VmPhase.NO_CAPACITY,
+    "CREATE_FAILED": VmPhase.FAILED,
+    "FAILED": VmPhase.FAILED,
+    "ADMIN_WAIT": VmPhase.FAILED,
 }
 
 FAILURES = {
@@ -45,24 +45,24 @@ FAILURES = {
 }
 
 
-def known(state: str) -> bool:
+def is_documented(state: str) -> bool:
     """Whether the cloud's documentation lists this state word."""
     return state in _MEANINGS
 
 
-def word(record: VmRecord) -> str:
+def reported_state(record: VmRecord) -> str:
     """Return the state as the cloud wrote it, trimmed and in capitals; empty if the record has none."""
     return _plain(record.status)
 
 
-def meaning(record: VmRecord) -> Meaning:
+def vm_phase(record: VmRecord) -> VmPhase:
     """Return the meaning of a record's state."""
-    return meaning_of(record.status)
+    return phase_of(record.status)
 
 
-def meaning_of(state: str | None) -> Meaning:
+def phase_of(state: str | None) -> VmPhase:
     """Return the meaning of a state word."""
-    return _MEANINGS.get(_plain(state), Meaning.UNKNOWN)
+    return _MEANINGS.get(_plain(state), VmPhase.UNKNOWN)
 
 
 def _plain(state: str | None) -> str:

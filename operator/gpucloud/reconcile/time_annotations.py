@@ -16,7 +16,7 @@ EXAMPLE = "2026-01-02T03:04:05Z"  # fixed: a message with the current time would
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class TimeAnnotation:
     """Value of such an annotation: a time, or a message why it has none."""
 
     at: datetime | None = None
@@ -28,7 +28,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TimeAnnotationRule:
     """Rule of one annotation: its name, how far ahead of our clock its time may be, and why no further."""
 
     annotation: Annotation
@@ -36,17 +36,17 @@ class Form:
     why: str
 
 
-def read(text: str | None, now: datetime, where: str, form: Form) -> Stamp:
+def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) -> TimeAnnotation:
     """Read the annotation of ``where``. A time too far ahead is refused: it would cover the future."""
     if not text:
-        return Stamp()
+        return TimeAnnotation()
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
         at = None
     given = f"The annotation {form.annotation} on {where} is {text[:40]!r}"
     if at is None or at.tzinfo is None:
-        return Stamp(trouble=f"{given}, which is no time such as {EXAMPLE}.")
+        return TimeAnnotation(trouble=f"{given}, which is no time such as {EXAMPLE}.")
     if at > now + form.ahead:
-        return Stamp(trouble=f"{given}, which lies ahead: {form.why}.")
-    return Stamp(at)
+        return TimeAnnotation(trouble=f"{given}, which lies ahead: {form.why}.")
+    return TimeAnnotation(at)

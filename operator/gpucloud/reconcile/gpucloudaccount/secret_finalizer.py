@@ -22,7 +22,7 @@ RETRY_SECONDS = (5.0, 300.0)  # first and longest wait before the same call agai
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class SecretCall:
     """A call, and the name of its Secret."""
 
     verb: Verb
@@ -30,40 +30,40 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SecretStep:
     """Return the Secret to record as held in status, and the due call, if any."""
 
-    held: str | None
-    act: Act | None = None
+    recorded: str | None
+    call: SecretCall | None = None
 
 
-def step(f: AccountStateFacts) -> Step:
+def step(f: AccountStateFacts) -> SecretStep:
     """Return the step for the finalizer while the account lives."""
-    old, name = outgrown(f), f.spec.secret_ref.name
+    old, name = previous_secret(f), f.spec.secret_ref.name
     if old is not None:  # keep the finalizer until the new Secret is usable
-        return Step(old, Act(Verb.FREE_SECRET, old) if usable(f.secret) or not f.hold_secrets else None)
+        return SecretStep(old, SecretCall(Verb.FREE_SECRET, old) if usable(f.secret) or not f.hold_secrets else None)
     if f.secret is None:
-        return Step(standing(f))
-    if f.secret.held:
-        return Step(name, Act(Verb.FREE_SECRET, name) if surplus(f, f.secret) else None)
+        return SecretStep(recorded_secret(f))
+    if f.secret.has_finalizer:
+        return SecretStep(name, SecretCall(Verb.FREE_SECRET, name) if is_unneeded(f, f.secret) else None)
     if f.hold_secrets and usable(f.secret) and not f.secret.deleting:
-        return Step(name, Act(Verb.HOLD_SECRET, name))
-    return Step(None)
+        return SecretStep(name, SecretCall(Verb.HOLD_SECRET, name))
+    return SecretStep(None)
 
 
-def standing(f: AccountStateFacts) -> str | None:
+def recorded_secret(f: AccountStateFacts) -> str | None:
     """Return the Secret that has our finalizer, as far as is known, without any call."""
-    return outgrown(f) or (f.spec.secret_ref.name if held(f) else None)
+    return previous_secret(f) or (f.spec.secret_ref.name if has_finalizer(f) else None)
 
 
-def held(f: AccountStateFacts) -> bool:
+def has_finalizer(f: AccountStateFacts) -> bool:
     """Whether our finalizer is on the Secret in use. An unreadable Secret has it, by status, until its removal."""
     if f.secret is not None:
-        return f.secret.held
+        return f.secret.has_finalizer
     return bool(f.secret_trouble) and f.status.held_secret == f.spec.secret_ref.name and not _freed(f)
 
 
-def outgrown(f: AccountStateFacts) -> str | None:
+def previous_secret(f: AccountStateFacts) -> str | None:
     """Return an older Secret that still has our finalizer although spec names another one and no other account needs it."""
     name = f.status.held_secret
     if name == f.spec.secret_ref.name or f.held_shared or _freed(f):
@@ -71,20 +71,20 @@ def outgrown(f: AccountStateFacts) -> str | None:
     return name
 
 
-def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], act: Act) -> Plan[GpuCloudAccountStatus]:
+def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], call: SecretCall) -> Plan[GpuCloudAccountStatus]:
     """The plan with this call, or, too soon after the last one, with the time for it.
 
     None is freed while somebody who needs it may not have been shown yet: the end of the first list wakes everybody.
     """
-    if act.verb is Verb.FREE_SECRET and not f.synced:
+    if call.verb is Verb.FREE_SECRET and not f.synced:
         return plan
-    again = again_at(f, act.verb)
+    again = again_at(f, call.verb)
     if again is None or f.now.mono >= again:
-        return replace(plan, action=act.verb, targets=(act.secret,))
-    return replace(plan, wake_at=again if plan.wake_at is None else min(again, plan.wake_at))
+        return replace(plan, action=call.verb, targets=(call.secret,))
+    return replace(plan, requeue_at=again if plan.requeue_at is None else min(again, plan.requeue_at))
 
 
-def last(f: AccountStateFacts, verb: Verb) -> Attempt | None:
+def last_attempt(f: AccountStateFacts, verb: Verb) -> Attempt | None:
     """Return the last call of this verb, unless a person has requested something new since."""
     attempt = f.attempt(verb)
     return attempt if attempt is not None and attempt.asked == f.asked else None
@@ -92,7 +92,7 @@ def last(f: AccountStateFacts, verb: Verb) -> Attempt | None:
 
 def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
     """Return the mono time before which this call must not be sent again."""
-    attempt = last(f, verb)
+    attempt = last_attempt(f, verb)
     if attempt is None:
         return None
     first, longest = RETRY_SECONDS
@@ -101,12 +101,12 @@ def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
     return attempt.at + max(delay, asked_to_wait or 0.0)
 
 
-def surplus(f: AccountStateFacts, secret: SecretFacts) -> bool:
+def is_unneeded(f: AccountStateFacts, secret: SecretFacts) -> bool:
     """Whether the finalizer must go: it is switched off, or the Secret is being deleted and no resource needs it."""
-    return not f.hold_secrets or (secret.deleting and not f.holders and not f.shared)
+    return not f.hold_secrets or (secret.deleting and not f.users_with_resources and not f.shared)
 
 
 def _freed(f: AccountStateFacts) -> bool:
     """Whether an unreadable Secret is known to lack our finalizer: its removal succeeded, and none was added since."""
-    attempt, hold = last(f, Verb.FREE_SECRET), f.attempt(Verb.HOLD_SECRET)
+    attempt, hold = last_attempt(f, Verb.FREE_SECRET), f.attempt(Verb.HOLD_SECRET)
     return attempt is not None and attempt.refusal is None and (hold is None or hold.at < attempt.at)
