@@ -72,8 +72,8 @@ planted: $(READY) ## known defects of others, planted in a copy: the suite must 
 mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants
 	PYTHONPATH=tools $(RUN)/python -m mutation
 
-bench: $(READY) ## what the operator costs beside two peers: N=200,1000 (N=200: five minutes); PEERS=0; BUDGET=default; results in out/bench
-	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET))
+bench: $(READY) ## what the operator costs beside two peers: N=200,1000 (N=200: five minutes); PEERS=0; BUDGET=default; IMAGE=1: in the image; results in out/bench
+	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET)) $(if $(IMAGE),--image)
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli

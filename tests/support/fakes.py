@@ -129,6 +129,8 @@ def a_secret(uid="s-1", version="1", meta=None, **texts):
 class FakeKube:
     """An apiserver with as much sense as a test needs: answers status writes, remembers, and fails when told."""
 
+    busy = False  # no call is ever under way for long
+
     def __init__(self):
         self.statuses = []
         self.released = []

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import page, runs
+from bench.environment import CHECKOUT, of_image
 from bench.errors import BenchError
 from bench.results import OURS, Run, from_json, to_json
 from bench.table import report
@@ -35,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--objects", metavar="N,…", type=_sizes, default=(200, 1_000), help="numbers of GpuVMs (200,1000)")
     measure.add_argument("--no-peers", action="store_true", help="only the product; the peers are measured up to 1,000 anyway")
     measure.add_argument("--budget", choices=("none", "default"), default="none", help="the product's request budget (none)")
+    measure.add_argument("--image", action="store_true", help="the product in its image, built if it is missing (as root)")
     measure.add_argument("--out", metavar="DIR", type=Path, default=OUT, help=f"where results go (default {OUT})")
     again = commands.add_parser("page", help="print results into the documentation")
     again.add_argument("results", metavar="FILE", type=Path, nargs="+", help="results of runs; the table is of the last one")
@@ -44,7 +48,9 @@ def _parser() -> argparse.ArgumentParser:
 def measure(args: argparse.Namespace) -> int:
     """Run, print and keep."""
     runs.check_platform()
-    found = runs.run(runs.Wishes(args.objects, not args.no_peers, args.budget == "default", args.out / "logs"))
+    with of_image(os.environ) if args.image else contextlib.nullcontext(CHECKOUT) as environment:
+        wishes = runs.Wishes(args.objects, not args.no_peers, args.budget == "default", args.out / "logs", environment)
+        found = runs.run(wishes)
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / f"{found.name}.json").write_text(json.dumps(to_json(found), indent=1) + "\n")
     (args.out / f"{found.name}.md").write_text(report(found))

@@ -26,7 +26,6 @@ EDITS = 100  # single edits, and so samples of their latency
 EDIT_INTERVAL_SECONDS = 0.05
 TOUCH = {"metadata": {"annotations": {"bench.gpucloud.dev/touched": "1"}}}
 STOP = {"spec": {"powerState": "Stopped"}}
-_TAIL_SECONDS = 10.0  # for what an operator still does once the aim of a phase is reached, as telling Events
 
 
 class Experiment:
@@ -131,7 +130,7 @@ class Experiment:
     async def _until(self, name: str, before: Reading, met: Callable[[], bool], what: str) -> Phase:
         await self._driver.until(met, self._patience, what)
         reached = time.monotonic()
-        await self._meter.quiet(_TAIL_SECONDS)
+        await self._meter.quiet(self._patience)
         return self._meter.end(name, before, reached)
 
     def _since(self, times: Mapping[str, float]) -> list[float]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 QUIET_SHARE = 0.15  # of one processor: an operator that uses less has nothing left to do
 QUIET_SECONDS = 1.0
+QUIET_AUDIT_BYTES = 5_000  # some five requests: one that writes its Events late is not quiet
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,15 @@ class Meter:
         )
 
     async def quiet(self, longest: float) -> float:
-        """Wait until the operator has used little CPU for a second; answers when that second began."""
+        """Wait until the operator has used little CPU, and sent next to nothing, for a second; answers when that began."""
         deadline = time.monotonic() + longest
         while True:
             began, spent = time.monotonic(), proc.cpu_seconds(self._stage.operator_pid)
+            told = self._stage.audit_log.stat().st_size
             await asyncio.sleep(QUIET_SECONDS)
             used = proc.cpu_seconds(self._stage.operator_pid) - spent
-            if used < QUIET_SHARE * (time.monotonic() - began) or time.monotonic() > deadline:
+            idle = used < QUIET_SHARE * (time.monotonic() - began)
+            if (idle and self._stage.audit_log.stat().st_size - told < QUIET_AUDIT_BYTES) or time.monotonic() > deadline:
                 return began
 
     def clock_offset(self) -> float:

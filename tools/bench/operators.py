@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import product
+from bench.environment import CHECKOUT, Environment, env
 from bench.results import GO, KOPF, OURS
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ class Operator:
         started: what its log says when it begins to watch.
         program: the peer in Go, where it needs one.
         budget: ours only: leave the default request budget in force.
+        environment: ours only: what it runs in.
     """
 
     name: str
     started: str
     program: Path | None = None
     budget: bool = False
+    environment: Environment = CHECKOUT
 
     @property
     def can_power(self) -> bool:
@@ -47,12 +49,12 @@ class Operator:
         if self.name == OURS:
             return self._ours(around)
         if self.name == KOPF:
-            return [*_environment(_peer(around)), str(product.PYTHON), "-m", "kopf", "run", "-A", str(_NAIVE)]
+            return [*env(_peer(around)), str(product.PYTHON), "-m", "kopf", "run", "-A", str(_NAIVE)]
         variables = _peer(around) | {"WORKERS": WORKERS, "METRICS_ADDRESS": f"127.0.0.1:{around.metrics_port}"}
-        return [*_environment(variables), str(self.program)]
+        return [*env(variables), str(self.program)]
 
     def _ours(self, around: Surroundings) -> list[str]:
-        variables: dict[str, object] = {"KUBECONFIG": around.kubeconfig, "GPUCLOUD_API_KEY_FILE": around.key_file}
+        files = {"KUBECONFIG": around.kubeconfig, "GPUCLOUD_API_KEY_FILE": around.key_file}
         flags: dict[str, object] = {
             "--endpoint": f"default={around.cloud}",
             "--poll-steady-seconds": around.steady_seconds,
@@ -60,12 +62,13 @@ class Operator:
             "--health-port": 0,
             **({} if self.budget else NO_BUDGET),
         }
-        return [*_environment(variables), *product.command("operator"), *(str(word) for pair in flags.items() for word in pair)]
+        command = self.environment.command("operator", files)
+        return [*command, *(str(word) for pair in flags.items() for word in pair)]
 
 
-def ours(*, budget: bool) -> Operator:
+def ours(*, budget: bool, environment: Environment = CHECKOUT) -> Operator:
     """The product."""
-    return Operator(OURS, '"event": "synced"', budget=budget)
+    return Operator(OURS, '"event": "synced"', budget=budget, environment=environment)
 
 
 def naive_kopf() -> Operator:
@@ -86,9 +89,3 @@ def _peer(around: Surroundings) -> dict[str, object]:
         "PENDING_SECONDS": PENDING_SECONDS,
         "STEADY_SECONDS": around.steady_seconds,
     }
-
-
-def _environment(variables: dict[str, object]) -> list[str]:
-    """``env`` with these, and without settings of the product that the caller's shell may hold."""
-    inherited = [word for name in os.environ if name.startswith("GPUCLOUD_") for word in ("-u", name)]
-    return ["env", *inherited, *(f"{name}={value}" for name, value in variables.items())]

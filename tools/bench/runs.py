@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-import product
 from bench.driver import Driver
+from bench.environment import CHECKOUT, Environment
 from bench.errors import BenchError
 from bench.experiment import Experiment
 from bench.goprogram import obtain_peer, say
@@ -37,22 +37,23 @@ STEADY_SECONDS, QUICK_STEADY_SECONDS, QUICK_OBJECTS = 60.0, 20.0, 200
 
 @dataclass(frozen=True)
 class Wishes:
-    """What to measure. ``budget``: ours with its default request budget in force."""
+    """What to measure. ``budget``: ours with its default request budget in force. ``environment``: what ours runs in."""
 
     objects: Sequence[int]
     peers: bool
     budget: bool
     logs: Path
+    environment: Environment = CHECKOUT
 
 
 def run(wishes: Wishes) -> Run:
     """Measure all of it; a peer that cannot be had or fails is left out with a word."""
-    name, machine = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ"), _machine()
+    name, machine = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ"), _machine(wishes.environment)
     peers = _peers() if wishes.peers else ()
     results = [
         _measure(operator, count, wishes.logs / f"{operator.name}-{count}")
         for count in wishes.objects
-        for operator in (*(peers if count <= MOST_OF_PEERS else ()), ours(budget=wishes.budget))
+        for operator in (*(peers if count <= MOST_OF_PEERS else ()), ours(budget=wishes.budget, environment=wishes.environment))
     ]
     return Run(name, _commit(), machine, "default" if wishes.budget else "none", tuple(results))
 
@@ -103,13 +104,12 @@ async def _experiment(stage: Stage, operator: Operator, count: int, phases: list
     return wrong
 
 
-def _machine() -> dict[str, str]:
-    version = [str(product.PYTHON), "-c", "import platform; print(platform.python_version())"]
-    python = subprocess.run(version, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 - our own
+def _machine(environment: Environment) -> dict[str, str]:
     return {
         "processors": str(os.cpu_count()),
         "architecture": platform.machine(),
-        "python": python,
+        "environment": environment.name,
+        "python": environment.python_version(),
         "kubernetes": KUBERNETES,
         "load before": f"{os.getloadavg()[0]:.1f}",
     }

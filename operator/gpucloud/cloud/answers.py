@@ -3,12 +3,15 @@
 Pure: no I/O, no clock. It trusts nothing in an answer, and never lets a secret pass from an answer into an error text.
 """
 
+import contextlib
 import html
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus
+
+from pydantic_core import from_json
 
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, is_false, is_true, kind_of, one_line, read_complaint
@@ -87,6 +90,8 @@ class Unreadable:
 
 
 def _decode(body: bytes) -> Any:
+    with contextlib.suppress(ValueError):  # what it refuses, as lone surrogates and deep nesting, json may still read
+        return from_json(body, cache_strings="keys")  # a listing of 1,000 VMs takes json 9 ms, and this one
     try:
         return json.loads(body)
     except (ValueError, RecursionError):  # no JSON, no UTF-8, absurd numbers, absurd nesting

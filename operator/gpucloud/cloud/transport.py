@@ -189,9 +189,9 @@ class _BodyReader:
             self._keep(chunk)
             return
         while chunk and not self._inflater.eof:
-            reconciler = self._limit - len(self.content) + 1
+            room = self._limit - len(self.content) + 1
             try:
-                self._keep(self._inflater.decompress(chunk, min(reconciler, _PIECE)))
+                self._keep(self._inflater.decompress(chunk, min(room, _PIECE)))
             except zlib.error:
                 raise CloudError(ErrorKind.MALFORMED, "the answer's compression is broken") from None
             chunk = self._inflater.unconsumed_tail
@@ -202,7 +202,7 @@ class _BodyReader:
             raise CloudError(ErrorKind.MALFORMED, "the answer's compression ends too early")
 
     def _keep(self, piece: bytes) -> None:
-        reconciler = self._limit - len(self.content)
-        self.content += piece[:reconciler]
-        if len(piece) > reconciler:
+        room = self._limit - len(self.content)
+        self.content += piece[:room]
+        if len(piece) > room:
             raise CloudError(ErrorKind.TOO_LARGE, f"the answer is larger than {self._limit} bytes")

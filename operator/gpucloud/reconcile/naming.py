@@ -53,8 +53,8 @@ def installation_tag(cluster_uid: str) -> str:
 
 def base_name(object_name: str, tag: str) -> str:
     """Return the prefix of the VMs of all objects of one name, whatever their UID: ``<name shortened>-<tag>-``."""
-    reconciler = MAX_LENGTH - len(tag) - FINGERPRINT_LENGTH - 2
-    readable = re.sub(r"[^a-z0-9-]+", "-", object_name.lower())[:reconciler].strip("-")
+    room = MAX_LENGTH - len(tag) - FINGERPRINT_LENGTH - 2
+    readable = re.sub(r"[^a-z0-9-]+", "-", object_name.lower())[:room].strip("-")
     return f"{readable}-{tag}-"
 
 

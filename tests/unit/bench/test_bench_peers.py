@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import goprogram, operators, runs
+from bench.environment import Environment
 from bench.results import GO, KOPF, OURS
 from bench.stage import Surroundings
 from controlplane import ControlPlaneError, versions
@@ -80,3 +81,20 @@ def test_each_gets_the_stage_and_no_setting_of_the_callers(operator, around, mon
 def test_the_request_budget_is_in_the_way_only_when_asked_for(around):
     budget = [any(word == "--cloud-qps" for word in operators.ours(budget=wish).command(around)) for wish in (True, False)]
     assert budget == [False, True]
+
+
+def test_in_its_image_it_is_given_the_image_s_environment_and_only_that(around, monkeypatch):
+    monkeypatch.setenv("GPUCLOUD_BRAKE_VMS", "1")
+    image = Environment(Path("/root-of-the-image"), ("PYTHONUNBUFFERED=1",))
+    command = operators.ours(budget=False, environment=image).command(around)
+    inside = command[command.index("/root-of-the-image") + 1 :]
+    assert inside[:2] == ["/opt/gpucloud/bin/gpucloud", "operator"]
+    assert not any("GPUCLOUD_BRAKE_VMS" in word for word in command)
+    given = {word for word in command if word.startswith(("--env=", "--bind="))}
+    assert given == {
+        f"--bind={around.kubeconfig.parent}:/var/run/bench/0",
+        f"--bind={around.key_file.parent}:/var/run/bench/1",
+        "--env=KUBECONFIG=/var/run/bench/0/kubeconfig",
+        "--env=GPUCLOUD_API_KEY_FILE=/var/run/bench/1/key",
+        "--env=PYTHONUNBUFFERED=1",
+    }

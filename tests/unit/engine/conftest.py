@@ -77,8 +77,8 @@ class FakeInventory:
     def within(self, cluster, vpc):
         return self.inside.get((cluster, vpc), ((), NOW))
 
-    def names(self, cluster, vpc):
-        return [name for place, name in self.listed if place == (cluster, vpc)]
+    def names(self, cluster, vpc, prefix):
+        return [name for place, name in self.listed if place == (cluster, vpc) and name.startswith(prefix)]
 
     def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before

@@ -214,6 +214,56 @@ async def test_an_apiserver_that_stays_in_trouble_costs_one_event_two_minutes(re
     assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == ["another"]
 
 
+@pytest.fixture
+def yielding(kube, clock, monkeypatch):
+    """A recorder whose Events let objects go first, and what says that there are some."""
+    monkeypatch.setattr(events, "YIELD_BACKLOG", 5)
+    objects = [UID]
+    return EventRecorder(kube, clock, EveryEntry(), busy=lambda: bool(objects)), objects
+
+
+async def told_meanwhile(recorder, kube, act=lambda: None):
+    """The number of Events posted before and after an act."""
+    task = asyncio.create_task(recorder.run())
+    counts = []
+    for step in (lambda: None, act):
+        step()
+        await asyncio.sleep(1)
+        counts.append(len(kube.events))
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return counts
+
+
+async def test_events_let_the_objects_go_first(yielding, kube):
+    recorder, objects = yielding
+    recorder.record("GpuVM", an_object(), NOTE)
+    assert await told_meanwhile(recorder, kube, objects.clear) == [0, 1]
+
+
+async def test_but_not_for_long(yielding, kube, clock):
+    recorder, _objects = yielding
+    recorder.record("GpuVM", an_object(), NOTE)
+
+    def later():
+        clock.now += events.YIELD_SECONDS
+
+    assert await told_meanwhile(recorder, kube, later) == [0, 1]
+
+
+async def test_nor_while_very_many_wait(yielding, kube):
+    recorder, _objects = yielding
+    for number in range(7):
+        recorder.record("GpuVM", an_object(uid=str(number)), NOTE)
+    assert await told_meanwhile(recorder, kube) == [2, 2], "the fifth from the end waits again"
+
+
+async def test_nor_at_the_end_of_the_process(yielding, kube):
+    recorder, _objects = yielding
+    recorder.record("GpuVM", an_object(), NOTE)
+    assert len(await posted(recorder, kube)) == 1
+
+
 async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch):
     monkeypatch.setattr(events, "BACKLOG", 5)
     recorder = EventRecorder(kube, clock, EveryEntry())

@@ -589,12 +589,14 @@ async def test_a_record_of_another_place_is_not_ours(rig, other):
     assert isinstance(it.sees("x"), Absent)
 
 
-async def test_names_are_of_one_vpc(rig):
-    it = rig([record("x"), record("y", vpc="acme-train")])
+async def test_names_are_of_one_vpc_and_prefix(rig):
+    it = rig([record("xb"), record("y"), record("xa"), record("x", vpc="acme-train"), record("x", vpc="aaa")])
     it.inventory.watch("a", here())
     await asyncio.sleep(1)
-    assert it.inventory.names("Msc1", "acme") == ["x"]
-    assert it.inventory.names("Hou1", "acme") == []
+    assert it.inventory.names("Msc1", "acme", "x") == ["xa", "xb"]
+    assert it.inventory.names("Msc1", "acme", "xa") == ["xa"]
+    assert it.inventory.names("Msc1", "acme-train", "") == ["x"]
+    assert it.inventory.names("Hou1", "acme", "") == []
 
 
 async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):

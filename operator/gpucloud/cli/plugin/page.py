@@ -38,8 +38,8 @@ def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
         if width is None or len(line.lead) + len(line.text) <= width:
             yield line
             continue
-        reconciler = max(width - len(line.lead), NARROWEST)
-        parts = textwrap.wrap(line.text, reconciler, break_long_words=False, break_on_hyphens=False)
+        room = max(width - len(line.lead), NARROWEST)
+        parts = textwrap.wrap(line.text, room, break_long_words=False, break_on_hyphens=False)
         for place, part in enumerate(parts):
             yield Line(part, line.lead if place == 0 else line.hang, line.hang, line.style)
 

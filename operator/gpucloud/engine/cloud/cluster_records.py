@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.engine.telemetry.collectors import ListingStatus
@@ -66,6 +68,15 @@ class ClusterRecords(Generic[R]):
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     duration: float = 0.0
+    sorted_of: Mapping[Identity, tuple[R, ...]] | None = None  # the records whose VPCs and names ``in_order`` holds
+    in_order: list[tuple[str, str]] = field(default_factory=list)
+
+    def names(self, vpc: str, prefix: str) -> list[str]:
+        """Return the names in a VPC that begin with this prefix, in order. Sorts once per listing."""
+        if self.sorted_of is not self.records:
+            self.sorted_of, self.in_order = self.records, sorted((here.vpc, here.name) for here in self.records)
+        following = (self.in_order[index] for index in range(bisect_left(self.in_order, (vpc, prefix)), len(self.in_order)))
+        return [name for _, name in takewhile(lambda found: found[0] == vpc and found[1].startswith(prefix), following)]
 
     def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
         """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.

@@ -143,10 +143,10 @@ class Inventory(Generic[R]):
         confirmed = None if find(cached.before, identity) else cached.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
-    def names(self, cluster: str, vpc: str) -> list[str]:
-        """Return the names of all records in a VPC."""
+    def names(self, cluster: str, vpc: str, prefix: str) -> list[str]:
+        """Return the names in a VPC that begin with this prefix, in order."""
         cached = self._cached.get(cluster)
-        return [] if cached is None else [key.name for key in cached.records if key.vpc == vpc]
+        return [] if cached is None else cached.names(vpc, prefix)
 
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""

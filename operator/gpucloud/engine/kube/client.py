@@ -70,6 +70,12 @@ class KubeClient:
         self._authorization: dict[str, str] | None = None
         self._gate = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
         self._quiet_until = 0.0
+        self._under_way = 0  # calls but those of Events
+
+    @property
+    def busy(self) -> bool:
+        """Whether any call but one of an Event waits or is under way."""
+        return self._under_way > 0
 
     async def aclose(self) -> None:
         """Close the transport."""
@@ -237,7 +243,7 @@ class KubeClient:
 
     async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
         """Create one events.k8s.io/v1 Event."""
-        await self._call("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
+        await self._exchange("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
 
     async def repeat_event(self, event: Mapping[str, Any], series: Mapping[str, Any]) -> None:
         """Update the count and the last time of a repeated Event.
@@ -247,7 +253,7 @@ class KubeClient:
         """
         meta = event["metadata"]
         path = f"{EVENTS}/{quote(meta['namespace'], safe='')}/events/{quote(meta['name'], safe='')}"
-        await self._call("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
+        await self._exchange("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
 
     async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
         """Return a Lease; None if it does not exist.
@@ -290,7 +296,14 @@ class KubeClient:
                 return
             token = f"&continue={following}"
 
-    async def _call(
+    async def _call(self, method: str, path: str, body: Any = None, **kinds: str) -> Any:
+        self._under_way += 1
+        try:
+            return await self._exchange(method, path, body, **kinds)
+        finally:
+            self._under_way -= 1
+
+    async def _exchange(
         self,
         method: str,
         path: str,

@@ -31,8 +31,11 @@ log = structlog.get_logger("gpucloud.events")
 
 REPEAT_AFTER_SECONDS = 600.0  # a repeat that comes later is a new Event
 RETRY_AFTER_SECONDS = (0.5, 2.0, 5.0, 15.0, 30.0, 60.0)  # between attempts to post one Event; an outage fails the others, too
+YIELD_SECONDS = 15.0  # an Event waits this long at most while the apiserver is needed for objects
+YIELD_STEP_SECONDS = 0.05
 LONGEST_NOTE = 1024  # the API's own limit, in bytes
-BACKLOG = 2000
+BACKLOG = 10_000
+YIELD_BACKLOG = BACKLOG // 2  # with more, none waits
 NO_NAMESPACE = "default"  # where the API wants the events of what lives in no namespace
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was announced
@@ -93,9 +96,10 @@ class Parts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Post:
-    """One Event in the backlog, and the callback if it cannot be posted."""
+    """One Event in the backlog since this mono time, and the callback if it cannot be posted."""
 
     document: dict[str, Any]
+    at: float
     lost: Callable[[], None] | None = None
 
     def fail(self) -> None:
@@ -149,13 +153,22 @@ def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
 
 
 class EventRecorder:
-    """Posts Events one after the other from a bounded backlog; an Event that does not fit is dropped and logged."""
+    """Posts Events one after the other from a bounded backlog; an Event that does not fit is dropped and logged.
 
-    def __init__(self, kube: KubeClient, clock: Clock, entries: Parts, instance: str = "") -> None:
-        """``entries`` hold the latest Event of each object; ``instance`` names this process."""
+    Each Event costs the apiserver as much as a status write, so with many objects at once Events wait until these are served.
+    """
+
+    def __init__(
+        self, kube: KubeClient, clock: Clock, entries: Parts, instance: str = "", busy: Callable[[], bool] = lambda: False
+    ) -> None:
+        """``entries`` hold the latest Event of each object; ``instance`` names this process.
+
+        ``busy``: whether objects wait for a reconcile or for the apiserver.
+        """
         self._kube = kube
         self._clock = clock
         self._entries = entries
+        self._busy, self._draining = busy, False
         self._named = 0  # nanoseconds in the name of the latest Event
         self._backlog: asyncio.Queue[_Post] = asyncio.Queue(BACKLOG)
         self._instance = f"{FIELD_MANAGER}-{instance}".rstrip("-")[:128]
@@ -199,22 +212,30 @@ class EventRecorder:
             }
             latest_now = _Latest(event, self._document(meta.namespace, regarding, event), now)
         recorded.latest = latest_now
-        self._post(_Post(latest_now.document, lost))
+        self._post(_Post(latest_now.document, now, lost))
 
     def record_for_kind(self, plural: str, event: Event, lost: Callable[[], None] | None = None) -> None:
         """Record an Event about a kind: it regards the CustomResourceDefinition, in the namespace ``default``."""
         regarding = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "name": f"{plural}.{GROUP}"}
-        self._post(_Post(self._document(NO_NAMESPACE, regarding, event), lost))
+        self._post(_Post(self._document(NO_NAMESPACE, regarding, event), self._clock.mono(), lost))
 
     async def run(self) -> None:
         """Post until cancelled."""
         while True:
             post = await self._backlog.get()
             try:
+                await self._yield(post.at)
                 if not await self._persist(post.document):
                     post.fail()
             finally:
                 self._backlog.task_done()
+
+    async def _yield(self, recorded_at: float) -> None:
+        """Let the objects go first."""
+        while self._busy() and not self._draining and self._backlog.qsize() < YIELD_BACKLOG:
+            if self._clock.mono() - recorded_at >= YIELD_SECONDS:
+                return
+            await asyncio.sleep(YIELD_STEP_SECONDS)
 
     async def _persist(self, document: dict[str, Any]) -> bool:
         """Post one Event, with retries while the apiserver fails; return whether it was posted.
@@ -235,7 +256,8 @@ class EventRecorder:
         return False
 
     async def drain(self) -> None:
-        """Wait until all recorded Events are posted."""
+        """Wait until all recorded Events are posted, at once from now on."""
+        self._draining = True
         for uid, _ in self._entries.all(_Recorded):
             self.flush(uid)
         await self._backlog.join()

@@ -83,7 +83,9 @@ class Engine:
         self._reconcilers: dict[str, Any] = {}
         self._wakeups = Wakeups(self.queue, self._controllers, self._reconcilers, lambda: self.leading, self._users)
         self.entries = Entries()
-        self.events = EventRecorder(self.kube, clock, self.entries, ports.entropy.instance)
+        self.events = EventRecorder(
+            self.kube, clock, self.entries, ports.entropy.instance, lambda: bool(self.queue) or self.kube.busy
+        )
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
         self._namespaces = Namespaces(self.kube, clock)

@@ -105,8 +105,10 @@ class WorkQueue:
         if self._wakes.get(key) == when:
             return
         self._wakes[key] = when
-        heapq.heappush(self._heap, (when, next(self._order), key))
-        self._schedule()
+        entry = (when, next(self._order), key)
+        heapq.heappush(self._heap, entry)
+        if self._heap[0] is entry:
+            self._schedule()
 
     async def take(self) -> Key | None:
         """Wait for the next key; the caller must call ``done`` with it.
