@@ -26,6 +26,7 @@ from gpucloud.sim.world.vms import Vm, VmOrder
 from gpucloud.sim.world.vpcs import Vpc
 from gpucloud.sim.world.world import ImageChoice
 from simulation.credentials import ACCOUNTS, KEYS, USERS, Callers
+from simulation.indexes import Orders, Rows
 from simulation.process import EPOCH
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Cloud:
         self.callers = Callers()
         self.sim = Simulator(config, Clock(world))
         self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
-        self.orders: list[Order] = []
+        self.orders = Orders()
+        self._rows = Rows()
         self.epoch = BEGINNING
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
@@ -263,6 +265,7 @@ class Cloud:
         key = (table, key_of(row))
         if change.before is None:
             self.makers[key] = self._maker(row)
+            self._rows.made(table, change.key, name_of(row), self.makers[key])
             self._world.tell("cloud", f"made {table[:-1]} {name_of(row)}", f"for {self.makers[key]}")
         elif change.after is None:
             self._world.tell("cloud", f"gone is {table[:-1]} {name_of(row)}")
@@ -276,8 +279,8 @@ class Cloud:
         there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
         found = [
             order.uid
-            for order in self.orders
-            if (order.name, order.tenant) == (name, what.tenant)
+            for order in self.orders.named(name)
+            if order.tenant == what.tenant
             and order.vpc in {there, ""}
             and order.cluster.casefold() == what.cluster.casefold()
             and order.answer != "refused"
@@ -288,7 +291,21 @@ class Cloud:
         """Everything that exists: its table, its record, its maker."""
         for table in self._seen:
             for row in getattr(self.world, table).table.rows():
-                yield table, row, self.makers.get((table, key_of(row)), "nobody")
+                yield table, row, self.maker_of(table, row)
+
+    def maker_of(self, table: str, row: Row) -> str:
+        """For whom a record was made."""
+        return self.makers.get((table, key_of(row)), "nobody")
+
+    def made_for(self, uid: str) -> list[tuple[str, Row]]:
+        """Table and record of what exists and was made for an object."""
+        there = self._rows.of(uid, self.world)
+        return [(table, row) for table, row in there if self.maker_of(table, row) == uid]
+
+    def called(self, name: str) -> list[tuple[str, Row, str]]:
+        """Table, record and maker of what exists, has been noticed and has this name."""
+        there = self._rows.named(name, self.world)
+        return [(table, row, self.maker_of(table, row)) for table, row in there if name_of(row) == name]
 
     # What others do.
 

@@ -54,7 +54,7 @@ class Verdicts(Witness):
         life = self.books.lives.get(maker)
         if life is None:
             return
-        rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
+        rows = [one for where, one in self._world.cloud.made_for(maker) if where == table]
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
         forgotten = any(name in self._world.cloud_names and name in life.forgotten for name in there)
@@ -133,7 +133,7 @@ class Verdicts(Witness):
             return
         if life.retained or life.accepted_absence or (life.tampered and (life.chosen or self._world.respelled)):
             return
-        left = [row for table, row, maker in self._world.cloud.live() if maker == life.uid and table == TABLES[life.kind]]
+        left = [row for table, row in self._world.cloud.made_for(life.uid) if table == TABLES[life.kind]]
         renamed = [row for row in left if name_of(row) in self._world.cloud_names]
         if left and not (life.tampered and renamed) and not (life.chosen and all(map(self.was_hidden, left))):
             self.found("released", f"{life.name} was let go, and {name_of(left[0])!r} is there still")
@@ -169,14 +169,13 @@ class Verdicts(Witness):
     def _lies(self, life: Life) -> bool:
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
             return False
-        rows = [
-            row
-            for table, row, maker in self._world.cloud.live()
-            if maker == life.uid or (life.chosen and table == TABLES[life.kind] and self._is_taken_for(life, row))
-        ]
         if life.kind == "GpuVpc":
             there = {row.name for row in self._world.cloud.world.vpcs.table.rows()}
             return life.spec.get("name") not in there
+        rows: list[Any] = [row for _, row in self._world.cloud.made_for(life.uid)]
+        if life.chosen:
+            there = (row for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind] and maker != life.uid)
+            rows += [row for row in there if self._is_taken_for(life, row)]
         if life.kind == "GpuSnapshot":
             return not any(row.ready_at <= self._world.cloud.now() and not row.leaving for row in rows)
         wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)

@@ -103,7 +103,7 @@ class Witness:
         if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
             return True
         name, made, shown, between = name_of(row), self._time_of(row), self._shown, self._sightings.between
-        orders = [one for one in self._world.cloud.orders if one.name == name and CREATES[one.operation] == kind]
+        orders = [one for one in self._world.cloud.orders.named(name) if CREATES[one.operation] == kind]
         for order in orders:
             life = self.books.lives.get(order.uid)
             if life is None or not life.chosen:
@@ -129,7 +129,7 @@ class Witness:
         if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
             return False
         began = self._recorded(intent)
-        sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
+        sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))
         killed = any(began <= at <= intent.until for at in self._kills)
         return killed and not sent and self._looked(kind, began) - self._world.cloud.lag <= self._time_of(row) <= intent.until
 
@@ -185,8 +185,7 @@ class Witness:
     def changed_tenant(self, life: Life) -> bool:
         """Whether it was ordered with a key whose tenant nobody knew, or learned since, and the Secret has held another."""
         unknown = any(
-            order.uid == life.uid and not order.tenancy and order.tenant != life.status.get("tenancy")
-            for order in self._world.cloud.orders
+            not order.tenancy and order.tenant != life.status.get("tenancy") for order in self._world.cloud.orders.of(life.uid)
         )
         return unknown and self._world.actors.changed_keys
 
@@ -196,8 +195,8 @@ class Witness:
         A cloud known to be that late wants a longer --create-grace-seconds (docs/adr/0002). Or the cloud gave what was ordered
         a name of its own, and the process that was told it ended before the apiserver had taken it: nothing tells that name.
         """
-        orders = [order for order in self._world.cloud.orders if order.uid == life.uid]
-        rows = [row for _, row, maker in self._world.cloud.live() if maker == life.uid]
+        orders = self._world.cloud.orders.of(life.uid)
+        rows = [row for _, row in self._world.cloud.made_for(life.uid)]
         late = max((self._delay(row, orders) for row in rows), default=0.0) + self._world.cloud.lag
         unheard = any(name_of(row) in self._world.cloud_names and self._made_unclear(row, orders) for row in rows)
         return unheard or (any(order.answer != "accepted" for order in orders) and late >= self._world.grace)
