@@ -217,9 +217,9 @@ class Promises:
             life = self._wanted_since_long(row, world.cloud.maker_of("snapshots", row))
             if life is not None and row.ready_at > world.cloud.now() and not row.leaving:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being taken of it")
-        made_from = (uid for uid, image in self._made_from.items() if image in gone) if gone else ()
-        for uid, (table, row) in ((uid, found) for uid in made_from for found in world.cloud.made_for(uid)):
-            life = self._wanted_since_long(row, uid)
+        users = [uid for uid, image in self._made_from.items() if image in gone] if gone else []
+        for maker, (table, row) in ((uid, found) for uid in users for found in world.cloud.made_for(uid)):
+            life = self._wanted_since_long(row, maker)
             if life is not None and table == "vms" and row.status.startswith("PENDING"):
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
 

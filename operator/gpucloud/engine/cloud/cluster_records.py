@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.naming import FINGERPRINT_LENGTH, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -65,6 +65,15 @@ class ClusterRecords(Generic[R]):
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     duration: float = 0.0
+    by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
+
+    def names(self, vpc: str, base: str) -> list[str]:
+        """Return the names of the records in a VPC that are this base and a fingerprint."""
+        if self.by_base is None:  # one of many orders that rest on this listing asks for few of them
+            self.by_base = {}
+            for key in self.records:
+                self.by_base.setdefault((key.vpc, key.name[:-FINGERPRINT_LENGTH]), []).append(key.name)
+        return self.by_base.get((vpc, base), [])
 
     def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
         """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.

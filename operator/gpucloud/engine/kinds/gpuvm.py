@@ -277,10 +277,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
         return tuple(
             name
-            for name in account.session.vms.names(here.cluster, here.vpc)
-            if name.startswith(base)
-            and len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
+            for name in account.session.vms.names(here.cluster, here.vpc, base)
+            if not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
         )
 
     def _snapshots(
