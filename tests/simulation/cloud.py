@@ -94,6 +94,7 @@ class Cloud:
         self._most = 0  # of them
         self.lag = 0.0
         self.outsider = ""
+        self._sender = ""  # of the request that is carried out now
         self._add_key("other", USERS["other"])
 
     def _knobs(self) -> Knobs:
@@ -149,9 +150,12 @@ class Cloud:
         armed = self._armed(operation, fault, request)
         if armed is not None:
             self.sim.state.faults.add(armed)
+        self.notice()
+        self._sender = process.name
         response = _now(self.sim.handle(request))
         self.sim.state.faults.clear()
         self.notice()
+        self._sender = ""
         if operation == "Authenticate":
             self.callers.issued(request, response)
         response = self._rewritten(operation, response, fault)
@@ -278,14 +282,15 @@ class Cloud:
         what = row.order if isinstance(row, Vm) else row
         there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
         found = [
-            order.uid
+            order
             for order in self.orders.named(name)
             if order.tenant == what.tenant
             and order.vpc in {there, ""}
             and order.cluster.casefold() == what.cluster.casefold()
             and order.answer != "refused"
         ]
-        return found[-1] if found else "nobody"
+        sent = [order for order in found if order.sender == self._sender]  # two processes may order one name at once
+        return (sent or found)[-1].uid if found else "nobody"
 
     def live(self) -> Iterator[tuple[str, Row, str]]:
         """Everything that exists: its table, its record, its maker."""
