@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulation import campaign, exhaustive, fleet, hunt, telling
+from simulation import campaign, exhaustive, fleet, hunt, shards, telling
 from simulation.weather import Weather
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def main(words: list[str] | None = None) -> int:
         "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
     )
     parser.add_argument("--fleet", type=_some, default=0, help="apply so many GpuVMs at once instead, and say what each costs")
+    parser.add_argument("--shards", type=_some, default=0, help="let so many histories with shards take place (docs/adr/0018)")
+    parser.add_argument("--rivals", action="store_true", help="with --shards: two objects of different shards choose one name")
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     given = parser.parse_args(words)
     Weather.without = frozenset(given.without.split(","))
@@ -52,6 +54,7 @@ def main(words: list[str] | None = None) -> int:
         (given.replay, lambda: telling.again(Path(given.replay))),
         (given.seed is not None, lambda: telling.one(given.seed, shrink=not given.whole)),
         (given.fleet, lambda: fleet.run(given.fleet)),
+        (given.shards, lambda: shards.run(given.shards, given.first, rivals=given.rivals)),
         (given.defects is not None, lambda: hunt.table(given.histories, given.processes, given.defects)),
         (given.digests, lambda: campaign.tell_digests(map(int, given.digests.split(",")))),
         (given.exhaustive, lambda: exhaustive.explore(given.depth, given.minutes, given.processes, given.start)),

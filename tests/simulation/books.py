@@ -7,6 +7,8 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from simulation.indexes import Texts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -37,6 +39,7 @@ class Life:
     kind: str
     now: dict[str, Any] | None
     last: dict[str, Any]
+    number: int = 0  # of the objects in this history
     asked_to_go: bool = False
     went_at: float = math.inf  # when its deletion was asked for, or it was gone without
     released: bool = False  # by the operator
@@ -159,6 +162,7 @@ class Books:
 
     def __init__(self) -> None:
         self.lives: dict[str, Life] = {}
+        self.texts = Texts()
         self.reported: Counter[str] = Counter()  # notes of Events that tell of an orphan
 
     def take(self, plural: str, before: Any, after: Any, user: str, now: float = 0.0) -> Life | None:
@@ -170,7 +174,7 @@ class Books:
         uid = item["metadata"]["uid"]
         life = self.lives.get(uid)
         if life is None:
-            life = self.lives[uid] = Life(uid, kind, after, item)
+            life = self.lives[uid] = Life(uid, kind, after, item, len(self.lives))
         had = before is not None and FINALIZER in before["metadata"].get("finalizers", ())
         has = after is not None and FINALIZER in after["metadata"].get("finalizers", ())
         if had and not has:
@@ -184,6 +188,7 @@ class Books:
             self._note_wishes(life, before, after, user, now)
             kept = life.keeps() or annotated(after, PAUSED) == "true"
             life.kept_since = None if not kept else now if life.kept_since is None else life.kept_since
+        self.texts.take(life)
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
             life.forgotten -= life.records()
@@ -236,7 +241,7 @@ class Books:
 
     def recording(self, kind: str, name: str) -> list[Life]:
         """Objects of a kind whose status records this name."""
-        return [life for life in self.standing() if life.kind == kind and life.mentions(name)]
+        return [life for life in self.texts.mentioning(name) if life.kind == kind and life.now is not None]
 
 
 def annotated(item: dict[str, Any], name: str) -> str | None:

@@ -26,6 +26,7 @@ from gpucloud.sim.world.vms import Vm, VmOrder
 from gpucloud.sim.world.vpcs import Vpc
 from gpucloud.sim.world.world import ImageChoice
 from simulation.credentials import ACCOUNTS, KEYS, USERS, Callers
+from simulation.indexes import Orders, Rows
 from simulation.process import EPOCH
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class Cloud:
         self.callers = Callers()
         self.sim = Simulator(config, Clock(world))
         self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
-        self.orders: list[Order] = []
+        self.orders = Orders()
+        self._rows = Rows()
         self.epoch = BEGINNING
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
@@ -100,6 +102,7 @@ class Cloud:
         self._most = 0  # of them
         self.lags: list[Lag] = [Lag(0.0, 0.0)]
         self.outsider = ""
+        self._sender = ""  # of the request that is carried out now
         self._add_key("other", USERS["other"])
 
     def _knobs(self) -> Knobs:
@@ -165,9 +168,12 @@ class Cloud:
         armed = self._armed(operation, fault, request)
         if armed is not None:
             self.sim.state.faults.add(armed)
+        self.notice()
+        self._sender = process.name
         response = _now(self.sim.handle(request))
         self.sim.state.faults.clear()
         self.notice()
+        self._sender = ""
         if operation == "Authenticate":
             self.callers.issued(request, response)
         response = self._rewritten(operation, response, fault)
@@ -281,6 +287,7 @@ class Cloud:
         key = (table, key_of(row))
         if change.before is None:
             self.makers[key] = self._maker(row)
+            self._rows.made(table, change.key, name_of(row), self.makers[key])
             self._world.tell("cloud", f"made {table[:-1]} {name_of(row)}", f"for {self.makers[key]}")
         elif change.after is None:
             self._world.tell("cloud", f"gone is {table[:-1]} {name_of(row)}")
@@ -293,20 +300,35 @@ class Cloud:
         what = row.order if isinstance(row, Vm) else row
         there = what.vpc if isinstance(row, Vm) else getattr(row, "namespace", "")
         found = [
-            order.uid
-            for order in self.orders
-            if (order.name, order.tenant) == (name, what.tenant)
+            order
+            for order in self.orders.named(name)
+            if order.tenant == what.tenant
             and order.vpc in {there, ""}
             and order.cluster.casefold() == what.cluster.casefold()
             and order.answer != "refused"
         ]
-        return found[-1] if found else "nobody"
+        sent = [order for order in found if order.sender == self._sender]  # two processes may order one name at once
+        return (sent or found)[-1].uid if found else "nobody"
 
     def live(self) -> Iterator[tuple[str, Row, str]]:
         """Everything that exists: its table, its record, its maker."""
         for table in self._seen:
             for row in getattr(self.world, table).table.rows():
-                yield table, row, self.makers.get((table, key_of(row)), "nobody")
+                yield table, row, self.maker_of(table, row)
+
+    def maker_of(self, table: str, row: Row) -> str:
+        """For whom a record was made."""
+        return self.makers.get((table, key_of(row)), "nobody")
+
+    def made_for(self, uid: str) -> list[tuple[str, Row]]:
+        """Table and record of what exists and was made for an object."""
+        there = self._rows.of(uid, self.world)
+        return [(table, row) for table, row in there if self.maker_of(table, row) == uid]
+
+    def called(self, name: str) -> list[tuple[str, Row, str]]:
+        """Table, record and maker of what exists, has been noticed and has this name."""
+        there = self._rows.named(name, self.world)
+        return [(table, row, self.maker_of(table, row)) for table, row in there if name_of(row) == name]
 
     # What others do.
 

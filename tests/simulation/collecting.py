@@ -88,9 +88,8 @@ class Collecting:
             return
         asked = {name.lower(): value for name, value in request.query}
         tenant = self._world.cloud.callers.tenant(request)
-        for row, maker in self._rows(DESTROYS[operation]):
-            place = row.order if isinstance(row, Vm) else row
-            if (name_of(row), place.tenant) == (asked.get("id"), tenant):
+        for table, row, maker in self._world.cloud.called(asked.get("id", "")):
+            if table == DESTROYS[operation] and (row.order if isinstance(row, Vm) else row).tenant == tenant:
                 self._destroys(process, row, self._world.judge.books.lives.get(maker))
 
     def _rows(self, table: str) -> Iterator[tuple[Any, str]]:

@@ -127,8 +127,12 @@ class Feeder:
             self._accounts[meta["uid"]] = (meta["namespace"], meta["name"])
             if event["type"] == "DELETED":
                 self._accounts.pop(meta["uid"])
-        if self._guard and event["type"] != "DELETED" and needs_finalizer(meta):
+        if self._guard and self.acts_on(meta["namespace"]) and event["type"] != "DELETED" and needs_finalizer(meta):
             await self._add_finalizer(definition.plural, meta)
+
+    def acts_on(self, _namespace: str) -> bool:
+        """Whether this process acts on the objects of a namespace: on all."""
+        return True
 
     async def _add_finalizer(self, plural: str, meta: dict[str, Any]) -> None:
         """The JSON patch that kopf makes of it. A conflict is tried again at the next event; else kopf is patient."""

@@ -80,7 +80,7 @@ class Forgiving(Witness):
     def _order_of(self, life: Life, row: Row) -> Order | None:
         """The order that made this thing: the last one of its name before it that was not refused."""
         asked, made = self._world.cloud_names.get(name_of(row), name_of(row)), self.time_of(row)
-        orders = [one for one in self._world.cloud.orders if (one.uid, one.name) == (life.uid, asked) and one.at <= made]
+        orders = [one for one in self._world.cloud.orders.of(life.uid) if one.name == asked and one.at <= made]
         return next((one for one in reversed(orders) if one.answer != "refused"), None)
 
     def _is_anothers(self, life: Life, row: Row, order: Order) -> bool:
@@ -162,7 +162,7 @@ class Forgiving(Witness):
         if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
             return False
         began = self._recorded(intent)
-        sent = any(one.uid == life.uid and began <= one.at <= intent.until for one in self._world.cloud.orders)
+        sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))
         killed = any(began <= at <= intent.until for at in self._kills)
         return killed and not sent and self._free_at(kind, began) <= self.time_of(row) <= intent.until
 

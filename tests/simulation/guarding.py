@@ -158,7 +158,7 @@ class Guarding:
         ]
 
     def _last_order(self, life: Life) -> float:
-        return max((one.at for one in self._world.cloud.orders if one.uid == life.uid), default=0.0)
+        return max((one.at for one in self._world.cloud.orders.of(life.uid)), default=0.0)
 
     # The end.
 
@@ -214,7 +214,7 @@ class Guarding:
         Excused: after an order without a clear answer any of its orders may have made the VM, as no listing names the
         configuration of one.
         """
-        orders = [one for one in self._world.cloud.orders if (one.uid, one.operation) == (life.uid, "CreateServer")]
+        orders = [one for one in self._world.cloud.orders.of(life.uid) if one.operation == "CreateServer"]
         clear = [one for one in orders if one.answer in {"accepted", "refused"}]
         made = orders if len(clear) < len(orders) else [one for one in clear if one.answer == "accepted"][-1:]
         return [PRICES.get(one.configuration, 0.0) for one in made] or [_price(life)]

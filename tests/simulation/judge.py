@@ -189,15 +189,15 @@ class Judge(Verdicts):
             self.guarding.destroys(process, name, (asked.get("cluster", "").casefold(), asked.get("namespace", "")))
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation not in CREATES:
-            for life in self.books.standing():
-                life.mutations += life.mentions(name)
+            for life in self.books.texts.mentioning(name):
+                life.mutations += life.now is not None
             return
         kind = CREATES[operation]
         place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
         if not recording:
-            everybody = [life for life in self.books.lives.values() if life.kind == kind and life.mentions(name)]
+            everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
             uid = everybody[-1].uid if everybody else ""
             if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
@@ -237,9 +237,11 @@ class Judge(Verdicts):
         if operation in CREATES:
             place = asked_place(request, self._world.cloud.callers.tenant(request))
             name = asked_name(request)
-            what = (process.name, self._world.cloud_names.get(name, name), *place)
-            sent = [one for one in self._world.cloud.orders if not one.answer]
-            order = next((one for one in sent if (one.sender, one.name, one.vpc, one.cluster, one.tenant) == what), None)
+            what = (process.name, *place)
+            sent = self._world.cloud.orders.named(self._world.cloud_names.get(name, name))
+            order = next(
+                (one for one in sent if not one.answer and (one.sender, one.vpc, one.cluster, one.tenant) == what), None
+            )
             if order is not None:
                 clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500

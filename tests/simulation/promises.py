@@ -104,7 +104,7 @@ class Promises:
             if asked is None or asked.request != request:
                 asked = self._asked[life.uid] = _Asked(request, 0.0 if asked is None else self._world.loop.time())
             since = max(asked.since, life.tampered_at, life.restored_at)
-            orders = (one for one in self._world.cloud.orders if one.uid == life.uid and one.at >= since)
+            orders = (one for one in self._world.cloud.orders.of(life.uid) if one.at >= since)
             accepted = sum(one.answer == "accepted" for one in orders)
             if accepted > MOST_REORDERS:
                 self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
@@ -132,7 +132,7 @@ class Promises:
 
     def _made_for(self, name: str, place: tuple[str, str]) -> list[Life]:
         """The objects that VMs of this name, in this VPC and cluster, were made for."""
-        rows = [(row, maker) for _, row, maker in self._world.cloud.live() if isinstance(row, Vm) and name_of(row) == name]
+        rows = [(row, maker) for _, row, maker in self._world.cloud.called(name) if isinstance(row, Vm)]
         makers = [maker for row, maker in rows if (row.order.vpc, row.order.cluster.casefold()) == place]
         lives = self._world.judge.books.lives
         return [lives[maker] for maker in makers if maker in lives]
@@ -214,18 +214,23 @@ class Promises:
         Excused: what was ordered a moment ago, as the call may have been under way.
         """
         world, along = self._world, operation == "DestroyServer" and dict(request.query).get("DeleteSnapshots") == "true"
-        rows = [row for table, row, _ in world.cloud.live() if table == "snapshots"]
-        gone = {row.name for row in rows if along and row.source == name} | ({name} if operation == "DeleteSnapshot" else set())
-        for table, row, maker in world.cloud.live():
-            life = world.judge.books.lives.get(maker)
-            lately = world.loop.time() - (row.created - world.cloud.epoch) < MOMENT_SECONDS
-            if life is None or life.now is None or life.asked_to_go or lately:
-                continue
-            taken = table == "snapshots" and operation == "DestroyServer" and row.source == name
-            if taken and row.ready_at > world.cloud.now() and not row.leaving:
+        of_it = [row for row in world.cloud.world.snapshots.table.rows() if row.source == name]
+        gone = {row.name for row in of_it if along} | ({name} if operation == "DeleteSnapshot" else set())
+        for row in of_it if operation == "DestroyServer" else ():
+            life = self._wanted_since_long(row, world.cloud.maker_of("snapshots", row))
+            if life is not None and row.ready_at > world.cloud.now() and not row.leaving:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being taken of it")
-            if table == "vms" and row.status.startswith("PENDING") and self._made_from.get(maker) in gone:
+        users = [uid for uid, image in self._made_from.items() if image in gone] if gone else []
+        for maker, (table, row) in ((uid, found) for uid in users for found in world.cloud.made_for(uid)):
+            life = self._wanted_since_long(row, maker)
+            if life is not None and table == "vms" and row.status.startswith("PENDING"):
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
+
+    def _wanted_since_long(self, row: Any, maker: str) -> Life | None:
+        """The object that a thing was made for, if nobody has asked it to go, and the thing was not made a moment ago."""
+        life = self._world.judge.books.lives.get(maker)
+        lately = self._world.loop.time() - (row.created - self._world.cloud.epoch) < MOMENT_SECONDS
+        return None if life is None or life.now is None or life.asked_to_go or lately else life
 
     def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.

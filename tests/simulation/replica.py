@@ -94,7 +94,7 @@ class Replica:
         world, process = self._world, self.process
         entropy = SeededEntropy(process.name, functools.partial(world.choices.draw, f"entropy {process.name}"))
         ports = Ports(functools.partial(KubeLink, world, process), functools.partial(CloudLink, world, process), entropy)
-        engine = self.engine = Engine(self._settings, Login, VirtualClock(world.loop, process), ports)
+        engine = self.engine = self._made(VirtualClock(world.loop, process), ports)
         try:
             await engine.start()
             if not engine.leading:
@@ -104,8 +104,16 @@ class Replica:
         finally:
             await engine.stop(DRAIN_SECONDS)
 
+    def _made(self, clock: VirtualClock, ports: Ports) -> Engine:
+        """The engine of the next process."""
+        return Engine(self._settings, Login, clock, ports)
+
+    def _feeder(self, engine: Engine, *, acting: bool) -> Feeder:
+        """What feeds it."""
+        return Feeder(self._world, engine, KubeLink(self._world, self.process), guard=acting)
+
     async def _watch(self, engine: Engine, until: asyncio.Event, *, acting: bool) -> None:
-        feeder = Feeder(self._world, engine, KubeLink(self._world, self.process), guard=acting)
+        feeder = self._feeder(engine, acting=acting)
         tasks = feeder.start()
         ended = asyncio.create_task(until.wait(), name="until")
         done, _ = await asyncio.wait([*tasks, ended], return_when=asyncio.FIRST_COMPLETED)

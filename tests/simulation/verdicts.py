@@ -53,7 +53,7 @@ class Verdicts(Forgiving):
         life = self.books.lives.get(maker)
         if life is None:
             return
-        rows = [one for where, one, whose in self._world.cloud.live() if where == table and whose == maker]
+        rows = [one for where, one in self._world.cloud.made_for(maker) if where == table]
         if len(rows) < 2:
             return
         there = [name_of(one) for one in rows]
@@ -128,9 +128,8 @@ class Verdicts(Forgiving):
         self.sometimes["released"] += 1
         if life.retained:
             return
-        for table, row, maker in self._world.cloud.live():
-            ours = maker == life.uid and table == TABLES[life.kind]
-            if ours and not self.forgives(self.untraceable(life, row) or self.was_hidden(life, row)):
+        for table, row in self._world.cloud.made_for(life.uid):
+            if table == TABLES[life.kind] and not self.forgives(self.untraceable(life, row) or self.was_hidden(life, row)):
                 self.found("released", f"{life.name} was let go, and {name_of(row)!r} is there still")
 
     def weigh(self, life: Life) -> None:
@@ -165,14 +164,13 @@ class Verdicts(Forgiving):
         """Whether it says Ready, and it is not so in the cloud."""
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
             return False
-        rows = [
-            row
-            for table, row, maker in self._world.cloud.live()
-            if maker == life.uid or (life.chosen and table == TABLES[life.kind] and self._is_taken_for(life, row))
-        ]
         if life.kind == "GpuVpc":
             there = {row.name for row in self._world.cloud.world.vpcs.table.rows()}
             return life.spec.get("name") not in there
+        rows: list[Any] = [row for _, row in self._world.cloud.made_for(life.uid)]
+        if life.chosen:
+            there = (row for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind] and maker != life.uid)
+            rows += [row for row in there if self._is_taken_for(life, row)]
         if life.kind == "GpuSnapshot":
             return not any(row.ready_at <= self._world.cloud.now() and not row.leaving for row in rows)
         wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)

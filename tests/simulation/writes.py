@@ -106,7 +106,7 @@ class Writes:
             self._world.judge.found("lost", f"{life.name} and {len(many) - 1} others are called lost, and are there")
 
     def _is_there(self, life: Life) -> bool:
-        return any(maker == life.uid and not getattr(row, "leaving", False) for _, row, maker in self._world.cloud.live())
+        return any(not getattr(row, "leaving", False) for _, row in self._world.cloud.made_for(life.uid))
 
     def freed(self, plural: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """An operator has changed an account or a Secret: a credential stays for those who need it to end what they have.

@@ -30,6 +30,7 @@ from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Absent, Limits, Present
+from gpucloud.reconcile.naming import FINGERPRINT_LENGTH
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG, an_order
@@ -77,8 +78,9 @@ class FakeInventory:
     def within(self, cluster, vpc):
         return self.inside.get((cluster, vpc), ((), NOW))
 
-    def names(self, cluster, vpc, prefix):
-        return [name for place, name in self.listed if place == (cluster, vpc) and name.startswith(prefix)]
+    def names(self, cluster, vpc, base):
+        named = (name for place, name in self.listed if place == (cluster, vpc))
+        return [name for name in named if name.startswith(base) and len(name) == len(base) + FINGERPRINT_LENGTH]
 
     def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before

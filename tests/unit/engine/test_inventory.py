@@ -589,16 +589,6 @@ async def test_a_record_of_another_place_is_not_ours(rig, other):
     assert isinstance(it.sees("x"), Absent)
 
 
-async def test_names_are_of_one_vpc_and_prefix(rig):
-    it = rig([record("xb"), record("y"), record("xa"), record("x", vpc="acme-train"), record("x", vpc="aaa")])
-    it.inventory.watch("a", here())
-    await asyncio.sleep(1)
-    assert it.inventory.names("Msc1", "acme", "x") == ["xa", "xb"]
-    assert it.inventory.names("Msc1", "acme", "xa") == ["xa"]
-    assert it.inventory.names("Msc1", "acme-train", "") == ["x"]
-    assert it.inventory.names("Hou1", "acme", "") == []
-
-
 async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
     it = rig([record()])
     it.inventory.watch("a", here())
@@ -683,6 +673,19 @@ async def test_what_is_within_a_vpc(rig):
     assert [item.id for item in records] == ["x", "z"], "one that names no VPC may be in it"
     assert as_of == it.fetch.began[0]
     assert it.inventory.within("Msc1", "empty")[0] == (it.inventory.within("Msc1", "acme")[0][1],)
+
+
+async def test_the_names_of_a_base_are_those_of_the_last_listing(rig):
+    base, first, second = "train-tag1-", "aaaaaaaaaa", "bbbbbbbbbb"
+    alike = [record(f"{base}{first}-more"), record(f"{base}short"), record(f"{base}{first}", vpc="other"), record(first)]
+    it = rig([record(base + first), *alike], [record(base + second)])
+    assert it.inventory.names("Msc1", "acme", base) == []
+    it.inventory.watch("a", here(base + first))
+    await asyncio.sleep(1)
+    assert it.inventory.names("Msc1", "acme", base) == [base + first]
+    assert it.inventory.names("Hou1", "acme", base) == []
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.names("Msc1", "acme", base) == [base + second]
 
 
 @pytest.mark.parametrize(

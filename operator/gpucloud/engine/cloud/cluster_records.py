@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.naming import FINGERPRINT_LENGTH, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -68,15 +66,15 @@ class ClusterRecords(Generic[R]):
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
     duration: float = 0.0
-    sorted_of: Mapping[Identity, tuple[R, ...]] | None = None  # the records whose VPCs and names ``in_order`` holds
-    in_order: list[tuple[str, str]] = field(default_factory=list)
+    by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
 
-    def names(self, vpc: str, prefix: str) -> list[str]:
-        """Return the names in a VPC that begin with this prefix, in order. Sorts once per listing."""
-        if self.sorted_of is not self.records:
-            self.sorted_of, self.in_order = self.records, sorted((here.vpc, here.name) for here in self.records)
-        following = (self.in_order[index] for index in range(bisect_left(self.in_order, (vpc, prefix)), len(self.in_order)))
-        return [name for _, name in takewhile(lambda found: found[0] == vpc and found[1].startswith(prefix), following)]
+    def names(self, vpc: str, base: str) -> list[str]:
+        """Return the names of the records in a VPC that are this base and a fingerprint."""
+        if self.by_base is None:  # one of many orders that rest on this listing asks for few of them
+            self.by_base = {}
+            for key in self.records:
+                self.by_base.setdefault((key.vpc, key.name[:-FINGERPRINT_LENGTH]), []).append(key.name)
+        return self.by_base.get((vpc, base), [])
 
     def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
         """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.

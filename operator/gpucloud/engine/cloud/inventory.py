@@ -143,10 +143,10 @@ class Inventory(Generic[R]):
         confirmed = None if find(cached.before, identity) else cached.before_as_of
         return Absent(as_of, missed_since, confirmed)
 
-    def names(self, cluster: str, vpc: str, prefix: str) -> list[str]:
-        """Return the names in a VPC that begin with this prefix, in order."""
+    def names(self, cluster: str, vpc: str, base: str) -> list[str]:
+        """Return the names of the records in a VPC that are this base and a fingerprint."""
         cached = self._cached.get(cluster)
-        return [] if cached is None else cached.names(vpc, prefix)
+        return [] if cached is None else cached.names(vpc, base)
 
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""
@@ -360,6 +360,7 @@ class Inventory(Generic[R]):
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
+        cached.by_base = None
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
         missing = dict.fromkeys(here for here in watched if not find(records, here)).keys()
         cached.note_missing(missing, watched, doubted=doubted)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.inventory import Inventory
@@ -19,6 +20,7 @@ class Watches:
 
     def __init__(self) -> None:
         self._watched: dict[str, Wanted] = {}
+        self._users: defaultdict[tuple[AccountSession, str], dict[str, None]] = defaultdict(dict)  # UIDs by inventory
 
     def of(self, uid: str) -> Wanted:
         """Return what this object watches."""
@@ -45,7 +47,12 @@ class Watches:
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
-        return [uid for uid, watched in self._watched.items() if any(where is session for where, _ in watched)]
+        return list(dict.fromkeys(uid for name in session.inventories for uid in self._users.get((session, name), ())))
+
+    def within(self, session: AccountSession, inventory: str, cluster: str) -> Iterator[tuple[str, Identity]]:
+        """Iterate over the objects that watch a cluster in this inventory: UID and watched identity."""
+        found = ((uid, self.of(uid).get((session, inventory))) for uid in self._users.get((session, inventory), ()))
+        return ((uid, here) for uid, here in found if here is not None and here.cluster == cluster)
 
     def put(self, uid: str, wanted: Wanted) -> None:
         """Replace what this object watches."""
@@ -53,10 +60,19 @@ class Watches:
         for (session, name), here in wanted.items():
             if current.get((session, name)) != here:
                 session.inventories[name].watch(uid, here)
+                self._users[session, name][uid] = None
         for session, name in current:
             if (session, name) not in wanted:
                 session.inventories[name].unwatch(uid)
+                self._leave(uid, session, name)
         if wanted:
             self._watched[uid] = wanted
         else:
             self._watched.pop(uid, None)
+
+    def _leave(self, uid: str, session: AccountSession, name: str) -> None:
+        """Remove the object from the users of an inventory; a session without users is not remembered."""
+        users = self._users[session, name]
+        del users[uid]
+        if not users:
+            del self._users[session, name]

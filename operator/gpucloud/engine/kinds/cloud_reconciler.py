@@ -391,9 +391,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def expected(self, session: AccountSession, cluster: str) -> set[Identity]:
         """Return the identities that a listing of this cluster should contain: resources in state Seen."""
-        known = (
-            self._watches.of(stored.meta.uid).get((session, self.inventory_name))
-            for stored in self.store
-            if (order := self.order_of(stored)) is not None and order.state is OrderState.SEEN
-        )
-        return {here for here in known if here is not None and here.cluster == cluster}
+        return {here for uid, here in self._watches.within(session, self.inventory_name, cluster) if self._has_seen(uid)}
+
+    def _has_seen(self, uid: str) -> bool:
+        """Whether a listing has shown the resource of this object."""
+        stored = self.store.get(uid)
+        order = None if stored is None else self.order_of(stored)
+        return order is not None and order.state is OrderState.SEEN

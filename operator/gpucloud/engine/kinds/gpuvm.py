@@ -278,8 +278,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return tuple(
             name
             for name in account.session.vms.names(here.cluster, here.vpc, base)
-            if len(name) == len(base) + naming.FINGERPRINT_LENGTH
-            and not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
+            if not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
         )
 
     def _snapshots(
