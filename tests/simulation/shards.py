@@ -17,7 +17,7 @@ from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, NoElection
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime.workqueue import Lane, WorkQueue
-from gpucloud.reconcile.lease import Durations
+from gpucloud.reconcile.lease import LeaseDurations
 from gpucloud.settings import Credentials
 from simulation import scenario, single
 from simulation.books import Books
@@ -89,7 +89,7 @@ class ShardElection(NoElection):
                 leases(),
                 engine._clock,
                 LeaseIdentity(settings.lease_namespace, lease_name(settings, shard), me),
-                Durations(*lasts),
+                LeaseDurations(*lasts),
                 engine._entropy,
                 engine.tasks,
                 on_lead=partial(self._won, shard),
