@@ -10,6 +10,7 @@ from prometheus_client import generate_latest
 
 from gpucloud.sim.messages import Ending
 from simulation import ending
+from simulation.asked import asked_name, asked_place
 from simulation.books import KINDS, OPERATOR, TABLES
 from simulation.cloud import CREATES, Order
 from simulation.collecting import Collecting
@@ -303,17 +304,3 @@ class Judge(Verdicts):
         for context in self._world.loop.failures:
             if "was destroyed but it is pending" not in str(context.get("message")):
                 self.found("lost task", f"{context.get('message')}: {context.get('exception')!r}")
-
-
-def asked_name(request: Request) -> str:
-    """The name that a changing request is about."""
-    if request.body and request.method != "GET":
-        said = json.loads(request.body)
-        return str(said.get("name") or said.get("id") or "")
-    return next((value for name, value in request.query if name.lower() == "id"), "")
-
-
-def asked_place(request: Request, tenant: str) -> tuple[str, str, str]:
-    """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
-    said = json.loads(request.body) if request.body else {}
-    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant
