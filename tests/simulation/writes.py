@@ -97,7 +97,8 @@ class Writes:
         if not adopts or not self._world.scenario.own_account:
             return
         for table, row, maker in self._world.cloud.live():
-            others = table == "vpcs" and row.name == life.spec.get("name") and maker != life.uid
+            wanted = (str(life.spec.get("cluster")).casefold(), life.spec.get("name"))
+            others = table == "vpcs" and (row.cluster.casefold(), row.name) == wanted and maker != life.uid
             if others and not self._world.judge.ambiguous("GpuVpc", row):
                 self._world.judge.found("another's VPC", f"{life.name} is Ready, and its VPC was made by {maker!r}")
 
