@@ -10,6 +10,7 @@ from prometheus_client import generate_latest
 
 from gpucloud.sim.messages import Ending
 from simulation import ending
+from simulation.asked import asked_name, asked_place
 from simulation.books import KINDS, OPERATOR, TABLES
 from simulation.cloud import CREATES, Order
 from simulation.collecting import Collecting
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 RECORDED_SECONDS = 12.0  # until an answer is surely recorded: after ten (docs/adr/0013) its write is sent
+RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
 MAY_BE_YOURS = "it is billed until you destroy it"  # what an Event says where something is let go that may be the object's
 
 
@@ -65,10 +67,16 @@ class Judge(Verdicts):
         now = self._world.loop.time()
         recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
         self._sightings.forgotten(process.name, recorded)
-        for order in self._world.cloud.orders:
-            if order.sender == process.name and order.answer and order.known > recorded and not self._has_recorded(order):
-                order.answer, order.perhaps = "unclear", True
+        self._take_over(process, recorded)
         self.disturbed()
+
+    def _take_over(self, process: Process, recorded: float) -> None:
+        """Whoever follows a process knows no answer that it had no time to record, or tried in vain to record until its end."""
+        for order in self._world.cloud.orders:
+            in_vain = self.written.refused_at(process, order.uid) > max(order.known, self._world.loop.time() - RETRIED_SECONDS)
+            mine = order.sender == process.name and order.answer != ""
+            if mine and (order.known > recorded or in_vain) and not self._has_recorded(order):
+                order.answer, order.perhaps = "unclear", True
 
     def _has_recorded(self, order: Order) -> bool:
         life = self.books.lives.get(order.uid)
@@ -309,17 +317,3 @@ class Judge(Verdicts):
         for context in self._world.loop.failures:
             if "was destroyed but it is pending" not in str(context.get("message")):
                 self.found("lost task", f"{context.get('message')}: {context.get('exception')!r}")
-
-
-def asked_name(request: Request) -> str:
-    """The name that a changing request is about."""
-    if request.body and request.method != "GET":
-        said = json.loads(request.body)
-        return str(said.get("name") or said.get("id") or "")
-    return next((value for name, value in request.query if name.lower() == "id"), "")
-
-
-def asked_place(request: Request, tenant: str) -> tuple[str, str, str]:
-    """The VPC (empty of a VPC), the cluster and the tenant in which something is ordered."""
-    said = json.loads(request.body) if request.body else {}
-    return str(said.get("vpc") or said.get("namespace") or ""), str(said.get("cluster") or ""), tenant

@@ -186,8 +186,10 @@ class Verdicts(Forgiving):
             ours = (row for row, maker in rows if maker == life.uid and not getattr(row, "leaving", False))
             return any(not self.is_unmarked(life, row) for row in ours)
         if reason == "Conflict":
-            names = {life.spec.get("vmName"), life.spec.get("snapshotName"), life.spec.get("name")} | life.records()
-            return not any(name_of(row) in names for row, _ in rows)
+            names = _claims(life) | life.records()
+            others = (one for one in self.books.standing() if one.kind == life.kind and one is not life)
+            claimed = {name for one in others for name in _claims(one)}
+            return not any(name_of(row) in names for row, _ in rows) and not names & claimed
         return False
 
     def _is_taken_for(self, life: Life, row: Any) -> bool:
@@ -209,6 +211,11 @@ class Verdicts(Forgiving):
     def _note_listing(self, operation: str, now: float) -> None:
         if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
+
+
+def _claims(life: Life) -> set[str]:
+    """The name that its spec chooses."""
+    return {life.spec[field] for field in ("vmName", "snapshotName", "name") if life.spec.get(field)}
 
 
 def _is_of(snapshot: Life, vm: Life) -> bool:

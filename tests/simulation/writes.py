@@ -6,6 +6,7 @@ Every write names the version that it changes, so whoever edits, pauses or delet
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from simulation.books import FINALIZER, PAUSED, annotated
@@ -28,7 +29,12 @@ class Writes:
         self._received: dict[tuple[str, str], list[tuple[float, int]]] = {}  # by process and UID: when which version came
         self._writers: dict[str, str] = {}  # by UID: the process that sent the last write of its status
         self._outlived: frozenset[str] = frozenset()  # processes that ran when etcd was restored
+        self._tried: dict[tuple[str, str], float] = {}  # by process and UID: when a write that nothing has come of was sent
         self._lost: dict[str, float] = {}  # by UID: since when a status says that what is there is lost
+
+    def refused_at(self, process: Process, uid: str) -> float:
+        """When a process last sent a write of an object's status that has not been committed; before all times if it was."""
+        return self._tried.get((process.name, uid), -math.inf)
 
     def restored(self) -> None:
         """Etcd has gone back in time, and versions with it."""
@@ -44,6 +50,7 @@ class Writes:
             return
         meta = json.loads(body or "{}").get("metadata") or {}
         self._writers[meta.get("uid", "")] = process.name
+        self._tried[process.name, meta.get("uid", "")] = self._world.loop.time()
         now, version = self._world.loop.time(), int(meta.get("resourceVersion") or 0)
         newer = [at for at, seen in self._received.get((process.name, meta.get("uid", "")), ()) if seen > version]
         life = self._world.judge.books.lives.get(meta.get("uid", ""))
@@ -65,6 +72,7 @@ class Writes:
         Excused: it was sent by a process that ran through a restore of etcd, which gives versions twice: until it lists again
         the one that it names may be another's, and nothing tells before the answer comes (docs/how-to/disaster-recovery.md).
         """
+        self._tried.pop((self._writers.get(life.uid, ""), life.uid), None)
         if before is None:
             return
         if _frees(before, after) and annotated(before, PAUSED) == "true":
@@ -89,7 +97,8 @@ class Writes:
         if not adopts or not self._world.scenario.own_account:
             return
         for table, row, maker in self._world.cloud.live():
-            others = table == "vpcs" and row.name == life.spec.get("name") and maker != life.uid
+            wanted = (str(life.spec.get("cluster")).casefold(), life.spec.get("name"))
+            others = table == "vpcs" and (row.cluster.casefold(), row.name) == wanted and maker != life.uid
             if others and not self._world.judge.ambiguous("GpuVpc", row):
                 self._world.judge.found("another's VPC", f"{life.name} is Ready, and its VPC was made by {maker!r}")
 

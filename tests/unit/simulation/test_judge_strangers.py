@@ -1,5 +1,7 @@
 """Nothing is destroyed, stopped or started that is not ours; when nobody could tell it from ours."""
 
+import json
+
 import pytest
 
 from gpucloud.sim.messages import Request
@@ -279,5 +281,27 @@ def test_an_order_whose_answer_was_lost_with_its_process_may_have_been_accepted(
     listed(court, 2)
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("tried", "ended", "found"), [(True, True, []), (False, True, ["foreign"]), (True, False, ["foreign"])]
+)
+def test_a_refusal_that_a_process_tried_in_vain_to_record_is_known_to_nobody_after_its_end(court, tried, ended, found):
+    """Seed 985183: the apiserver refused each write of a status for a minute, and the next process found the order unclear."""
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    assert court.orders("prod") == 409
+    court.passes(60)
+    if tried:
+        body = json.dumps({"metadata": {"uid": item["metadata"]["uid"]}})
+        court.judge.writes(court.operator, "PUT", f"{path_of(item)}/status", body)
+    court.passes(10)
+    if ended:
+        court.operator.kill()
+        court.judge.died(court.operator)
+    court.passes(5)
     court.destroys("prod")
     assert court.oracles == found
