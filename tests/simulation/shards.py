@@ -99,7 +99,7 @@ class ShardElection(NoElection):
         ]
 
     def start(self) -> None:
-        """Become a candidate for all, each process in an order of its own."""
+        """Become a candidate for all; the first Lease that is won counts."""
         for candidate in self._candidates:
             candidate.start()
 
