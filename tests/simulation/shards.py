@@ -99,7 +99,7 @@ class ShardElection(NoElection):
         ]
 
     def start(self) -> None:
-        """Become a candidate for all, each process in an order of its own."""
+        """Become a candidate for all; the first Lease that is won counts."""
         for candidate in self._candidates:
             candidate.start()
 
@@ -280,6 +280,12 @@ class ShardedWorld(World):
         self._rivals = rivals
         skew = self.choices.choose("skew of all", (0.0, 90.0, -90.0, 3600.0))
         self.replicas = [ShardReplica(self, number, chosen.settings, skew) for number in range(REPLICAS)]
+
+    def _start_again(self, replica: Replica) -> None:
+        """A killed process is followed by another. While fewer lived than there are shards, nobody could hold some Lease."""
+        if sum(one.process.alive for one in self.replicas) < SHARDS:
+            self.judge.disturbed()
+        super()._start_again(replica)
 
     async def _live(self) -> None:
         for namespace in NAMESPACES if self._rivals else ():

@@ -100,6 +100,20 @@ async def test_who_comes_back_later_gets_a_new_one_that_stays(sessions):
     assert (closed(first), closed(second)) == (True, False)
 
 
+async def test_a_pause_that_the_cloud_asked_for_is_waited_for_before_a_session_is_forgotten(sessions):
+    """Seed 3027 of the histories with shards: the same credential came back, and was used before its Retry-After was over."""
+    first = sessions.open(ONE, ApiKey("a"), "team/x")
+    sessions.leave(first, "team/x")
+    await asyncio.sleep(CLOSE_AFTER_SECONDS - 1)
+    first.client._connection._bucket.pause(100)
+    await asyncio.sleep(99)
+    assert not closed(first)
+    assert sessions.open(ONE, ApiKey("a"), "team/x") is first
+    sessions.leave(first, "team/x")
+    await asyncio.sleep(CLOSE_AFTER_SECONDS + 3)
+    assert closed(first)
+
+
 async def test_leaving_again_and_again_closes_it_once_the_last_time_is_over(sessions):
     session = sessions.open(ONE, ApiKey("a"), "team/x")
     for _ in range(5):

@@ -4,8 +4,12 @@ from collections import Counter
 
 import pytest
 
+from simulation.books import FINALIZER
 from simulation.logs import SimulatedLog
+from simulation.people import People
+from simulation.process import Process
 from simulation.shards import REPLICAS, SHARDS, ShardedEngine, ShardedWorld, shard_of
+from support.court import SPEC, Court
 
 SEEDS = range(12)
 NAMES = [f"team-{number}" for number in range(300)]
@@ -59,3 +63,30 @@ def test_a_process_that_acts_for_all_shards_is_found(monkeypatch):
     monkeypatch.setattr(ShardedEngine, "acts_on", lambda _self, _namespace: True)
     _, judge, _ = lived(0, {})
     assert "lease" in {violation.oracle for violation in judge.violations}
+
+
+class Rivals(Court):
+    """A sharded world in which nothing runs."""
+
+    def __init__(self):
+        self.world = ShardedWorld(3, {})
+        self.judge, self.operator = self.world.judge, Process("operator-0.1")
+        self.world.actors.prepare()
+        self.hands = People(self.world, "operator")
+
+    def ready_in(self, namespace, vpc):
+        item = self.world.actors.owner.create("GpuVM", namespace, "a", SPEC | {"vmName": "prod", "vpc": vpc})
+        item["kind"] = "GpuVM"
+        self.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
+        place = {"name": "prod", "cluster": "Msc1", "vpc": vpc, "id": "x", "recordedAt": "2026-01-01T00:00:00Z"}
+        self.writes(item, order={"state": "Seen", **place})
+        self.says(item, "True", "Running")
+
+
+@pytest.mark.parametrize(("vpc", "found"), [("acme", ["shared"]), ("acme-train", [])])
+def test_two_objects_of_different_shards_that_are_ready_by_one_vm_are_found(vpc, found):
+    court = Rivals()
+    court.ready_in("team", "acme")
+    court.ready_in("other", vpc)
+    assert court.oracles == found
+    court.world._bury()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Dependency, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
+SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,9 @@ class AccountSessions:
 
     async def _close_later(self, session: AccountSession) -> None:
         await asyncio.sleep(CLOSE_AFTER_SECONDS)
+        # A new session of this credential would not know a Retry-After, nor what was spent.
+        while session.client.budget_left < self._deps.options.burst:  # noqa: ASYNC110 - a budget fills with time, by no event
+            await asyncio.sleep(SPENT_SECONDS)
         self._sessions = {key: value for key, value in self._sessions.items() if value is not session}
         await session.aclose()
         self._closing.pop(session, None)

@@ -359,8 +359,7 @@ class Inventory(Generic[R]):
         implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
         cached.before, cached.before_as_of = before, cached.as_of
-        cached.records, cached.as_of, cached.unknown, cached.failures = records, began, None, 0
-        cached.by_base = None
+        cached.records, cached.by_base, cached.as_of, cached.unknown, cached.failures = records, None, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
         missing = dict.fromkeys(here for here in watched if not find(records, here)).keys()
         cached.note_missing(missing, watched, doubted=doubted)
