@@ -27,6 +27,10 @@ class Identity:
     vpc: str
     name: str
 
+    def __hash__(self) -> int:
+        """Hash the name alone, which differs nearly always: each listing looks up every identity several times."""
+        return hash(self.name)
+
 
 def same_cluster(some: str, other: str) -> bool:
     """Whether two names mean one cluster. The service accepts any letter case and lists its own spelling."""

@@ -32,10 +32,12 @@ class Server:
 
     def __init__(self):
         self.seen, self.status = [], 200
+        self.busy, self.asks = [], lambda: None
         self.answer = {"metadata": {**OWNER}, "items": [{"metadata": OWNER}]}
 
     async def handle(self, request):
         text = await request.text()
+        self.busy.append(self.asks())
         self.seen.append((request.method, request.path, json.loads(text) if text else None))
         return web.json_response(self.answer, status=self.status)
 
@@ -145,3 +147,16 @@ async def test_an_answer_without_a_version_proves_nothing(server, kube_of, answe
     for ask in (lambda kube: kube.lease("team", "it"), lambda kube: kube.replace_lease(LEASE)):
         with pytest.raises(KubeError, match="no object"):
             await ask(kube_of())
+
+
+@pytest.mark.parametrize("name", [*WRITES, *READS])
+async def test_all_but_events_make_it_busy(server, kube_of, name):
+    """Events wait while it is; they must not wait for themselves."""
+    kube = kube_of()
+    server.asks = lambda: kube.busy
+    await (WRITES | READS)[name](kube)
+    assert set(server.busy) == {name != "an Event"}
+    server.status = 500
+    with pytest.raises(KubeError):
+        await (WRITES | READS)[name](kube)
+    assert not kube.busy

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.naming import FINGERPRINT_LENGTH, Identity
@@ -20,6 +21,12 @@ EVERYTHING = ""  # as the name of an Identity: all records in its VPC
 ANYWHERE = ""  # as the VPC of an Identity: any VPC of the cluster
 IMPLAUSIBLE_COUNT = 3  # design: a listing is implausible if at least 3 and over 30 % of the known records vanish at once
 IMPLAUSIBLE_SHARE = 0.3
+CAUSES = {
+    ErrorKind.UNAUTHORIZED: UnknownReason.REFUSED,
+    ErrorKind.LOGIN: UnknownReason.REFUSED,
+    ErrorKind.FORBIDDEN: UnknownReason.FORBIDDEN,
+    ErrorKind.INVALID: UnknownReason.REJECTED,
+}
 
 
 class ListingMeter(Protocol):
@@ -157,6 +164,23 @@ def find(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> tuple
     if identity.vpc == ANYWHERE:
         return tuple(item for key, found in records.items() if key.name == identity.name for item in found)
     return records.get(identity, ()) + records.get(Identity(identity.cluster, "", identity.name), ())
+
+
+def lacks(records: Mapping[Identity, tuple[R, ...]], identity: Identity) -> bool:
+    """Whether ``find`` finds nothing."""
+    return identity not in records and not find(records, identity)
+
+
+def differing(before: Mapping[Identity, tuple[R, ...]], after: Mapping[Identity, tuple[R, ...]]) -> Callable[[Identity], bool]:
+    """Return a predicate: whether what ``find`` finds may differ, as for few identities. Equal records are ``shared``."""
+    changed = {here for here in before.keys() | after.keys() if before.get(here) is not after.get(here)}
+    unplaced = {here.name for here in changed if not here.vpc}
+
+    def may_differ(identity: Identity) -> bool:
+        several = EVERYTHING in {identity.name, identity.vpc}  # it stands for records of several identities
+        return identity in changed or identity.name in unplaced or (several and bool(changed))
+
+    return may_differ
 
 
 def shared(records: dict[Identity, tuple[R, ...]], before: Mapping[Identity, tuple[R, ...]]) -> dict[Identity, tuple[R, ...]]:

@@ -18,13 +18,16 @@ import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import (
+    CAUSES,
     EVERYTHING,
     ClusterRecords,
     Listed,
     ListingMeter,
     by_identity,
+    differing,
     find,
     is_implausible,
+    lacks,
     shared,
 )
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
@@ -46,13 +49,6 @@ LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many
 LONGEST_BACKOFF_SECONDS = 30.0
 INCOMPLETE = "the listing is incomplete"
 REJECTED_BACKOFF_SECONDS = 300.0  # for an unknown cluster: one wrong spec must not use up the shared request budget
-
-_CAUSES = {
-    ErrorKind.UNAUTHORIZED: UnknownReason.REFUSED,
-    ErrorKind.LOGIN: UnknownReason.REFUSED,
-    ErrorKind.FORBIDDEN: UnknownReason.FORBIDDEN,
-    ErrorKind.INVALID: UnknownReason.REJECTED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +180,7 @@ class Inventory(Generic[R]):
         try:
             answer = await self._fetch(cluster)
         except CloudError as error:
-            return Unknown(began, _CAUSES.get(error.kind, UnknownReason.UNREACHABLE), error.message)
+            return Unknown(began, CAUSES.get(error.kind, UnknownReason.UNREACHABLE), error.message)
         if not answer.complete:
             return Unknown(began, UnknownReason.UNREACHABLE, answer.flaw or INCOMPLETE)
         records, latest = by_identity(answer.items, cluster, self._identify), self._latest(cluster)
@@ -347,7 +343,7 @@ class Inventory(Generic[R]):
 
     def _mark_unknown(self, cluster: str, cached: ClusterRecords[R], began: float, error: CloudError) -> Iterable[str]:
         cached.failures += 1
-        cause = _CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
+        cause = CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
         since = cached.unknown.since if cached.unknown is not None else cached.as_of if cached.as_of is not None else began
         before, cached.unknown = cached.unknown, Unknown(since, cause, error.message)
         return self._uids(cluster) if before is None or before.cause is not cause else ()
@@ -361,7 +357,7 @@ class Inventory(Generic[R]):
         cached.before, cached.before_as_of = before, cached.as_of
         cached.records, cached.by_base, cached.as_of, cached.unknown, cached.failures = records, None, began, None, 0
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = dict.fromkeys(here for here in watched if not find(records, here)).keys()
+        missing = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
         cached.note_missing(missing, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
@@ -375,7 +371,9 @@ class Inventory(Generic[R]):
             cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        return [uid for uid in self._uids(cluster) if self._concerns(uid, cached)]
+        may_differ = differing(before, records)
+        maybe = (uid for uid in self._uids(cluster) if uid in self._going or may_differ(self._watched[uid]))
+        return [uid for uid in maybe if self._concerns(uid, cached)]
 
     def _concerns(self, uid: str, cached: ClusterRecords[R]) -> bool:
         """Whether the change from the listing before to the last one concerns this object."""
@@ -394,7 +392,7 @@ class Inventory(Generic[R]):
     ) -> tuple[set[Identity], set[Identity]]:
         """Return the expected identities that these records lack, and all expected identities."""
         expected = set(self._expected(cluster)) - cached.believed_gone
-        return {identity for identity in expected if not find(records, identity)}, expected
+        return {identity for identity in expected if lacks(records, identity)}, expected
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]
