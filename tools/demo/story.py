@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -116,9 +117,8 @@ class Story:
         self._watches = self._stage.start_watches()
 
     def _definitions_have_conditions(self) -> bool:
-        each = '{range .items[*]}{.status.conditions[?(@.type=="Established")].status} {end}'
-        shown = self._kubectl.quietly("get", "-f", "crds/", "-o", f"jsonpath={each}")
-        return len(shown.split()) == len(self._kubectl.quietly("get", "-f", "crds/", "-o", "name").split())
+        items = json.loads(self._kubectl.quietly("get", "-f", "crds/", "-o", "json"))["items"]  # a jsonpath fails without them
+        return all(item.get("status", {}).get("conditions") for item in items)
 
     def _switch(self, state: str) -> None:
         name = BUILDER.name

@@ -69,7 +69,7 @@ class VmDeletion:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Why a VM is not destroyed. ``crossed`` is empty if only its status still says so."""
+    """Why a VM is not destroyed. ``exceeded`` is empty if only its status still says so."""
 
     vms: int = 0
     price: Decimal = NOTHING

@@ -35,8 +35,8 @@ def test_the_users_of_a_session_watch_any_of_its_inventories_once(it):
     session, other = Session(), Session()
     it.put("a", {(session, "vms"): here("a"), (session, "vpcs"): here("v")})
     it.put("b", {(other, "vms"): here("b")})
-    assert it.users_of(session) == ["a"]
-    assert it.users_of(other) == ["b"]
+    assert it.watchers_of(session) == ["a"]
+    assert it.watchers_of(other) == ["b"]
 
 
 def test_what_is_watched_within_a_cluster(it):
@@ -52,9 +52,9 @@ def test_an_object_that_moves_or_goes_leaves_the_session(it, moved):
     session, other = Session(), Session()
     it.put("a", {(session, "vms"): here("a")})
     it.put("a", {(other, "vms"): here("a")} if moved else {})
-    assert it.users_of(session) == []
+    assert it.watchers_of(session) == []
     assert list(it.within(session, "vms", "Msc1")) == []
-    assert it.users_of(other) == (["a"] if moved else [])
+    assert it.watchers_of(other) == (["a"] if moved else [])
     assert session.inventories["vms"].watched == {}
 
 
