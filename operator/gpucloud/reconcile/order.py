@@ -115,6 +115,11 @@ def id_of(found: Present[Any]) -> str | None:
     return seen_id and abridged(seen_id)
 
 
+def _vpc_of(found: Present[Any]) -> str:
+    """The VPC that a listing names for a VM or snapshot; empty if it names none."""
+    return abridged(getattr(found.record, "namespace", None) or "")
+
+
 def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know.
 
@@ -230,9 +235,9 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     if ordered and not proofs.marked and found.as_of < _shown_from(tracked):
         return tracked
     if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
-        return _with_id(_seen(tracked, proofs, now, Origin.CREATED), seen_id)
+        return _with_id(_seen(tracked, found, proofs, now, Origin.CREATED), seen_id)
     if proofs.adoptable and tracked.state is not OrderState.DESTROYING:
-        return _with_id(_seen(tracked, proofs, now, Origin.ADOPTED), seen_id)
+        return _with_id(_seen(tracked, found, proofs, now, Origin.ADOPTED), seen_id)
     return _moved(tracked, OrderEvent.NAME_TAKEN, now)
 
 
@@ -297,19 +302,14 @@ def _shown_from(tracked: TrackedOrder) -> float:
     return tracked.since if tracked.recorded is None else tracked.recorded
 
 
-def _seen(tracked: TrackedOrder, proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:
+def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:
     here, order = proofs.here, tracked.order
     if order is None:
         order = Order(state=OrderState.NOT_ORDERED)
     if not order.name:
-        order = order.model_copy(
-            update={
-                "id": record_id(proofs.nonce, proofs.uid, here.name),
-                "name": here.name,
-                "cluster": here.cluster,
-                "vpc": here.vpc,
-            }
-        )
+        vpc = here.vpc or _vpc_of(found)  # only the listing tells where the GpuVpc that the spec refers to is gone
+        place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
+        order = order.model_copy(update={"id": record_id(proofs.nonce, proofs.uid, here.name), **place})
     moved = _moved(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None or moved.state is OrderState.DESTROYING:
         return moved

@@ -228,6 +228,14 @@ def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_another
     assert look(found, proofs)(standing).state is state, why
 
 
+@pytest.mark.parametrize(("here", "namespace", "vpc"), [("", "acme", "acme"), ("", None, ""), ("other", "acme", "other")])
+def test_the_vpc_of_what_was_seen_is_the_listings_where_no_reference_tells_it(here, namespace, vpc):
+    """The status was lost, and the GpuVpc that the spec refers to is gone: snapshots of a VM in no VPC are never seen."""
+    found = Present(a_record(namespace=namespace), SINCE)
+    proofs = replace(MARKED, here=replace(HERE, vpc=here))
+    assert look(found, proofs)(TrackedOrder(None, SINCE)).order.vpc == vpc
+
+
 BACK = replace(shown(SINCE + 50), returned=SINCE + 50)  # two listings in a row had lacked it
 OTHER = replace(CHOSEN, same=False)
 
