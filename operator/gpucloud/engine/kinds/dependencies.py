@@ -52,20 +52,18 @@ class Listers:
     vpcs: Store[GpuVpcSpec, GpuVpcStatus]
     snapshots: Store[GpuSnapshotSpec, GpuSnapshotStatus]
     accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus]
+    stores: dict[str, Store[Any, Any]]  # of all kinds; each reconciler of the registry adds its own
     tag: str
     endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: None  # of its account; None: unknown
     shares_own: bool = False  # whether any namespace may name all resources of the operator's own account
 
     def find(self, target: Target) -> CachedObject[Any, Any] | None:
-        """Return the referenced object, or None."""
-        stores: dict[str, Store[Any, Any]] = {
-            gpuvm.KIND: self.vms,
-            gpuvpc.KIND: self.vpcs,
-            gpusnapshot.KIND: self.snapshots,
-            ACCOUNT: self.accounts,
-        }
-        store = stores.get(target.kind)
-        return None if store is None else store.named(target.namespace, target.name)
+        """Return the object with this kind, namespace and name, or None.
+
+        Raises:
+            KeyError: no store of this kind is known, so nobody can say whether it exists.
+        """
+        return self.stores[target.kind].named(target.namespace, target.name)
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity; None while it is unknown."""

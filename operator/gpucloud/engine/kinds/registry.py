@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def cloud_reconcilers(deps: ReconcilerDeps, guard: DeletionGuard, quota: QuotaUsage) -> list[CloudReconciler[Any, Any, Any]]:
-    """Return one reconciler per kind."""
-    return [
+    """Return one reconciler per kind, each with its store among those of ``deps.objects``."""
+    reconcilers: list[CloudReconciler[Any, Any, Any]] = [
         GpuVMReconciler(deps, deps.objects.vms, guard, quota),
         GpuVpcReconciler(deps, deps.objects.vpcs),
         GpuSnapshotReconciler(deps, deps.objects.snapshots),
     ]
+    deps.objects.stores.update((reconciler.kind, reconciler.store) for reconciler in reconcilers)
+    return reconcilers
