@@ -168,6 +168,7 @@ async def _read_body(response: httpx.Response, limit: int) -> bytes:
             return bytes(body.content)
         if isinstance(error, CloudError):
             error.status = response.status_code
+        body.content.clear()  # a traceback can keep it for long
         raise
     return bytes(body.content)
 
