@@ -8,10 +8,13 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GROUP = "gpucloud.dev"
 VERSION = "v1alpha1"
@@ -57,6 +60,17 @@ class Model(BaseModel):
     """Base of spec and status: frozen, camelCase on the wire, unknown fields ignored."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with these fields changed.
+
+        Raises:
+            TypeError: no field has this name; pydantic's own method would drop the value without a word.
+        """
+        unknown = set(update or ()) - type(self).model_fields.keys()
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
+        return super().model_copy(update=update, deep=deep)
 
 
 class ConditionType(StrEnum):

@@ -52,3 +52,11 @@ def test_a_time_without_a_zone_is_refused():
 def test_a_reason_that_kubernetes_refuses_is_refused_here_first(reason):
     with pytest.raises(ValidationError, match="reason"):
         Condition(type="Ready", status="True", reason=reason, message="", last_transition_time=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_a_field_that_does_not_exist_cannot_be_set():
+    """pydantic's own copy takes it, and forgets it: a misspelt field of a status would never be shown."""
+    status = gpuvm.GpuVMStatus()
+    assert status.model_copy(update={"private_ip": "10.0.0.1"}).private_ip == "10.0.0.1"
+    with pytest.raises(TypeError, match="no field privateip"):
+        status.model_copy(update={"privateip": "10.0.0.1"})
