@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
 import signal
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import kopf
 import structlog
@@ -126,6 +127,27 @@ def _placed(settings: Settings) -> Settings:
     return settings.replace(lease_namespace=found)
 
 
+class _Lossy:
+    """A stream of log lines that drops what cannot be written: the disk is full, or nobody reads any more.
+
+    As ``logging`` does. A log line must never end a task, or hide what became of a call that was just sent.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, line: bytes) -> int:
+        """Write a line, if that is possible."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._stream.write(line)
+        return len(line)
+
+    def flush(self) -> None:
+        """Send it off, if that is possible."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+
 def configure_logging(settings: Settings) -> None:
     """One stream, one form, for our own lines and for the libraries'. Ours go there without the detour over ``logging``."""
     shared: list[structlog.typing.Processor] = [
@@ -143,7 +165,7 @@ def configure_logging(settings: Settings) -> None:
 
     structlog.configure(
         processors=[*shared, encoded],
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(_Lossy(sys.stderr.buffer)),  # type: ignore[arg-type] # what it uses of a file
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(settings.log_level.upper())),
         cache_logger_on_first_use=True,
     )

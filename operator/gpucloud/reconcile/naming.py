@@ -28,8 +28,8 @@ class Identity:
     name: str
 
     def __hash__(self) -> int:
-        """Hash the name alone, which differs nearly always: each listing looks up every identity several times."""
-        return hash(self.name)
+        """Hash what nearly always differs, by hashes that strings keep: a listing looks up every identity several times."""
+        return hash(self.name) ^ (hash(self.vpc) << 1)
 
 
 def same_cluster(some: str, other: str) -> bool:

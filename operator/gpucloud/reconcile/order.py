@@ -228,7 +228,7 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     seen_id, replaced = id_of(found), _replaced(tracked, found, proofs, now)
     if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
         return replaced
-    tracked = replace(replaced or tracked, sighted=found.as_of)
+    tracked = replace(replaced or tracked, sighted=found.as_of, back_at=None)
     if tracked.state is OrderState.SEEN:
         return _with_id(tracked, seen_id)
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
@@ -265,7 +265,7 @@ def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
     order, state = tracked.order, tracked.state
     if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(tracked, found):
         if proofs.same is None and found.doubtful and order.missing_since is None:
-            return tracked  # it may never have been away; as soon as the record shows more, that tells
+            return replace(tracked, back_at=None)  # it may never have been away; as soon as the record shows more, that tells
         return _verified(tracked, found) if proofs.same else _moved(tracked, OrderEvent.REPLACED, now)
     # A resource whose destruction was requested, or that was not watched, may be gone, and its name another owner's.
     told = state is OrderState.DESTROYING and proofs.same is False

@@ -77,6 +77,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
         f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "
         "after a record was taken over",
     ),
+    (S.UNCLEAR, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
     (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
     (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),

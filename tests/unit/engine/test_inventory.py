@@ -307,6 +307,13 @@ async def test_since_when_it_is_shown_is_counted_anew_when_it_was_away_or_nobody
     assert it.sees("y").shown_since == it.fetch.began[4]
 
 
+async def test_since_when_it_is_shown_is_counted_anew_after_a_listing_that_failed(rig):
+    it = rig([record()], CloudError(ErrorKind.SERVER, "down"), [record()])
+    it.inventory.watch("a", here())
+    await asyncio.sleep(2 * SLOW + 5)
+    assert it.sees().shown_since == it.fetch.began[2]
+
+
 async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
     fleet = [record(f"vm{number}") for number in range(4)]
     it = rig(fleet, [], [], fleet)

@@ -93,6 +93,7 @@ PROOF = {
     (S.ACCEPTED, E.MISSING): (look(missing(SINCE + 10 * GRACE), MARKED), look(missing(SINCE + 10 * GRACE - 1), MARKED)),
     (S.UNCLEAR, E.SHOWN): (look(shown(SINCE - 1), CHOSEN), look(shown(SINCE - 2), CHOSEN)),
     (S.UNCLEAR, E.MISSING): (look(missing(SINCE + GRACE), MARKED), look(missing(SINCE + GRACE - 1), MARKED)),
+    (S.UNCLEAR, E.REPLACED): (look(ELSE, UNIQUE), look(ELSE, CHOSEN)),
     (S.REFUSED, E.RECORDED): (record, None),
     (S.REFUSED, E.SHOWN): (look(shown(), ADOPTS), look(shown(), CHOSEN)),
     (S.OVERDUE, E.RECORDED): (record, None),

@@ -343,6 +343,7 @@ class Inventory(Generic[R]):
 
     def _mark_unknown(self, cluster: str, cached: ClusterRecords[R], began: float, error: CloudError) -> Iterable[str]:
         cached.failures += 1
+        cached.shown_since = {}  # nobody watches meanwhile
         cause = CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
         since = cached.unknown.since if cached.unknown is not None else cached.as_of if cached.as_of is not None else began
         before, cached.unknown = cached.unknown, Unknown(since, cause, error.message)

@@ -57,8 +57,6 @@ P = TypeVar("P", bound=CloudSpec)
 S = TypeVar("S", bound=CloudStatus)
 F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 
-NOWHERE = Identity("", "", "")
-
 
 class CloudReconciler(ABC, Generic[P, S, F]):
     """Reconciler of the objects of one kind that stand for a cloud resource."""
@@ -223,7 +221,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
-            refusal = Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+            refusal = request.refusal_of(error)
+        except Exception as error:
+            self._remember(facts, verb, request.refusal_of(error), placed)
+            raise
         if verb in CREATES:
             self._tracker.set_credential(facts.meta.uid, session.learned)
         named = placement.identity_from_answer(facts.identity, placed)
@@ -231,8 +232,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             placed = Placement()  # the record existed before this call, so the call did not create it
         attempt = self._remember(facts, verb, refusal, placed)
         if refusal is not None:
-            words = failed.message(attempt)
-            return Event(self.failed[verb], words, verb, warning=True)
+            return Event(self.failed[verb], failed.message(attempt), verb, warning=True)
         reason, note = self.success_events[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Event(reason, note.format(name=name), verb, always=True)
@@ -279,7 +279,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""
         known = self._tracker.latest(stored.meta.uid)
-        return stored.order if known is None or known.order is None else known.order
+        return (known and known.order) or stored.order
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
         """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
@@ -325,14 +325,13 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
-        here = self.identity(self._tracker.with_placement(stored), spec)
+        here, session = self.identity(self._tracker.with_placement(stored), spec), account.session
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
         tracked = self._tracker.merged(meta.uid, stored.order)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
-        nonce = self._deps.entropy.token_hex(8)
+        nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid)
         found = self._observe(stored, spec, account, here, tracked)
-        history = self._tracker.history(meta.uid)
         if here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
             tracked = orders.observed(tracked, found, proofs, now, history.first_seen)
@@ -344,7 +343,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "meta": meta,
             "spec": spec,
             "status": status,
-            "identity": here or NOWHERE,
+            "identity": here or Identity("", "", ""),
             "found": found,
             "history": history,
             "tracked": tracked,
@@ -352,7 +351,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "account": account.facts,
             "owner": self._ownership.owner(meta.uid),
             "synced": self._deps.synced(),
-            "listing_duration": 0.0 if account.session is None else account.session.listing_duration((here or NOWHERE).cluster),
+            "listing_duration": 0.0 if session is None or here is None else session.listing_duration(here.cluster),
             "nonce": nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }

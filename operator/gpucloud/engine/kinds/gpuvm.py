@@ -16,6 +16,7 @@ from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
@@ -87,12 +88,18 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return self._deps.objects.desired_vm_identity(stored, spec)
 
     def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
-        """Whether the record has the recorded addresses of a VM that was up; False if one differs, None if none is known."""
-        pairs = [(status.private_ip, record.private_ip), (status.ip, record.ip)]
-        known = [pair for pair in pairs if all(pair)]
-        if any(recorded != shown for recorded, shown in known):
+        """Whether the record has the recorded address of a VM that was up; False if it differs, None if none is known.
+
+        A private address decides where it is known: a public one may change whenever a VM is switched on.
+        """
+        pairs = ((status.private_ip, record.private_ip), (status.ip, record.ip))
+        known = next((pair for pair in pairs if all(pair)), None)
+        if known is None:
+            return None
+        recorded, shown = known
+        if recorded != shown:
             return False
-        return True if known and status.settled_generation is not None else None
+        return True if status.settled_generation is not None else None
 
     def is_different(self, status: GpuVMStatus, record: VmRecord) -> bool:
         """Whether its private address is another. A public one may change whenever a VM is switched on."""
@@ -235,7 +242,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._deletion_guard.on or not meta.deleting:
             return
-        ordered = present or orders.may_exist(self.order_of(stored))
+        ordered = present or orders.may_exist(self.order_of(stored)) or self._is_destroyed_unseen(stored)
         goes = spec is not None and meta.has_finalizer and spec.deletion.policy is not DeletionPolicy.RETAIN
         if spec is None or not goes or not ordered or self._ownership.owner(meta.uid) is not None:
             self._deletion_guard.drop(meta.uid)
@@ -246,6 +253,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
+
+    def _is_destroyed_unseen(self, stored: GpuVM) -> bool:
+        """Whether a VM is destroyed by its marked name though no listing shows it: lost, or nothing is recorded of it."""
+        order = self.order_of(stored)
+        if stored.spec is None or stored.spec.vm_name is not None:
+            return False
+        return not self._tracker.history(stored.meta.uid).seen_new if order is None else order.state is OrderState.LOST
 
     def _count_usage(self, stored: GpuVM) -> None:
         """Count this object's VM against quotas if it is, or may be, bought.

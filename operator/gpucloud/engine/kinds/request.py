@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.port import Change
 from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.facts import DESTROYS
+from gpucloud.reconcile.facts import DESTROYS, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +28,13 @@ class Request:
     target: str
     preconditions: tuple[Precondition, ...] = ()
     one_of_several: bool = False
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Return why a call failed. An error that is not the cloud client's may have come after the call was sent."""
+    if isinstance(error, CloudError):
+        return Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
+    return Refusal(ErrorKind.OUTCOME_UNKNOWN, f"the operator failed ({type(error).__name__})", ambiguous=True)
 
 
 @dataclass(slots=True)

@@ -123,19 +123,23 @@ class LeaderElector(NoElection):
 
     async def _run(self) -> None:
         """Acquire and renew the Lease until cancelled. Return when the Lease is lost; this process does not compete again."""
+        failure = None
         try:
             while (verdict := decide(self._state, self._clock.mono())).step is not Step.GIVE_UP:
                 if verdict.step is Step.WAIT:
                     await self._wait(verdict.until)
                 else:
                     await self._acquire_or_renew()
-            holder = self._state.record.holder if self._state.record is not None else ""
-            why = "it could not be renewed in time" if holder == self._where.me else f"it is held by {holder or 'nobody'!r}"
-            log.error("the Lease is lost: nothing more is sent, and this process ends", why=why, **self._names())
-        except Exception:  # without an election this process may not act
-            log.exception("leader election failed: this process ends", **self._names())
+        except Exception as error:  # noqa: BLE001 - without an election this process may not act
+            failure = error
+        holder = self._state.record.holder if self._state.record is not None else ""
         self._state = ElectionState(self._where.me, self._lasts)
         self._on_loss()
+        if failure is not None:
+            log.error("leader election failed: this process ends", exc_info=failure, **self._names())
+            return
+        why = "it could not be renewed in time" if holder == self._where.me else f"it is held by {holder or 'nobody'!r}"
+        log.error("the Lease is lost: nothing more is sent, and this process ends", why=why, **self._names())
 
     async def _release(self) -> None:
         """Release the Lease if this process holds it. From here on this process does not lead, whatever the answer is."""

@@ -104,8 +104,8 @@ class Supervisor:
             self._failed(name)
             words = "it returned" if error is None else type(error).__name__
             if essential:
-                log.critical("an essential task has died: this process ends", task=name, why=words, exc_info=error, **about)
                 self._end(name)
+                log.critical("an essential task has died: this process ends", task=name, why=words, exc_info=error, **about)
                 return
             if not restart:
                 log.error("a background task has failed", task=name, why=words, exc_info=error, **about)
