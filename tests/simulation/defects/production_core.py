@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming, order, tenancy
@@ -30,6 +32,7 @@ def order_before_intent() -> None:
     """
     may_send = create._may_send
     replace(may_send, lambda f: may_send(f) or f.state is OrderState.NOT_ORDERED)
+    replace(Preconditions._may_order, lambda *_: True)
 
 
 @named(IN_DECISIONS, "03-name-without-uid")
@@ -91,7 +94,9 @@ def second_claimant_destroys() -> None:
     crossplane/crossplane#5093: two resources may stand for one external resource.
     """
     ours = getter(CloudFacts.ours)
+    preconditions, unowned = Preconditions.of, SimpleNamespace(owner=lambda _: None)
     replace(CloudFacts.ours, property(lambda f: ours(dataclasses.replace(f, owner=None))))
+    replace(preconditions, lambda self, *rest: preconditions(dataclasses.replace(self, ownership=unowned), *rest))
 
 
 @named(IN_DECISIONS, "12-failed-means-not-done")

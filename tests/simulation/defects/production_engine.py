@@ -17,6 +17,7 @@ from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller import controller
 from gpucloud.engine.controller.controller import Controller, Outcome
 from gpucloud.engine.kinds.gpucloudaccount import GpuCloudAccountReconciler
+from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.orphans.collector import OrphanCollector
 from gpucloud.reconcile.core import create
@@ -50,6 +51,7 @@ def act_unannounced() -> None:
 
     replace(write, shrugged)
     replace(make_order, sent)
+    replace(Preconditions._may_order, lambda *_: True)
 
 
 @named(IN_ENGINE, "07-vanished-and-nobody-woken")
