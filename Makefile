@@ -66,7 +66,7 @@ simulate: $(READY) ## random histories of the operator in a simulated world: HIS
 	  $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) $(if $(SHARDS),--shards $(SHARDS) $(if $(RIVALS),--rivals)) $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
 
-planted: $(READY) ## known defects of others, planted in a copy: the suite must find each
+planted: $(READY) ## known defects of others, planted one at a time: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted
 
 mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants

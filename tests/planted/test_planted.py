@@ -1,23 +1,22 @@
-"""Defects that others had in production, planted one at a time in a copy of the product: the suite must find each.
+"""Defects that others had in production, planted one at a time: the suite must find each.
 
-A green suite says nothing about the suite; that it turns red when it should, does. ``simulation/production.py`` says where each
-defect is from and what it would do; the simulated world hunts the same ones. It is planted in a copy of ``operator/``, and the
-tests named here for it, in the cheapest layer that knows of it, must fail there. On the copy as it is they all pass.
+A green suite says nothing about the suite; that it turns red when it should, does. ``simulation/defects/production_*.py`` say
+where each defect is from and what it would do; the simulated world hunts the same ones. It is planted in a process of its own
+(``support/planted.py``), and the tests named here for it, in the cheapest layer that knows of it, must fail there. All of them
+run the product in their own process. On the product as it is they all pass.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from simulation.planting import plant
-from simulation.production import IN_PRODUCTION
+from simulation.defects import IN_PRODUCTION
 
 ROOT = Path(__file__).parents[2]
 CHILD_SECONDS = 60  # a defect may also show as a test that never ends
@@ -66,25 +65,18 @@ FOUND_BY = {
 }
 
 
-def run(args, *, cwd, **environment):
+def outcome_of(tests, *plant):
+    """Run tests in a process of their own."""
+    flags = ("-q", "-rfE", "--tb=no", f"--timeout={CHILD_SECONDS}", "-p", "no:cacheprovider", "-p", "no:xdist", *plant)
     return subprocess.run(  # noqa: S603 - our own tests
-        args, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=4 * CHILD_SECONDS, check=False
+        [sys.executable, "-m", "pytest", *flags, *tests],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests"), "PYTEST_ADDOPTS": "", "COLUMNS": "500"},
+        capture_output=True,
+        text=True,
+        timeout=4 * CHILD_SECONDS,
+        check=False,
     )
-
-
-def outcome_on(copy, tests):
-    """Run tests in a process of their own that imports the product from this copy."""
-    flags = ("-q", "-rfE", "--tb=no", f"--timeout={CHILD_SECONDS}", "-p", "no:cacheprovider", "-p", "no:xdist")
-    return run(
-        [sys.executable, "-m", "pytest", *flags, *tests], cwd=ROOT, PYTHONPATH=str(copy), PYTEST_ADDOPTS="", COLUMNS="500"
-    )
-
-
-@pytest.fixture
-def copy(tmp_path):
-    target = tmp_path / "operator"
-    shutil.copytree(ROOT / "operator", target, ignore=shutil.ignore_patterns("__pycache__"))
-    return target
 
 
 def test_every_defect_has_its_tests():
@@ -92,17 +84,14 @@ def test_every_defect_has_its_tests():
     assert len(IN_PRODUCTION) >= 20
 
 
-def test_the_product_as_it_is_passes_them_all(copy):
-    told = run([sys.executable, "-c", "import gpucloud; print(gpucloud.__file__)"], cwd=ROOT, PYTHONPATH=str(copy))
-    assert told.stdout.startswith(str(copy)), "the copy is what is tested"
-    result = outcome_on(copy, sorted({test for tests in FOUND_BY.values() for test in tests}))
+def test_the_product_as_it_is_passes_them_all():
+    result = outcome_of(sorted({test for tests in FOUND_BY.values() for test in tests}))
     assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("name", FOUND_BY)
-def test_a_planted_defect_is_found(name, copy):
-    plant(copy / "gpucloud", IN_PRODUCTION[name].changes)
-    result = outcome_on(copy, FOUND_BY[name])
+def test_a_planted_defect_is_found(name):
+    result = outcome_of(FOUND_BY[name], "-p", "support.planted", "--plant", name)
     assert result.returncode == 1, f"not found, or not by a failing test:\n{result.stdout}{result.stderr}"
     assert not re.search(r"^ERROR ", result.stdout, re.MULTILINE), result.stdout
     assert set(FAILED.findall(result.stdout)) == set(FOUND_BY[name]), result.stdout

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulation import campaign, exhaustive, fleet, hunt, shards, telling
+from simulation.defects import DEFECTS
 from simulation.weather import Weather
 
 if TYPE_CHECKING:
@@ -48,7 +49,17 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--shards", type=_some, default=0, help="let so many histories with shards take place (docs/adr/0018)")
     parser.add_argument("--rivals", action="store_true", help="with --shards: two objects of different shards choose one name")
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
+    parser.add_argument(
+        "--plant",
+        choices=DEFECTS,
+        metavar="NAME",
+        default=None,
+        help="plant this known defect, and stop at the first violation",
+    )
     given = parser.parse_args(words)
+    if given.plant is not None:
+        DEFECTS[given.plant]()
+        given.stop = True  # nor are the digests compared with those of another process, which knows of no defect
     Weather.without = frozenset(given.without.split(","))
     runs: tuple[tuple[object, Callable[[], int]], ...] = (
         (given.replay, lambda: telling.again(Path(given.replay))),

@@ -1,4 +1,4 @@
-"""``python -m simulation --defects``: plants each defect in a copy of the product and runs histories until one finds it.
+"""``python -m simulation --defects``: plants each defect in a process of its own and runs histories until one finds it.
 
 A find counts only when the same history is clean without the defect.
 """
@@ -7,23 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from simulation.aims import AIMS
 from simulation.defects import DEFECTS
-from simulation.planting import plant
 
-ROOT = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 VIOLATION = re.compile(r"^seed (?P<seed>\d+): (?P<oracle>.+?) at [\d.]+ s:", re.MULTILINE)
-
-
-def planted_in(copy: Path, name: str) -> list[Path]:
-    """Plant one defect in a copy of the product's source; answers the files that have changed."""
-    return plant(copy / "gpucloud", DEFECTS[name])
 
 
 def found_after(name: str, most: int, processes: int) -> str:
@@ -32,31 +24,26 @@ def found_after(name: str, most: int, processes: int) -> str:
     A find counts only when the same history is clean without the defect. Histories that cannot show the defect (``AIMS``) count
     and are not made, so it may have been found earlier.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "operator"
-        shutil.copytree(ROOT / "operator", copy, ignore=shutil.ignore_patterns("__pycache__"))
-        planted_in(copy, name)
-        first = 0
-        while first < most:
-            said = _campaign(copy, first, most - first, processes, AIMS.get(name, ()))
-            found = VIOLATION.search(said)
-            if found is None:
-                return f"not within {most}" if " histories in " in said else f"the world itself failed: {said[-300:]}"
-            first = int(found["seed"]) + 1
-            if VIOLATION.search(_campaign(ROOT / "operator", first - 1, 1, 1)) is None:
-                return f"{found['oracle']} | {first}"
+    first = 0
+    while first < most:
+        said = _campaign(name, first, most - first, processes, AIMS.get(name, ()))
+        found = VIOLATION.search(said)
+        if found is None:
+            return f"not within {most}" if " histories in " in said else f"the world itself failed: {said[-300:]}"
+        first = int(found["seed"]) + 1
+        if VIOLATION.search(_campaign(None, first - 1, 1, 1)) is None:
+            return f"{found['oracle']} | {first}"
     return f"not within {most}"
 
 
-def _campaign(product: Path, first: int, histories: int, processes: int, aim: tuple[str, ...] = ()) -> str:
-    """What many histories of this copy of the product print, up to the first violation."""
+def _campaign(defect: str | None, first: int, histories: int, processes: int, aim: tuple[str, ...] = ()) -> str:
+    """What many histories with this defect print, up to the first violation."""
     flags = ["--first", str(first), "--histories", str(histories), "--processes", str(processes), "--shrink", "0", "--stop"]
+    flags += ["--plant", defect] if defect is not None else []
     flags += ["--aim", ";".join(aim)] if aim else []
-    paths = os.pathsep.join((str(product), str(ROOT / "tests")))
     run = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "simulation", *flags],
-        cwd=product,
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"},
+        env={**os.environ, "PYTHONPATH": str(TESTS), "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
         check=False,

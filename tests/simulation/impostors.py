@@ -48,11 +48,15 @@ def _made_again_in_doubt(on: Stage) -> None:
 
 
 def _name_taken_before(on: Stage) -> None:
-    """A stranger makes a VM, and an object of that name is applied; this cloud answers the order with what is there."""
+    """A stranger makes a VM while listings are slow, and an object of that name is applied.
+
+    This cloud answers the order with what is there. A listing under way hides for seconds that the name is taken.
+    """
     on.cloud.turn(duplicate_vm="existing")
     on.vm("y")
     taken = UP_SECONDS + on.choose("taken after", 30.0, 20.0, 50.0)
     on.then(taken, on.cloud.make_vm, MAIN, VPC, "Msc1", "stranger")
+    on.arranged.fault("GetServers", "cloud-slow", begin=taken - 7.0, end=taken + 13.0)
     on.then(taken + on.choose("applied after", 0.5, 3.0, 12.0), on.vm, "x", vmName=MAIN)
     on.then(taken + on.graces("delete after", 3.0, 1.0), on.delete, "GpuVM", "x")
 

@@ -1,27 +1,31 @@
 """Defects for the world to find: each can be planted still, and is told apart from what the world finds without it."""
 
-import shutil
+import sys
+from types import ModuleType
 
 import pytest
 
 from simulation import aims, hunt, planting
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    target = tmp_path_factory.mktemp("product") / "operator"
-    shutil.copytree(hunt.ROOT / "operator", target, ignore=shutil.ignore_patterns("__pycache__", "sim"))
-    return target
+@pytest.fixture
+def bound():
+    """What modules and classes of the product bind; put back at the end."""
+    before = {holder: dict(vars(holder)) for holder in planting.holders()}
+    yield before
+    for holder, name in changed(before):
+        setattr(holder, name, before[holder][name])
+
+
+def changed(before):
+    return [(holder, name) for holder, names in before.items() for name in names if vars(holder)[name] is not names[name]]
 
 
 @pytest.mark.parametrize("name", hunt.DEFECTS)
-def test_each_defect_can_be_planted(name, source, tmp_path):
-    copy = tmp_path / "operator"
-    shutil.copytree(source, copy)
-    for file in hunt.planted_in(copy, name):
-        changed = file.read_text()
-        assert changed != (source / file.relative_to(copy)).read_text()
-        compile(changed, file.name, "exec")
+def test_each_defect_can_be_planted(name, bound):
+    hunt.DEFECTS[name]()
+    assert changed(bound)
+    assert hunt.DEFECTS[name].__doc__
 
 
 def test_what_a_hunt_is_aimed_at_is_drawn_by_some_history():
@@ -31,19 +35,62 @@ def test_what_a_hunt_is_aimed_at_is_drawn_by_some_history():
         assert any(aims.meets(seed, aim) for seed in range(2000)), aim
 
 
-def test_a_fragment_that_is_not_in_the_code_any_more_fails_loudly(source, tmp_path, monkeypatch):
-    copy = tmp_path / "operator"
-    shutil.copytree(source, copy)
-    monkeypatch.setitem(hunt.DEFECTS, "old", (("no such text", ""),))
+@pytest.fixture
+def product(monkeypatch):
+    """Three modules of the package: the second has imported what the first defines, a third is of the simulated cloud."""
+
+    class Kind:
+        def method(self):
+            return "as it was"
+
+    def function():
+        return "as it was"
+
+    def module(name, **names):
+        made = ModuleType(name)
+        vars(made).update(names)
+        monkeypatch.setitem(sys.modules, name, made)
+        return made
+
+    Kind.__module__ = f"{planting.PACKAGE}.defining"
+    simulated = module(f"{planting.SIMULATOR}.importing", function=function)
+    return (
+        module(Kind.__module__, Kind=Kind, function=function),
+        module(f"{planting.PACKAGE}.simple", other=function),
+        simulated,
+    )
+
+
+def test_a_function_is_replaced_wherever_the_operator_has_imported_it(product):
+    defining, importing, simulated = product
+    planting.replace(defining.function, lambda: "replaced")
+    assert (defining.function(), importing.other(), simulated.function()) == ("replaced", "replaced", "as it was")
+
+
+def test_a_method_is_replaced_on_its_class(product):
+    one = product[0].Kind()
+    planting.replace(product[0].Kind.method, lambda _: "replaced")
+    assert one.method() == "replaced"
+
+
+def test_what_nothing_binds_is_not_planted_in_silence(product):
     with pytest.raises(ValueError, match="cannot be planted any more"):
-        hunt.planted_in(copy, "old")
+        planting.replace(lambda: None, product)
 
 
-def test_a_fragment_that_stands_twice_is_not_guessed(tmp_path):
-    for name in ("a.py", "b.py"):
-        (tmp_path / name).write_text("x = 1\n")
-    with pytest.raises(ValueError, match="stands 2 times in 2 files"):
-        planting.plant(tmp_path, (("x = 1", "x = 2"),))
+@pytest.mark.parametrize("constant", [3, 1.5, "word", True, None])
+def test_what_may_be_bound_by_chance_is_not_replaced(constant):
+    with pytest.raises(TypeError, match="by chance"):
+        planting.replace(constant, 4)
+
+
+def test_two_defects_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="two defects"):
+        planting.named({"twice": print}, "twice")(print)
+
+
+def test_a_defect_is_planted_in_a_process_of_its_own():
+    assert hunt.found_after("23-secret-in-an-error", 28, 1) == "canary | 28"
 
 
 @pytest.mark.parametrize(
@@ -56,8 +103,8 @@ def test_a_fragment_that_stands_twice_is_not_guessed(tmp_path):
     ],
 )
 def test_a_history_that_breaks_a_rule_without_the_defect_too_is_no_find(planted, clean, said, monkeypatch):
-    def campaign(product, first, histories, _processes, _aim=()):
-        found = clean if product == hunt.ROOT / "operator" else planted
+    def campaign(defect, first, histories, _processes, _aim=()):
+        found = clean if defect is None else planted
         seed = next((seed for seed in range(first, first + histories) if seed in found), None)
         line = "" if seed is None else f"seed {seed}: {planted[seed]} at 1.0 s: words\n"
         return f"{line}{histories} histories in 1 s"
