@@ -14,9 +14,11 @@ from gpucloud.engine.runtime.workqueue import Key, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile.facts import Now
+from support.builders import a_status
 from support.fakes import UID, FakeKube, LoopClock, a_body
 
 KEY = Key("GpuVM", "team", "train", UID)
+CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What the tests of the engine share: kept logs, and rooms over accounts and inventories that a test fills by hand."""
+"""What the tests of the engine share: kept logs, and reconcilers over accounts and inventories that a test fills by hand."""
 
 import re
 from functools import partial
@@ -34,7 +34,6 @@ from gpucloud.reconcile.naming import FINGERPRINT_LENGTH
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG, an_order
-from support.controllerrig import Rig
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
 
 NOW = 1000.0
@@ -299,16 +298,3 @@ def around():
     """What sessions work with, on the loop's own time."""
     gates = GateDeps(lambda: True, NoGuard(), Metrics().changes)
     return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock(), gates)
-
-
-@pytest.fixture
-async def rig():
-    made = []
-
-    def make(plan, **more):
-        made.append(Rig(plan, **more))
-        return made[-1]
-
-    yield make
-    for item in made:
-        await item.end()
