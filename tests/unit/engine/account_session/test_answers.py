@@ -1,10 +1,8 @@
-"""What one credential learns about itself from the cloud's answers, and what it never tries out. Time is the loop's."""
+"""What the cloud's answers say of a credential, and what is never tried out."""
 
 import asyncio
 import logging
 import traceback
-from dataclasses import replace
-from itertools import pairwise
 
 import httpx
 import pytest
@@ -12,225 +10,18 @@ import pytest
 from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.options import ApiKey, Login
-from gpucloud.engine.cloud.account_session import EVIDENCE_SECONDS, AccountSession, NoListener
-from gpucloud.reconcile.facts import Present, UnknownReason
+from gpucloud.engine.cloud.account_session import AccountSession
+from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import Identity
 from support.builders import a_change
 from support.fakes import SECRET_WORDS
+from support.sessionrig import DOWN, EVIDENCE, KEY, SLOW, TOKEN, URL
 
 pytestmark = pytest.mark.looptime
-URL, KEY = "https://cloud.example", "made-up-key"
-EVIDENCE = ["GetVpcs", "GetServers", "GetSnapshots"]
-
-
-def vm(name="x", tenant="acme"):
-    return {"id": name, "namespace": "acme", "cluster": "Msc1", "tenancy_name": tenant, "status": "ONLINE"}
-
-
-def vpc(name="acme", tenant="acme"):
-    return {"id": "7", "name": name, "cluster": "Msc1", "tenancyName": tenant}
-
-
-def snapshot(name="s", tenant="acme"):
-    return {"id": name, "namespace": "acme", "tenancyName": tenant}
-
-
-class Listener(NoListener):
-    """Notes what it is told."""
-
-    def __init__(self):
-        self.changes, self.tenants, self.proving = 0, [], []
-
-    def learned(self, _session):
-        self.changes += 1
-
-    def tenant_learned(self, session):
-        self.tenants.append(session.learned.tenants)
-        self.proving.append(session.proving)
-
-
-class Rig:
-    def __init__(self, cloud, around, credential):
-        self.cloud, self.listener = cloud, Listener()
-        self.session = AccountSession(URL, credential, "team/default", replace(around, listener=self.listener))
-
-    @property
-    def learned(self):
-        return self.session.learned
-
-    @property
-    def changes(self):
-        return self.listener.changes
-
-    @property
-    def tenants(self):
-        return self.listener.tenants
-
-    async def start(self, holds=lambda: True):
-        """Start a VM."""
-        try:
-            await self.session.writes.send(a_change(calls.start_server(id="x", namespace="acme", cluster="Msc1"), holds=holds))
-        except CloudError as error:
-            return error
-        return None
-
-    async def call(self, operation="get_servers", **where):
-        try:
-            await getattr(self.session.client, operation)(**where)
-        except CloudError as error:
-            return error
-        return None
-
-
-@pytest.fixture
-async def rig(cloud, around):
-    made = []
-
-    def make(credential=None, **records):
-        cloud.world(KEY, **records)
-        made.append(Rig(cloud, around, credential or ApiKey(KEY)))
-        return made[-1]
-
-    yield make
-    for item in made:
-        await item.session.aclose()
 
 
 def tasks():
     return [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-
-
-# --- whose it is
-
-
-@pytest.mark.parametrize(
-    ("holds", "records"),
-    [
-        ("vms", {"GetServers": [vm()]}),
-        ("vpcs", {"GetVpcs": [vpc()]}),
-        ("snapshots", {"GetSnapshots": [snapshot()]}),
-    ],
-)
-async def test_any_listing_tells_whose_the_credential_is(rig, holds, records):
-    it = rig(**records)
-    it.session.inventories[holds].watch("u", Identity("Msc1", "acme", "x"))
-    await asyncio.sleep(1)
-    assert it.learned.tenant == "acme"
-    assert it.tenants == [{"acme"}]
-    assert it.changes >= 1
-
-
-async def test_records_without_a_tenant_tell_nothing(rig):
-    it = rig(GetServers=[vm(tenant=None), vm("y", tenant="")])
-    it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
-    await asyncio.sleep(1)
-    assert (it.learned.tenants, it.learned.tenant, it.tenants) == (frozenset(), None, [])
-    assert isinstance(it.session.vms.observe(Identity("Msc1", "acme", "x")), Present)
-
-
-async def test_a_credential_that_shows_several_tenants_is_of_none_alone(rig):
-    it = rig(GetServers=[vm(), vm("y", tenant="other")])
-    it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
-    await asyncio.sleep(1)
-    assert (it.learned.tenants, it.learned.tenant) == ({"acme", "other"}, None)
-
-
-async def test_the_same_tenant_again_is_no_news(rig):
-    it = rig(GetServers=[vm()])
-    it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
-    await asyncio.sleep(1)
-    changes = it.changes
-    await asyncio.sleep(300)
-    assert (it.tenants, it.changes) == ([{"acme"}], changes)
-
-
-# --- looking for evidence
-
-
-@pytest.mark.parametrize(
-    ("records", "asked"),
-    [
-        ({"GetVpcs": [vpc()], "GetServers": [vm()]}, EVIDENCE[:1]),
-        ({"GetServers": [vm()]}, EVIDENCE[:2]),
-        ({"GetSnapshots": [snapshot()]}, EVIDENCE),
-        ({}, EVIDENCE),
-    ],
-)
-async def test_evidence_is_sought_the_cheapest_first_until_it_is_found(rig, records, asked):
-    it = rig(**records)
-    it.session.learn_tenant()
-    assert it.session.proving
-    await asyncio.sleep(1)
-    assert not it.session.proving
-    assert [operation for _, operation, _ in it.cloud.calls] == asked
-    assert all(not where for _, _, where in it.cloud.calls), "everywhere, in no particular cluster"
-    assert it.learned.tenants == (frozenset({"acme"}) if records else frozenset())
-    assert it.tenants, "those who waited are told, found or not"
-
-
-async def test_whoever_waits_is_woken_when_the_search_is_over(rig):
-    """While it is proving an object waits; woken too early, it would wait for ever."""
-    it = rig()
-    it.session.learn_tenant()
-    await asyncio.sleep(1)
-    proving = it.listener.proving
-    assert proving
-    assert not proving[-1]
-
-
-async def test_a_refusal_of_one_listing_is_no_end_of_the_search(rig):
-    it = rig(GetSnapshots=[snapshot()])
-    it.cloud.refuse("GetVpcs", 403)
-    it.cloud.refuse("GetServers", httpx.ReadTimeout("slow"))
-    it.session.learn_tenant()
-    await asyncio.sleep(1)
-    assert it.learned.tenant == "acme"
-
-
-async def test_many_who_ask_share_one_search(rig):
-    it = rig()
-    for _ in range(100):
-        it.session.learn_tenant()
-        await asyncio.sleep(0.5)
-    assert len(it.cloud.calls) == len(EVIDENCE)
-
-
-async def test_what_was_sought_in_vain_is_sought_again_each_minute_by_itself(rig):
-    """The cloud was down when the operator began: nobody asks again, since every object only waits to be woken."""
-    it = rig(GetVpcs=[vpc()])
-    for operation in EVIDENCE:
-        it.cloud.refuse(operation, httpx.ConnectError("down"))
-    it.session.learn_tenant()
-    await asyncio.sleep(3 * EVIDENCE_SECONDS + 1)
-    times = [at for at, (_, operation, _) in zip(it.cloud.times, it.cloud.calls, strict=True) if operation == "GetVpcs"]
-    assert all(later - sooner >= EVIDENCE_SECONDS for sooner, later in pairwise(times))
-    assert len(times) in {3, 4}
-    it.cloud.heal()
-    it.tenants.clear()
-    await asyncio.sleep(EVIDENCE_SECONDS + 1)
-    assert it.learned.tenant == "acme"
-    assert it.tenants[-1] == {"acme"}
-    asked = len(it.cloud.calls)
-    await asyncio.sleep(10 * EVIDENCE_SECONDS)
-    assert len(it.cloud.calls) == asked, "known is known"
-
-
-@pytest.mark.parametrize("how", ["believed", "listed"])
-async def test_what_is_known_is_not_sought(rig, how):
-    it = rig(GetServers=[vm()])
-    if how == "believed":
-        it.session.assume_tenant("acme")
-    else:
-        it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
-        await asyncio.sleep(1)
-    asked = len(it.cloud.calls)
-    it.session.learn_tenant()
-    await asyncio.sleep(1)
-    assert len(it.cloud.calls) == asked
-    assert not it.session.proving
-
-
-# --- what is allowed
 
 
 async def test_a_refusal_of_one_operation_taints_no_other(rig):
@@ -263,11 +54,6 @@ async def test_nothing_is_tried_out_to_learn_what_is_allowed(rig):
     it.session.learn_tenant()
     await asyncio.sleep(600)
     assert {operation for _, operation, _ in it.cloud.calls} <= {"GetAll", *EVIDENCE}
-
-
-# --- whether the cloud is there
-
-DOWN, SLOW = httpx.ConnectError("no route"), httpx.ReadTimeout("slow")
 
 
 @pytest.mark.parametrize(
@@ -349,11 +135,6 @@ async def test_accounts_are_told_only_what_is_new(rig):
     assert it.changes == 3
 
 
-# --- logins
-
-TOKEN = {"accessToken": KEY, "expireInSeconds": 86400}
-
-
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
@@ -385,9 +166,6 @@ async def test_a_login_by_itself_is_no_contact_and_what_follows_is(rig):
     assert (it.learned.trouble, it.learned.allowed) == (None, {"GetServers"})
 
 
-# --- the check
-
-
 async def test_the_check_learns_the_clusters_and_tells(rig):
     it = rig(GetAll=["Msc1", "Hou1"])
     it.session.check()
@@ -417,9 +195,6 @@ async def test_a_check_that_fails_tells_and_keeps_what_was_known(rig):
     assert it.changes
 
 
-# --- the end
-
-
 @pytest.mark.parametrize("moment", [0.0, 0.05, 5.0, 90.0])
 async def test_closing_leaves_no_task(cloud, around, moment):
     cloud.world(KEY)
@@ -437,9 +212,6 @@ async def test_closing_leaves_no_task(cloud, around, moment):
     asked = len(cloud.calls)
     await asyncio.sleep(300)
     assert len(cloud.calls) == asked
-
-
-# --- secrets
 
 
 @pytest.mark.parametrize("credential", [ApiKey(SECRET_WORDS), Login("ann", SECRET_WORDS)])
