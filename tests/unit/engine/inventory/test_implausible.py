@@ -5,17 +5,29 @@ import asyncio
 import pytest
 
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from support.inventoryrig import FAST, SLOW, here, record
+from support.inventoryrig import FAST, INSIDE, SLOW, here, record
 
 pytestmark = pytest.mark.looptime
 
 
-async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(rig):
-    fleet = [record(f"vm{number}") for number in range(4)]
-    it = rig(fleet, [], [], fleet)
-    it.inventory._expected = lambda _cluster: [here(f"vm{number}") for number in range(4)]
-    for number in range(4):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+@pytest.fixture
+def fleet(rig):
+    """Makes an inventory where ``size`` VMs are expected and watched. Each listing lacks so many of them, the first ones."""
+
+    def make(size, *lacking):
+        records = [record(f"vm{number}") for number in range(size)]
+        it = rig(*(records[count:] for count in lacking))
+        it.expected = {here(f"vm{number}") for number in range(size)}
+        it.inventory._expected = lambda _cluster: it.expected
+        for number in range(size):
+            it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+        return it
+
+    return make
+
+
+async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(fleet):
+    it = fleet(4, 0, 4, 4, 0)
     await asyncio.sleep(SLOW + 1.5 * FAST)  # while listings are not believed, they come at the pending interval
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(FAST)
@@ -26,7 +38,7 @@ async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfu
     ("known", "vanish", "believed"),
     [
         (1, 1, True),
-        (2, 2, True),  # under three: no brake, or a small account could never see a loss
+        (2, 2, True),  # under three: always believed, or a small account could never see a loss
         (3, 3, False),
         (9, 2, True),
         (9, 3, False),  # 33 %
@@ -37,13 +49,8 @@ async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfu
         (100, 100, False),
     ],
 )
-async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
-    everything = [record(f"vm{number}") for number in range(known)]
-    it = rig(everything, everything[vanish:])
-    identities = {here(f"vm{number}") for number in range(known)}
-    it.inventory._expected = lambda _cluster: identities
-    for number in range(known):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+async def test_how_much_may_vanish_at_once(fleet, known, vanish, believed):
+    it = fleet(known, 0, vanish)
     await asyncio.sleep(SLOW + 1)
     seen = it.sees("vm0")
     assert isinstance(seen, Absent) is believed
@@ -56,25 +63,16 @@ async def test_how_much_may_vanish_at_once(rig, known, vanish, believed):
         assert isinstance(it.sees(f"vm{vanish}"), Present), "what is there is seen all the same"
 
 
-async def test_what_we_destroy_does_not_count(rig):
-    everything = [record(f"vm{number}") for number in range(4)]
-    it = rig(everything, [])
-    expected = {here(f"vm{number}") for number in range(4)}
-    it.inventory._expected = lambda _cluster: expected
-    for number in range(4):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+async def test_what_we_destroy_does_not_count(fleet):
+    it = fleet(4, 0, 4)
     await asyncio.sleep(1)
-    expected -= {here("vm0"), here("vm1")}  # destroyed by us
+    it.expected -= {here("vm0"), here("vm1")}  # destroyed by us
     await asyncio.sleep(SLOW)
     assert isinstance(it.sees("vm3"), Absent)
 
 
-async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
-    everything = [record(f"vm{number}") for number in range(5)]
-    it = rig(everything, [], [], everything)
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
-    for number in range(5):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+async def test_a_doubt_lasts_until_the_fleet_is_back(fleet):
+    it = fleet(5, 0, 5, 5, 0)
     await asyncio.sleep(SLOW + FAST + 1)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     it.woken.clear()
@@ -83,13 +81,9 @@ async def test_a_doubt_lasts_until_the_fleet_is_back(rig):
     assert sorted(it.woken) == [f"uid{number}" for number in range(5)]
 
 
-async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(rig):
+async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(fleet):
     """One of three was destroyed outside, and the first listing since then showed none."""
-    everything = [record(f"vm{number}") for number in range(3)]
-    it = rig(everything, [], everything[1:])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
-    for number in range(3):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    it = fleet(3, 0, 3, 1)
     await asyncio.sleep(SLOW + 1)
     assert it.sees("vm1").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(SLOW - 1)
@@ -100,35 +94,23 @@ async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(rig):
     assert it.sees("vm0").confirmed is not None
 
 
-async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_for_long(rig):
-    everything = [record(f"vm{number}") for number in range(9)]
-    filling = [everything[lacking:] for lacking in (2, 1) for _ in range(int(SLOW / FAST) - 1)]
-    it = rig(everything, [], *filling, everything[1:])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
-    for number in range(9):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_for_long(fleet):
+    it = fleet(9, 0, 9, *(lacking for lacking in (2, 1) for _ in range(int(SLOW / FAST) - 1)), 1)
     await asyncio.sleep(3 * SLOW - 5)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(SLOW)
     assert isinstance(it.sees("vm0"), Absent)
 
 
-async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(rig):
-    everything = [record(f"vm{number}") for number in range(9)]
-    it = rig(everything, everything[3:])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
-    it.inventory.watch("uid0", here("vm0"))
+async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(fleet):
+    it = fleet(9, 0, 3)
     await asyncio.sleep(100 * SLOW)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
 
 
-async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
+async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(fleet):
     """The word covers what was missing when it was given, not what the same doubtful listings lack later."""
-    everything = [record(f"vm{number}") for number in range(9)]
-    it = rig(everything, everything[4:], everything[5:])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(9)}
-    for number in range(9):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+    it = fleet(9, 0, 4, 5)
     await asyncio.sleep(SLOW + 1)
     doubted = it.sees("vm0").since
     assert isinstance(it.sees("vm0", accepted_until=doubted - 0.1), Unknown)
@@ -137,20 +119,21 @@ async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(rig):
     assert it.sees("vm4", accepted_until=doubted).cause is UnknownReason.IMPLAUSIBLE
 
 
-async def test_losses_one_by_one_are_each_believed(rig):
-    everything = [record(f"vm{number}") for number in range(5)]
-    it = rig(*[everything[gone:] for gone in range(6)])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
-    for number in range(5):
-        it.inventory.watch(f"uid{number}", here(f"vm{number}"))
+async def test_losses_one_by_one_are_each_believed(fleet):
+    it = fleet(5, *range(6))
     await asyncio.sleep(5 * SLOW + 5)
     assert all(isinstance(it.sees(f"vm{number}"), Absent) for number in range(5))
 
 
-async def test_an_empty_first_listing_after_a_restart_is_doubted(rig):
+async def test_an_empty_first_listing_after_a_restart_is_doubted(fleet):
     """The expectation comes from status, so a new process is as careful as the old one."""
-    it = rig([])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(5)}
-    it.inventory.watch("a", here("vm0"))
+    it = fleet(5, 5)
     await asyncio.sleep(1)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
+
+
+async def test_an_implausible_listing_makes_no_vpc_empty(fleet):
+    it = fleet(3, 0, 3)
+    it.inventory.watch("a", INSIDE)
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.IMPLAUSIBLE

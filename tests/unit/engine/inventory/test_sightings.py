@@ -93,27 +93,23 @@ async def test_a_listing_that_failed_makes_nothing_absent(rig, answer, cause):
     assert it.meter.failures
 
 
-async def test_a_record_without_a_vpc_may_be_the_one(rig):
-    it = rig([record("x", vpc=None)])
+@pytest.mark.parametrize(
+    ("records", "shown", "duplicate", "why"),
+    [
+        ([record("x", vpc=None)], True, False, "one that names no VPC may be the object's"),
+        ([record("x"), record("x")], True, True, "two of one identity"),
+        ([record("x"), record("x", vpc=None)], True, True, "the second may be the object's too"),
+        ([record("x", cluster="Hou1")], False, False, "another cluster"),
+        ([record("x", vpc="acme-train")], False, False, "another VPC"),
+    ],
+)
+async def test_which_records_may_be_the_objects_own(rig, records, shown, duplicate, why):
+    it = rig(records)
     it.inventory.watch("a", here("x"))
     await asyncio.sleep(1)
-    assert isinstance(it.sees("x"), Present)
-
-
-@pytest.mark.parametrize("second", [record("x"), record("x", vpc=None)])
-async def test_two_records_of_one_identity_are_twins(rig, second):
-    it = rig([record("x"), second])
-    it.inventory.watch("a", here("x"))
-    await asyncio.sleep(1)
-    assert it.sees("x").duplicate_records
-
-
-@pytest.mark.parametrize("other", [record("x", cluster="Hou1"), record("x", vpc="acme-train")])
-async def test_a_record_of_another_place_is_not_ours(rig, other):
-    it = rig([other])
-    it.inventory.watch("a", here("x"))
-    await asyncio.sleep(1)
-    assert isinstance(it.sees("x"), Absent)
+    seen = it.sees("x")
+    assert isinstance(seen, Present if shown else Absent), why
+    assert not shown or seen.duplicate_records is duplicate, why
 
 
 async def test_what_is_within_a_vpc(rig):
@@ -153,14 +149,6 @@ async def test_a_failed_listing_makes_no_vpc_empty(rig, answer, cause):
     it.inventory.watch("a", INSIDE)
     await asyncio.sleep(SLOW + 1)
     assert it.inventory.within("Msc1", "acme").cause is cause
-
-
-async def test_an_implausible_listing_makes_no_vpc_empty(rig):
-    it = rig([record(name) for name in "xyz"], [])
-    it.inventory._expected = lambda _cluster: {here(name) for name in "xyz"}
-    it.inventory.watch("a", INSIDE)
-    await asyncio.sleep(SLOW + 1)
-    assert it.inventory.within("Msc1", "acme").cause is UnknownReason.IMPLAUSIBLE
 
 
 async def test_a_name_is_found_in_any_vpc_and_two_of_it_are_twins(rig):
