@@ -53,7 +53,7 @@ FOUND_BY = {
     "05-lagging-listing-believed": (DECISIONS,),
     "06-deleted-before-the-id-is-known": (DECISIONS,),
     "07-vanished-and-nobody-woken": (f"{WAKEUPS}::test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back",),
-    "08-claims-not-unique": (f"{CLAIMS}::test_the_older_of_two_claimants_owns",),
+    "08-claims-not-unique": (f"{CLAIMS}::test_which_of_two_claimants_owns",),
     "09-second-claimant-destroys": (DECISIONS,),
     "10-mass-disappearance-believed": (f"{IMPLAUSIBLE}::test_how_much_may_vanish_at_once",),
     "11-woken-and-acting-on-old-facts": (f"{CALLS}::test_stale_facts_are_not_acted_upon",),

@@ -15,11 +15,11 @@ PROVEN = {"tenant": "acme", "provenSecret": {"uid": "s-1", "resourceVersion": "1
 
 
 class Rig:
-    """The account's room beside the rooms of its users, whose own account is another."""
+    """The reconciler of accounts, and those of their users, whose own account is another."""
 
     def __init__(self, reconcilers, around):
         self.reconcilers, self.kube, self.told, self.version, self.synced = reconcilers, reconcilers.kube, [], 0, True
-        self.known_orders = {}  # by UID, as the room of the kind knows them ahead of the status
+        self.known_orders = {}  # by UID, as the reconciler of the kind knows them ahead of the status
         self.sessions = AccountSessions(around)
         self.reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(

@@ -1,4 +1,4 @@
-"""One loop over a room that decides as a test says, with an apiserver of the tests."""
+"""One controller over a reconciler that decides as a test says, with a fake apiserver."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ NOW = 1000.0
 
 
 class Rig:
-    """The GpuVM's room among the others, over the operator's own account."""
+    """The reconciler of GpuVMs, with short words for what tests do with it."""
 
     def __init__(self, reconcilers):
         self.reconcilers, self.reconciler = reconcilers, reconcilers.vms

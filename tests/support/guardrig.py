@@ -37,7 +37,7 @@ def held(name, reason="DeletionHeld"):
 
 
 class Rig:
-    """GpuVMs that leave, over rooms with this rule."""
+    """GpuVMs that are being deleted, and the guard before them."""
 
     def __init__(self, reconcilers):
         self.reconcilers, self.brake, self.reconciler = reconcilers, reconcilers.brake, reconcilers.vms

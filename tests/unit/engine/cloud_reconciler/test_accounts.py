@@ -43,7 +43,7 @@ async def test_without_an_account_nothing_is_watched_and_nothing_is_absent(recon
     assert (facts.found.cause, reconcilers.session.vms.watched) == (UnknownReason.NO_ACCOUNT, {})
 
 
-async def test_an_account_that_loses_its_session_leaves_its_objects_blind_not_absent(reconcilers):
+async def test_an_account_that_loses_its_session_leaves_its_objects_unknown_not_absent(reconcilers):
     session = reconcilers.account()
     reconcilers.put("GpuVM")
     reconcilers.account(trouble="its Secret is gone.")
@@ -105,7 +105,7 @@ async def test_nothing_is_ordered_again_for_an_object_that_goes(reconcilers, met
     assert (await reconcilers.facts("GpuVM")).state is state
 
 
-async def test_it_is_looked_for_where_the_cloud_put_it_before_a_status_says_so(reconcilers):
+async def test_a_vm_is_looked_for_where_the_cloud_put_it_before_a_status_says_so(reconcilers):
     """Simulated world, seed 951856: no status could be written; it was called overdue under its own name, and leaked."""
     reconcilers.put("GpuVM")
     facts = await reconcilers.intend("GpuVM")
@@ -142,7 +142,7 @@ async def test_an_order_is_known_from_the_moment_its_record_is_written(reconcile
     assert reconcilers.vms.order_of(stored) is None
 
 
-async def test_what_was_taken_back_before_it_left_is_remembered_by_nobody(reconcilers):
+async def test_a_call_that_was_withdrawn_is_no_attempt(reconcilers):
     """The object says something else by now: what to do about that is decided anew, as if nothing had been tried."""
     reconcilers.put("GpuVM")
     facts = await reconcilers.intend("GpuVM")
@@ -158,9 +158,9 @@ async def test_users_of_a_session_are_those_who_watch_through_it(reconcilers):
     assert (reconcilers.vms.watchers_of(mine), reconcilers.vms.watchers_of(reconcilers.session)) == (["u-a"], ["u-b"])
 
 
-async def test_before_the_first_sync_nobody_is_seated_on_the_operators_own_by_default(make_rooms):
+async def test_before_the_first_sync_no_account_is_frozen_by_default(make_reconcilers):
     """The watch shows kinds in any order: the namespace's account may be known a moment later, and what is frozen stays."""
-    reconcilers = make_rooms(synced=False)
+    reconcilers = make_reconcilers(synced=False)
     reconcilers.put("GpuVpc", spec={"adoption": "IfExists"})
     reconcilers.session.vpcs.seen[Identity("Msc1", "acme-train", "acme-train")] = Present(
         VpcRecord(id="7", name="acme-train"), NOW

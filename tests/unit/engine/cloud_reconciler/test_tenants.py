@@ -105,7 +105,7 @@ async def test_a_person_may_say_that_what_is_missing_is_gone(reconcilers):
     assert reconcilers.session.proofs == 1, "whose the credential is was asked first"
 
 
-async def test_whose_the_credential_is_is_found_out_before_a_person_is_believed(reconcilers):
+async def test_the_tenant_is_learned_before_a_person_is_believed(reconcilers):
     assert (await seen_through(reconcilers, (), **ACCEPTED)).cause is UnknownReason.UNREACHABLE
 
 
@@ -115,7 +115,7 @@ async def test_a_person_cannot_say_that_what_another_tenant_does_not_see_is_gone
     assert (seen.cause, "another" in str(seen.cause)) == (UnknownReason.TENANT, True)
 
 
-async def test_a_credential_that_came_later_needs_a_later_word(reconcilers, a_session):
+async def test_a_credential_that_came_later_needs_a_later_acceptance(reconcilers, a_session):
     """The Secret was rotated after the annotation was set; the new one shows nothing, perhaps since it is another tenant's."""
     reconcilers.account(session=a_session("https://cloud.example"))
     reconcilers.clock.now += 2

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from gpucloud.cloud.models import SnapshotRecord, VpcRecord
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.kinds.request import Gathered
 from gpucloud.reconcile.facts import Present, Verb
-from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.plan import Plan
-from support.builders import TAG
 from support.fakes import GOING
 from support.ordered import NOW, bought, ours
 
@@ -53,17 +52,17 @@ def test_a_change_wakes_its_dependents_once_and_nobody_else(reconcilers):
     reconcilers.put("GpuVM", "stranger", spec={"vpc": None, "vpcRef": {"name": "net"}}, meta={"namespace": "others"})
     reconcilers.quiet()
     reconcilers.put("GpuVpc", "net")
-    assert reconcilers.stirred == ["inside"]
+    assert reconcilers.woken_names == ["inside"]
 
 
 def test_a_change_wakes_what_it_depends_on_only_while_that_is_being_deleted(reconcilers):
     reconcilers.put("GpuVpc", "net")
     reconcilers.quiet()
     reconcilers.put("GpuVM", "inside", spec={"vpc": None, "vpcRef": {"name": "net"}})
-    assert reconcilers.stirred == []
+    assert reconcilers.woken_names == []
     reconcilers.seen("GpuVpc", "net", meta=GOING)
     reconcilers.put("GpuVM", "inside", spec={"vpc": None, "vpcRef": {"name": "net"}})
-    assert reconcilers.stirred == ["net"]
+    assert reconcilers.woken_names == ["net"]
 
 
 def test_an_end_wakes_who_waited_for_it(reconcilers):
@@ -71,14 +70,14 @@ def test_an_end_wakes_who_waited_for_it(reconcilers):
     reconcilers.put("GpuVpc", "net", meta=GOING)
     reconcilers.seen("GpuSnapshot", "copy", spec={"vmRef": {"name": "source"}})
     reconcilers.drop("GpuSnapshot", "copy")
-    assert sorted(set(reconcilers.stirred)) == ["net", "source"]
+    assert sorted(set(reconcilers.woken_names)) == ["net", "source"]
 
 
 def test_an_end_wakes_its_dependents_too(reconcilers):
     reconcilers.put("GpuVM", "source")
     reconcilers.seen("GpuSnapshot", "copy", spec={"vmRef": {"name": "source"}})
     reconcilers.drop("GpuVM", "source")
-    assert reconcilers.stirred == ["copy"]
+    assert reconcilers.woken_names == ["copy"]
 
 
 @pytest.mark.parametrize(("meta", "woken"), [({}, []), (GOING, ["acct"])])
@@ -102,7 +101,7 @@ async def test_what_is_forgotten_leaves_no_watch_no_claim_no_reference_and_no_me
     assert [inventory.watched for inventory in reconcilers.session.inventories.values()] == [{}, {}, {}]
     reconcilers.quiet()
     reconcilers.put("GpuVpc", "net")
-    assert reconcilers.stirred == []
+    assert reconcilers.woken_names == []
     reconcilers.put("GpuVM", uid="u-train")
     assert not (await reconcilers.facts("GpuVM")).history.attempts
 
@@ -125,28 +124,28 @@ async def test_a_snapshot_watches_its_vm_until_it_is_taken(reconcilers):
     assert reconcilers.session.vms.watched == {"u-train": ours()}
 
 
-def three_eyed(reconcilers):
+def deleting_vpc(reconcilers):
     reconcilers.put("GpuVpc", "net", status=bought("acme-train", vpc="acme-train", vpcId="7"), meta=GOING)
     return reconcilers.session
 
 
-def test_only_those_that_have_not_looked_are_asked_to_look(reconcilers):
+def test_only_inventories_without_a_young_listing_are_refreshed(reconcilers):
     """One that has looked would wake the object at once, and again, until the last has looked too: a loop without a pause."""
-    session = three_eyed(reconcilers)
+    session = deleting_vpc(reconcilers)
     session.vpcs.as_of, session.vms.as_of, session.snapshots.as_of = NOW - 10, NOW, NOW
     reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5))
     assert [bool(it.looks) for it in (session.vpcs, session.vms, session.snapshots)] == [True, False, False]
 
 
-def test_when_all_have_looked_it_is_decided_again_a_little_later_and_nobody_looks(reconcilers):
+def test_with_young_listings_everywhere_the_object_is_requeued_a_little_later(reconcilers):
     """At once would be a circle, should the decision come from those very looks."""
-    session = three_eyed(reconcilers)
+    session = deleting_vpc(reconcilers)
     assert reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5)) == NOW + LEAST_SPACING_SECONDS
     assert sum(len(it.looks) for it in session.inventories.values()) == 0
 
 
-def test_all_eyes_hurry_while_something_is_pending(reconcilers):
-    session = three_eyed(reconcilers)
+def test_every_inventory_of_an_object_hurries_while_it_is_pending(reconcilers):
+    session = deleting_vpc(reconcilers)
     reconcilers.vpcs.requeue_after("u-net", Plan(pending=True))
     assert [it.pending for it in session.inventories.values()] == [{"u-net": True}] * 3
 
@@ -161,21 +160,16 @@ def test_what_is_expected_is_expected_of_the_session_that_watches_it(reconcilers
 
 
 @pytest.mark.parametrize(
-    ("kind", "holds", "status", "verb", "found"),
+    ("kind", "status", "verb", "found"),
     [
-        ("GpuVpc", "vpcs", bought("acme-train", vpc="acme-train", vpcId="7"), Verb.DESTROY_VPC, VpcRecord(id="7")),
-        (
-            "GpuSnapshot",
-            "snapshots",
-            bought(external_name("train", "u-train", TAG), snapshotId="x"),
-            Verb.DELETE_SNAPSHOT,
-            SnapshotRecord(id="x"),
-        ),
+        ("GpuVM", bought(ours().name, vmId=ours().name), Verb.DESTROY, VmRecord(id=ours().name)),
+        ("GpuVpc", bought("acme-train", vpc="acme-train", vpcId="7"), Verb.DESTROY_VPC, VpcRecord(id="7")),
+        ("GpuSnapshot", bought(ours().name, snapshotId="x"), Verb.DELETE_SNAPSHOT, SnapshotRecord(id="x")),
     ],
 )
-async def test_what_we_destroyed_is_not_expected(reconcilers, kind, holds, status, verb, found):
+async def test_what_we_destroyed_is_not_expected(reconcilers, kind, status, verb, found):
     reconcilers.put(kind, status=status)
-    inventory = reconcilers.session.inventories[holds]
+    inventory = reconcilers.session.inventories[reconcilers.by_kind[kind].inventory_name]
     (here,) = inventory.expected("Msc1")
     inventory.seen[here] = Present(found, NOW)
     await reconcilers.by_kind[kind].act(await reconcilers.facts(kind), Plan(action=verb))
@@ -184,9 +178,9 @@ async def test_what_we_destroyed_is_not_expected(reconcilers, kind, holds, statu
 
 @pytest.mark.parametrize("kind", ["GpuVM", "GpuVpc"])
 @pytest.mark.parametrize("meta", [{}, GOING])
-async def test_before_the_first_sync_an_object_waits_without_asking_for_looks(make_rooms, kind, meta):
+async def test_before_the_first_sync_an_object_waits_without_asking_for_looks(make_reconcilers, kind, meta):
     """The inventories have looked already; a plan that asks them again is answered at once, again and again."""
-    reconcilers = make_rooms(synced=False)
+    reconcilers = make_reconcilers(synced=False)
     reconcilers.put(kind, meta=meta)
     plan = reconcilers.by_kind[kind].decide(await reconcilers.facts(kind))
     assert plan.refresh_after is None

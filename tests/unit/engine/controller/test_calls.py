@@ -58,7 +58,7 @@ async def test_after_a_call_whose_effect_takes_time_a_listing_is_waited_for(rig,
     assert len(it.reconciler.attended) >= 2, "it is looked at again though no listing has come"
 
 
-async def test_an_object_that_the_answer_to_a_write_shows_otherwise_is_decided_upon_again(rig):
+async def test_an_object_that_has_changed_by_the_answer_to_a_write_is_reconciled_again(rig):
     """Simulated world, seed 900633: etcd was restored, and the write fell upon a version that was given twice."""
     generations = []
 
@@ -100,7 +100,7 @@ async def newer_view(it, seconds, meta):
     ],
 )
 @pytest.mark.parametrize("when", ["gathering", "sending"])
-async def test_what_the_watch_brings_during_a_pass_counts_in_it(rig, when, meta, goes, why):
+async def test_a_call_is_not_sent_on_facts_that_the_watch_has_overtaken(rig, when, meta, goes, why):
     """Facts may wait for the apiserver, and a call for its turn; nothing that was overtaken meanwhile leaves."""
     begun = asyncio.get_running_loop().time()
     it = rig(lambda facts: Plan(status=CREATING, action=Verb.DESTROY if facts.now.mono < begun + 0.5 else None))
@@ -138,7 +138,7 @@ async def test_a_release_that_failed_is_tried_again(rig):
 
 
 async def test_a_call_that_was_not_sent_is_decided_upon_anew(rig):
-    """The room answers None when the account changed since the look: no event, and another pass."""
+    """The reconciler answers None when the account has changed since the facts were gathered: no Event, and another pass."""
     it = rig(lambda _facts: Plan(status=CREATING, action=Verb.START if len(it.reconciler.acted) < 3 else None))
     it.put(CREATING)
     it.reconciler.unsent = 2

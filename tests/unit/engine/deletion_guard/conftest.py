@@ -8,5 +8,5 @@ from support.guardrig import THREE, Rig
 
 
 @pytest.fixture
-def make(make_rooms):
-    return lambda rule=THREE, **more: Rig(make_rooms(rule=rule, **more))
+def make(make_reconcilers):
+    return lambda rule=THREE, **more: Rig(make_reconcilers(rule=rule, **more))

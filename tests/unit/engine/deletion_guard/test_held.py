@@ -17,7 +17,7 @@ from gpucloud.reconcile.plan import Plan
 from support.guardrig import bought, crowded, held, ours
 
 
-async def test_off_counts_nothing(make):
+async def test_without_a_rule_nothing_is_counted_and_nothing_read(make):
     it = make(Rule())
     for number in range(100):
         it.leave(f"vm-{number}")
@@ -37,7 +37,7 @@ async def test_the_first_may_go_and_the_rest_is_held(make):
     assert len(it.destroyed) == 3
 
 
-async def test_known_together_none_goes(make):
+async def test_of_deletions_known_together_none_is_admitted(make):
     it = make()
     for number in range(8):
         it.leave(f"vm-{number}", namespace="ab"[number % 2])
@@ -107,7 +107,7 @@ async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make)
     assert it.held() == {"late"}, "held until released"
 
 
-async def test_what_goes_otherwise_counts_no_more(make):
+async def test_a_vm_whose_object_is_gone_counts_no_more(make):
     it = make()
     for number in range(4):
         it.leave(f"vm-{number}")
@@ -160,7 +160,7 @@ async def test_that_it_was_held_outlives_a_restart_whatever_its_condition_says(m
     assert "nobody has released it" in (await it.message("one"))
     off = make(Rule())
     off.leave("one", status=held("one", reason))
-    assert await off.destroy("one"), "without a brake nothing is held"
+    assert await off.destroy("one"), "without a rule nothing is held"
 
 
 async def test_what_is_held_stays_so_over_an_outage_and_a_restart_in_it(make):
@@ -183,7 +183,7 @@ async def test_what_is_held_stays_so_over_an_outage_and_a_restart_in_it(make):
 
 
 @pytest.mark.parametrize("before", ["Running", "Deleting"])
-async def test_no_more_is_promised_than_is_known(make, before):
+async def test_the_message_promises_no_more_than_this_process_knows(make, before):
     """A process before this one, or another replica, may have sent the call: only what is done now can be told."""
     it = make()
     it.leave("vm-0", status=bought("vm-0", reason=before))
@@ -203,7 +203,7 @@ async def test_once_held_it_stays_so_while_other_waits_come_and_go(make):
     assert it.held() == {"vm-0"}
 
 
-async def test_a_trip_is_logged_once(make, logs):
+async def test_that_the_guard_holds_is_logged_once(make, logs):
     it = await crowded(make)
     for number in range(4):
         await it.destroy(f"vm-{number}")

@@ -43,11 +43,12 @@ async def test_a_spec_that_cannot_be_read_is_told_to_who_waits(rig):
     assert (found.cause, "its spec cannot be read" in found.detail) == (UnknownReason.ACCOUNT, True)
 
 
-async def test_a_failing_read_takes_no_session_away(rig):
+@pytest.mark.parametrize("error", [KubeError(500, "InternalError", "etcd"), DOWN])
+async def test_a_failing_read_takes_no_session_away(rig, error):
     rig.put().holds("a")
     await rig.facts()
     session = rig.account().session
-    rig.kube.secrets["team", "key"] = KubeError(500, "InternalError", "etcd")
+    rig.kube.secrets["team", "key"] = error
     with pytest.raises(KubeError):
         await rig.facts()
     assert rig.account().session is session
@@ -86,13 +87,6 @@ async def test_without_a_usable_secret_there_is_no_session_and_the_reason_is_kno
     assert (facts.secret is not None, rig.account().session, facts.remembered) == (is_there, None, False)
     assert trouble in facts.secret_trouble
     assert not is_there or facts.secret.flaw
-
-
-async def test_a_secret_that_could_not_be_read_is_no_missing_one(rig):
-    rig.put()
-    rig.kube.secrets["team", "key"] = DOWN
-    with pytest.raises(KubeError):
-        await rig.facts()
 
 
 @pytest.mark.parametrize("after", [None, FORBIDDEN, a_secret(), a_secret(apikey="two words")])
@@ -139,7 +133,7 @@ async def test_another_credential_is_another_session_and_every_user_hears_of_it(
     assert rig.sessions.users(before) == set()
 
 
-async def test_what_a_credential_has_shown_dies_with_it(rig):
+async def test_the_tenant_of_a_credential_is_forgotten_with_it(rig):
     rig.put(status=PROVEN).holds("a")
     await rig.facts()
     assert rig.account().session.learned.tenants == {"acme"}
@@ -162,7 +156,7 @@ async def test_only_the_version_that_was_proven_is_believed_after_a_restart(rig,
     assert (rig.account().session.learned.tenants == {"acme"}) is believed, why
 
 
-async def test_a_new_session_finds_out_whose_it_is(rig):
+async def test_a_new_session_learns_its_tenant_and_clusters(rig):
     rig.put().holds("a")
     await rig.facts()
     await asyncio.sleep(1)

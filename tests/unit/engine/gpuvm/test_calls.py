@@ -16,22 +16,14 @@ from support.gpuvmrig import NOW, bought, ours
 @pytest.mark.parametrize(
     ("verb", "call"), [(Verb.START, "start_server"), (Verb.STOP, "stop_server"), (Verb.DESTROY, "destroy_server")]
 )
-async def test_calls_name_the_vm_fully(rig, verb, call):
+@pytest.mark.parametrize("cluster", ["Msc1", "MSC1"])
+async def test_calls_name_the_vm_fully_and_the_cluster_as_the_record_spells_it(rig, verb, call, cluster):
     rig.put()
+    rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, namespace="acme", cluster=cluster, status="ONLINE"), NOW)
     event = await rig.act(verb)
-    assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "Msc1"})]
+    assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": cluster})]
     assert not event.warning
     assert ours().name in event.note
-
-
-@pytest.mark.parametrize(
-    ("verb", "call"), [(Verb.START, "start_server"), (Verb.STOP, "stop_server"), (Verb.DESTROY, "destroy_server")]
-)
-async def test_calls_name_the_cluster_as_the_record_spells_it(rig, verb, call):
-    rig.put()
-    rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, namespace="acme", cluster="MSC1", status="ONLINE"), NOW)
-    await rig.act(verb)
-    assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": "MSC1"})]
 
 
 async def test_an_answer_is_remembered_with_the_time_it_came(rig):
@@ -91,18 +83,12 @@ async def test_the_listing_that_a_creation_needs_is_asked_for_before_the_finaliz
     assert rig.inventory.pending == {"u1": True}
 
 
-async def test_destroying_what_is_not_there_is_no_failure(rig):
+@pytest.mark.parametrize(("verb", "fails"), [(Verb.DESTROY, False), (Verb.START, True)])
+async def test_only_destroying_what_is_not_there_is_no_failure(rig, verb, fails):
     rig.put()
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
-    event = await rig.act(Verb.DESTROY)
-    assert not event.warning
-    assert (await rig.facts()).attempt(Verb.DESTROY).refusal is None
-
-
-async def test_starting_what_is_not_there_is_a_failure(rig):
-    rig.put()
-    rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
-    assert (await rig.act(Verb.START)).warning
+    assert (await rig.act(verb)).warning is fails
+    assert ((await rig.facts()).attempt(verb).refusal is not None) is fails
 
 
 async def test_memory_begins_with_the_first_view_and_ends_with_the_object(rig):

@@ -1,5 +1,7 @@
 """Which of several GpuVMs owns a VM; VMs of our name that nobody owns."""
 
+import pytest
+
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
@@ -12,10 +14,19 @@ async def owners(rig):
     return {uid: (await rig.facts(uid)).owner for uid in ("u1", "u2")}
 
 
-async def test_the_older_of_two_claimants_owns(rig):
-    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND})
+@pytest.mark.parametrize(
+    ("younger", "owner", "owned", "why"),
+    [
+        ({}, "'old'", None, "the older one owns"),
+        ({"status": bought("shared")}, None, "'young'", "the one with the recorded order owns before the older"),
+        ({"status": bought("elsewhere")}, "'old'", None, "an order for another name gives no claim"),
+        ({"spec": named() | {"vpc": "acme-train"}}, None, None, "one name in two VPCs is no conflict"),
+    ],
+)
+async def test_which_of_two_claimants_owns(rig, younger, owner, owned, why):
+    rig.put("u1", "young", **{"spec": named(), "meta": {"creationTimestamp": SECOND}} | younger)
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": "'old'", "u2": None}
+    assert await owners(rig) == {"u1": owner, "u2": owned}, why
 
 
 async def test_two_spellings_of_a_cluster_are_one_claim(rig):
@@ -27,29 +38,11 @@ async def test_two_spellings_of_a_cluster_are_one_claim(rig):
     assert (await rig.facts("u1")).owner is None
 
 
-async def test_the_one_with_the_recorded_order_owns_before_the_older(rig):
-    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("shared"))
-    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": None, "u2": "'young'"}
-
-
-async def test_an_order_for_another_name_gives_no_claim(rig):
-    rig.put("u1", "young", spec=named(), meta={"creationTimestamp": SECOND}, status=bought("elsewhere"))
-    rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": "'old'", "u2": None}
-
-
 async def test_the_same_second_is_decided_all_the_same(rig):
     rig.put("u1", "a", spec=named())
     rig.put("u2", "b", spec=named())
     found = await owners(rig)
     assert sorted(owner is None for owner in found.values()) == [False, True]
-
-
-async def test_one_name_in_two_vpcs_is_no_conflict(rig):
-    rig.put("u1", "a", spec=named())
-    rig.put("u2", "b", spec=named() | {"vpc": "acme-train"})
-    assert await owners(rig) == {"u1": None, "u2": None}
 
 
 async def test_when_the_owner_goes_the_other_is_woken_and_owns(rig):

@@ -22,7 +22,7 @@ async def test_what_may_be_bought_costs_its_secrets_and_its_namespace(rig):
     assert facts.price_per_hour == "2.05"
 
 
-@pytest.mark.parametrize("why", ["present", "seen", "deleting", "blind"])
+@pytest.mark.parametrize("why", ["present", "seen", "deleting", "unknown"])
 async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
     name = ours().name
     more = {
@@ -32,7 +32,7 @@ async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
     rig.put(spec=FROM_SECRET, **more)
     if why == "present":
         rig.inventory.seen[ours()] = Present(VmRecord(id=name), NOW)
-    if why == "blind":
+    if why == "unknown":
         rig.inventory.seen[ours()] = Unknown(NOW, UnknownReason.UNREACHABLE)
     await rig.facts()
     assert rig.kube.reads == []
@@ -71,13 +71,6 @@ def test_what_a_listing_should_show(rig):
         rig.put(uid, uid, status=bought(name, name, state))
     rig.put("elsewhere", "elsewhere", spec={"cluster": "Hou1"}, status=bought("x", "x"))
     assert rig.inventory.expected("Msc1") == {ours("seen", "seen")}
-
-
-async def test_what_we_destroyed_is_not_expected(rig):
-    rig.put(status=bought(ours().name, ours().name))
-    assert rig.inventory.expected("Msc1") == {ours()}
-    await rig.act(Verb.DESTROY)
-    assert rig.inventory.expected("Msc1") == set()
 
 
 async def test_every_gathering_offers_an_order_of_its_own(rig):

@@ -26,7 +26,7 @@ def fleet(rig):
     return make
 
 
-async def test_what_comes_back_after_an_implausible_listing_has_returned_doubtfully(fleet):
+async def test_a_record_that_implausible_listings_lacked_has_returned_doubtfully(fleet):
     it = fleet(4, 0, 4, 4, 0)
     await asyncio.sleep(SLOW + 1.5 * FAST)  # while listings are not believed, they come at the pending interval
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
@@ -63,7 +63,7 @@ async def test_how_much_may_vanish_at_once(fleet, known, vanish, believed):
         assert isinstance(it.sees(f"vm{vanish}"), Present), "what is there is seen all the same"
 
 
-async def test_what_we_destroy_does_not_count(fleet):
+async def test_what_we_destroy_is_not_counted_as_missing(fleet):
     it = fleet(4, 0, 4)
     await asyncio.sleep(1)
     it.expected -= {here("vm0"), here("vm1")}  # destroyed by us
@@ -71,7 +71,7 @@ async def test_what_we_destroy_does_not_count(fleet):
     assert isinstance(it.sees("vm3"), Absent)
 
 
-async def test_a_doubt_lasts_until_the_fleet_is_back(fleet):
+async def test_records_are_unknown_until_the_fleet_is_listed_again(fleet):
     it = fleet(5, 0, 5, 5, 0)
     await asyncio.sleep(SLOW + FAST + 1)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
@@ -102,13 +102,13 @@ async def test_a_listing_that_fills_up_again_is_doubted_until_it_lacks_the_same_
     assert isinstance(it.sees("vm0"), Absent)
 
 
-async def test_what_is_too_much_to_be_believed_stays_so_however_long_it_lasts(fleet):
+async def test_a_loss_beyond_the_limit_is_not_believed_however_long_it_lasts(fleet):
     it = fleet(9, 0, 3)
     await asyncio.sleep(100 * SLOW)
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
 
 
-async def test_what_vanished_after_a_person_accepted_is_a_doubt_of_its_own(fleet):
+async def test_what_vanished_after_a_person_accepted_is_not_covered_by_the_acceptance(fleet):
     """The word covers what was missing when it was given, not what the same doubtful listings lack later."""
     it = fleet(9, 0, 4, 5)
     await asyncio.sleep(SLOW + 1)

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.looptime
         (([record(), record("y")],), 20, 2, "seen every 60 s"),
     ],
 )
-async def test_how_old_and_how_much_is_told_of_what_is_seen(rig, answers, age, count, why):
+async def test_the_age_and_the_count_of_a_listing(rig, answers, age, count, why):
     it = rig(*answers)
     it.inventory.watch("a", here())
     await asyncio.sleep(200.5)
@@ -34,7 +34,7 @@ async def test_how_old_and_how_much_is_told_of_what_is_seen(rig, answers, age, c
     assert (round(listing_status.age, -1), listing_status.count, listing_status.doubted) == (age, count, False), why
 
 
-async def test_what_was_just_opened_is_young(rig):
+async def test_the_age_of_a_cluster_never_listed_counts_from_its_first_watcher(rig):
     it = rig(broken(ErrorKind.SERVER))
     await asyncio.sleep(1000)
     it.inventory.watch("a", here())
@@ -43,7 +43,7 @@ async def test_what_was_just_opened_is_young(rig):
     assert it.inventory.listing_statuses()["Msc1"].age == pytest.approx(5)
 
 
-async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
+async def test_a_cluster_that_the_cloud_rejects_has_no_status(rig):
     """Its name is free text: else anybody could raise a critical alert. The object says InvalidSpec."""
     it = rig(broken(ErrorKind.INVALID))
     it.inventory.watch("a", here(cluster="a-typo"))
@@ -51,7 +51,7 @@ async def test_a_cluster_that_only_a_spec_knows_is_not_told_of(rig):
     assert it.inventory.listing_statuses() == {}
 
 
-async def test_nothing_is_told_of_what_nobody_needs_any_more(rig):
+async def test_a_cluster_without_watchers_has_no_status(rig):
     everything = [record(f"vm{number}") for number in range(3)]
     it = rig(everything, [])
     it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}

@@ -164,7 +164,7 @@ async def test_a_listing_is_awaited_unless_it_is_there_or_fails_or_nobody_looks(
     assert not it.inventory.awaits_listing("uid", 1.0), "the last one has failed"
 
 
-async def test_failing_listings_back_off_and_sight_returns(rig):
+async def test_failing_listings_back_off_until_one_succeeds(rig):
     down = broken(ErrorKind.SERVER)
     it = rig(down, down, down, down, down, down, [record()])
     it.inventory.watch("a", here())
@@ -219,7 +219,7 @@ async def test_the_last_object_of_a_cluster_takes_its_poller_with_it(rig):
     assert isinstance(it.sees(), Present)
 
 
-async def test_whether_a_look_has_been_taken(rig):
+async def test_has_listed_since(rig):
     it = rig([], broken(ErrorKind.SERVER))
     it.inventory.watch("a", here())
     assert not it.inventory.has_listed_since("a", 0.0)

@@ -12,7 +12,7 @@ from support.inventoryrig import INSIDE, SLOW, SOMEWHERE, broken, here, record
 pytestmark = pytest.mark.looptime
 
 
-async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_doubtfully(rig):
+async def test_a_record_that_one_listing_lacked_has_returned_doubtfully(rig):
     """Not believed, or one alone: somebody may have made another of its name meanwhile, or it was never away."""
     it = rig([record()], [], [record()], [], [], [record()])
     it.inventory.watch("a", here())
@@ -22,7 +22,7 @@ async def test_one_that_was_away_for_a_listing_that_proves_nothing_has_returned_
     assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
 
 
-async def test_what_two_listings_in_a_row_lacked_says_so_when_it_is_shown(rig):
+async def test_a_record_that_two_listings_in_a_row_lacked_says_since_when(rig):
     it = rig([], [record()], [], [], [record()])
     it.inventory.watch("a", here())
     await asyncio.sleep(SLOW + 5)
@@ -31,7 +31,7 @@ async def test_what_two_listings_in_a_row_lacked_says_so_when_it_is_shown(rig):
     assert it.sees().lacked == it.fetch.began[2]
 
 
-async def test_since_when_it_is_shown_is_counted_anew_when_it_was_away_or_nobody_watched_it(rig):
+async def test_shown_since_counts_anew_after_a_listing_without_the_record_and_after_a_time_without_watchers(rig):
     it = rig([record(), record("y")], [record(), record("y")], [record("y")], [record(), record("y")])
     it.inventory.watch("a", here())
     it.inventory.watch("b", here("y"))
@@ -151,7 +151,7 @@ async def test_a_failed_listing_makes_no_vpc_empty(rig, answer, cause):
     assert it.inventory.within("Msc1", "acme").cause is cause
 
 
-async def test_a_name_is_found_in_any_vpc_and_two_of_it_are_twins(rig):
+async def test_a_name_is_found_in_any_vpc_and_two_of_it_are_duplicate_records(rig):
     it = rig([record("x", vpc="acme-train")], [record("x"), record("x", vpc="acme-train")])
     it.inventory.watch("a", SOMEWHERE)
     await asyncio.sleep(1)

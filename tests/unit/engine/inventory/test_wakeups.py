@@ -28,7 +28,7 @@ async def test_an_object_is_woken_only_when_its_own_record_changes(rig):
     assert it.woken == ["b"]
 
 
-async def test_of_what_is_to_go_only_the_end_wakes_its_object_until_that_is_reconciled(rig):
+async def test_while_an_end_is_expected_only_it_wakes_the_object_until_that_is_reconciled(rig):
     it = rig([record()], [record(status="DESTROYING")], [record(status="FAILED")], [record(status="DESTROYING")], [])
     it.inventory.watch("uid", here())
     it.inventory.expect_change("uid", pending=True)
@@ -49,7 +49,7 @@ async def test_of_what_is_to_go_only_the_end_wakes_its_object_until_that_is_reco
     assert it.count == listed + 2, "one listing alone proves no end: the second follows at once"
 
 
-async def test_what_is_to_go_and_shows_again_after_a_listing_without_it_wakes_its_object_when_it_is_gone(rig):
+async def test_an_expected_end_wakes_the_object_though_the_record_came_back_once(rig):
     it = rig([record()], [], [record()], [], [])
     it.inventory.watch("uid", here())
     it.inventory.expect_change("uid", pending=True)
@@ -74,7 +74,7 @@ async def test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_bac
     assert it.woken == ["a", "a"]
 
 
-async def test_blindness_keeps_its_beginning_and_wakes_once(rig):
+async def test_an_outage_keeps_its_beginning_and_wakes_once(rig):
     down = broken(ErrorKind.SERVER)
     it = rig([record()], down, down, down)
     it.inventory.watch("a", here())
@@ -85,7 +85,7 @@ async def test_blindness_keeps_its_beginning_and_wakes_once(rig):
     assert it.woken == ["a"]
 
 
-async def test_another_cause_of_blindness_is_told(rig):
+async def test_an_outage_of_another_cause_wakes_again(rig):
     it = rig([record()], broken(ErrorKind.SERVER), broken(ErrorKind.FORBIDDEN))
     it.inventory.watch("a", here())
     await asyncio.sleep(1)

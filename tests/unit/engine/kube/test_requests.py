@@ -116,9 +116,3 @@ async def test_data_by_name(server, kube, status, body, data):
     server.answer = lambda _seen: (status, body)
     assert await kube.data_of("secrets", "team", "keys") == data
     assert server.seen[0]["path"] == "/api/v1/namespaces/team/secrets/keys"
-
-
-async def test_an_unreadable_secret_is_an_error_not_absence(server, kube):
-    server.answer = lambda _seen: (403, {"message": "forbidden"})
-    with pytest.raises(KubeError):
-        await kube.data_of("secrets", "team", "keys")

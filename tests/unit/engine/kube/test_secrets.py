@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.client import KubeClient, KubeError
 
 HELD = "gpucloud.dev/credentials-in-use"
 SECRET = "/api/v1/namespaces/team/secrets/key"
@@ -86,8 +86,9 @@ async def test_no_name_leads_to_another_resource(server, kube, name):
 
 
 @pytest.mark.parametrize("status", [403, 500])
-async def test_a_secret_that_cannot_be_read_is_an_error_not_absence(server, kube, status):
+@pytest.mark.parametrize("read", [KubeClient.secret, lambda kube, *name: kube.data_of("secrets", *name)])
+async def test_a_secret_that_cannot_be_read_is_an_error_not_absence(server, kube, status, read):
     server.answer = lambda _seen: (status, {"message": "no"})
     with pytest.raises(KubeError) as caught:
-        await kube.secret("team", "key")
+        await read(kube, "team", "key")
     assert caught.value.status == status

@@ -91,14 +91,11 @@ async def test_an_own_account_may_come_later(rig, key_file):
     assert it.ready() == "Creating"
 
 
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [(Credentials(api_key=f"two {SECRET_WORDS}"), "GPUCLOUD_API_KEY"), (Credentials(api_key="gehëim"), "GPUCLOUD_API_KEY")],
-)
-def test_an_own_key_that_cannot_be_sent_is_refused_without_being_told(found, words):
-    with pytest.raises(SettingsError) as caught:
-        credential(found)
-    assert words in str(caught.value)
+@pytest.mark.parametrize("key", [f"two {SECRET_WORDS}", "gehëim"])
+def test_an_own_key_that_cannot_be_sent_is_refused_without_being_told(key):
+    with pytest.raises(SettingsError, match="GPUCLOUD_API_KEY") as caught:
+        credential(Credentials(api_key=key))
+    assert key not in str(caught.value)
     assert SECRET_WORDS not in str(caught.value)
 
 

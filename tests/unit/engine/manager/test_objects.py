@@ -134,7 +134,7 @@ async def test_what_is_gone_is_not_brought_back_by_a_late_event(rig, later, know
     assert (it.ready() is not None) is known, why
 
 
-async def test_one_eye_that_is_slow_makes_no_object_run_in_circles(rig):
+async def test_one_slow_listing_makes_no_object_reconcile_in_circles(rig):
     """The VMs of the cluster have been listed, its snapshots not yet: each pass used to wake the object again at once."""
     it = await rig()
     source = {"vmId": OURS, "order": an_order(OURS).model_dump(mode="json", by_alias=True), "observedGeneration": 1}
@@ -147,7 +147,7 @@ async def test_one_eye_that_is_slow_makes_no_object_run_in_circles(rig):
     assert it.passes("GpuSnapshot") < 60
 
 
-async def test_a_vpc_that_goes_takes_few_passes_whatever_its_eyes_do(rig):
+async def test_a_vpc_that_is_deleted_takes_few_passes_however_slow_a_listing_is(rig):
     it = await rig()
     order = an_order("acme-train", vpc="acme-train", cloud_id="9").model_dump(mode="json", by_alias=True)
     it.cloud.worlds[OWN]["GetVpcs"] = [{"id": "9", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}]

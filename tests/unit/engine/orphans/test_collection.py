@@ -131,7 +131,7 @@ async def test_unless_it_is_allowed_nothing_is_destroyed(whole, settings):
 
 
 @pytest.mark.parametrize("how", ["retained", "paused", "freed by us", "came back", "came back and was retained", "a namesake"])
-async def test_a_doubt_keeps_it(whole, how):
+async def test_an_orphan_in_doubt_is_not_destroyed(whole, how):
     it = await whole("train", "other")
     reconciler = it.engine._cloud_reconcilers[0]
     if how == "came back and was retained":
@@ -156,8 +156,8 @@ async def test_a_doubt_keeps_it(whole, how):
 
 
 @pytest.mark.parametrize("seen", ["all at once", "one after the other"])
-async def test_the_brake_holds_for_the_collector_too(whole, seen):
-    """A script deletes and strips four: more than the brake lets pass, and nobody has said that it was meant."""
+async def test_the_deletion_guard_holds_for_the_collector_too(whole, seen):
+    """A script deletes and strips four: more than the guard admits, and nobody has released them."""
     names = [f"vm-{number}" for number in range(40)]
     it = await whole(*names, brake_vms=1)
     for name in names[:4]:
@@ -167,10 +167,10 @@ async def test_the_brake_holds_for_the_collector_too(whole, seen):
     if seen == "all at once":
         it.strip(*names[:4])
     await asyncio.sleep(5000)
-    assert len(set(it.destroyed)) <= 1, "no more than pass the brake"
+    assert len(set(it.destroyed)) <= 1, "no more than the guard admits"
 
 
-async def test_below_the_brake_the_collector_collects(whole):
+async def test_below_the_limit_of_the_guard_the_collector_collects(whole):
     it = await whole("train", "other", brake_vms=1)
     it.show("train", "MODIFIED", GOING)
     it.strip("train")
@@ -178,7 +178,7 @@ async def test_below_the_brake_the_collector_collects(whole):
     assert set(it.destroyed) == {it.thing("train")}
 
 
-async def test_what_is_seen_now_and_then_only_stays(whole):
+async def test_what_only_some_scans_show_is_not_destroyed(whole):
     """In no two looks, one after the other, is it there."""
     it = await whole("train", "other")
     it.strip("train")

@@ -170,7 +170,7 @@ async def test_an_orphan_whose_event_was_lost_is_told_of_again_and_logged_once(r
     assert len([line for line in logs if line["event"] == "orphan"]) == 1
 
 
-async def test_a_flood_is_told_bit_by_bit(rig):
+async def test_many_orphans_are_reported_a_few_per_scan(rig):
     it = rig()
     it.cloud.worlds[KEY]["GetServers"] = [vm(external_name(f"vm-{number}", f"u-{number}", TAG)) for number in range(50)]
     it.account()
