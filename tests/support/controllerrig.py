@@ -122,6 +122,13 @@ class Rig:
         self.workers = [asyncio.create_task(work(self.queue, {"GpuVM": self.loop})) for _ in range(workers)]
         await asyncio.sleep(seconds)
 
+    async def posted(self):
+        """The Events, once all that are queued have been posted."""
+        posting = asyncio.create_task(self.events.run())
+        await self.events.drain()
+        posting.cancel()
+        return self.kube.events
+
     async def end(self):
         await stop(self.workers, self.queue, 1.0)
 

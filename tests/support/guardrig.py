@@ -53,6 +53,11 @@ class Rig:
         meta |= more.pop("meta", {})
         return self.reconcilers.put("GpuVM", name, meta=meta, spec={"deletion": {"policy": policy}} | more, status=status)
 
+    def leave_many(self, count, **more):
+        """The watch reports vm-0, vm-1 and so on."""
+        for number in range(count):
+            self.leave(f"vm-{number}", **more)
+
     async def facts(self, name):
         return await self.reconcilers.facts("GpuVM", name)
 

@@ -18,12 +18,9 @@ pytestmark = pytest.mark.looptime
 async def test_a_call_that_is_announced_is_told_by_its_own_event(rig):
     it = rig(lambda _facts: Plan(status=a_status("Stopping"), action=None if it.reconciler.acted else Verb.STOP))
     it.reconciler.outcome = Event("Stopped", "Requested stop of VM 'x'.", "StopServer", always=True)
-    posting = asyncio.create_task(it.events.run())
     it.put()
     await it.live(5)
-    await it.events.drain()
-    posting.cancel()
-    assert [event["reason"] for event in it.kube.events] == ["Stopped"]
+    assert [event["reason"] for event in await it.posted()] == ["Stopped"]
 
 
 @pytest.mark.parametrize(("warning", "told"), [(True, ["default"]), (False, [])])
@@ -33,11 +30,9 @@ async def test_that_something_may_be_billed_is_told_where_events_can_be_recorded
     it.put(RUNNING)
     it.kube.fails = [None, KubeError(403, "Forbidden", "the namespace is being terminated")]
     await it.live(1)
-    posting = asyncio.create_task(it.events.run())
-    await it.events.drain()
-    posting.cancel()
-    assert [event["metadata"]["namespace"] for event in it.kube.events] == told
-    assert all("GpuVM team/train: This may be your VM." in event["note"] for event in it.kube.events)
+    events = await it.posted()
+    assert [event["metadata"]["namespace"] for event in events] == told
+    assert all("GpuVM team/train: This may be your VM." in event["note"] for event in events)
 
 
 async def test_events_come_in_the_order_of_what_they_tell_with_its_cause(rig):
@@ -45,12 +40,11 @@ async def test_events_come_in_the_order_of_what_they_tell_with_its_cause(rig):
     plans = [Plan(status=drifted, action=Verb.START), Plan(action=Verb.START), Plan(status=running)]
     it = rig(lambda facts: plans[2 if it.reconciler.acted else facts.status == drifted])
     it.put(running)
-    posting = asyncio.create_task(it.events.run())
     await it.live(7)
     await it.end()
-    await it.events.drain()
-    posting.cancel()
-    told = [(event["reason"], event["note"]) for event in sorted(it.kube.events, key=lambda event: event["metadata"]["name"])]
+    told = [
+        (event["reason"], event["note"]) for event in sorted(await it.posted(), key=lambda event: event["metadata"]["name"])
+    ]
     assert told == [
         ("Drifted", "Made up."),
         ("Created", "Done: it was switched outside Kubernetes, against spec.powerState."),

@@ -109,8 +109,7 @@ async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make)
 
 async def test_a_vm_whose_object_is_gone_counts_no_more(make):
     it = make()
-    for number in range(4):
-        it.leave(f"vm-{number}")
+    it.leave_many(4)
     it.reconcilers.drop("GpuVM", "vm-0")  # by force, or as one that is retained
     assert len(it.held()) == 0
 
@@ -126,8 +125,7 @@ async def test_a_vm_whose_object_is_gone_counts_no_more(make):
 )
 async def test_who_does_not_count(make, why, more):
     it = make()
-    for number in range(8):
-        it.leave(f"vm-{number}", **more)
+    it.leave_many(8, **more)
     it.leave("one")
     assert await it.destroy("one"), why
     assert it.held() == set()
@@ -194,8 +192,7 @@ async def test_the_message_promises_no_more_than_this_process_knows(make, before
 
 async def test_once_held_it_stays_so_while_other_waits_come_and_go(make):
     it = make()
-    for number in range(4):
-        it.leave(f"vm-{number}")
+    it.leave_many(4)
     assert len(it.held()) == 4
     for number in range(1, 4):
         it.leave(f"vm-{number}", policy="Retain")

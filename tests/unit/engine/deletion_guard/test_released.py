@@ -47,8 +47,7 @@ async def test_after_a_restart_every_release_is_read_before_anything_is_held(mak
 
 async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make):
     it = make()
-    for number in range(4):
-        it.leave(f"vm-{number}")
+    it.leave_many(4)
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
     for number in range(4):
         assert await it.destroy(f"vm-{number}")
@@ -71,8 +70,7 @@ async def test_a_deletion_is_not_held_for_others_that_were_released_before_it(ma
 
 async def test_what_is_deleted_at_once_reads_its_namespace_once_before_it_is_held(make):
     it = make()
-    for number in range(8):
-        it.leave(f"vm-{number}")
+    it.leave_many(8)
     it.reconcilers.clock.now += 1
     for number in range(8):
         assert not await it.destroy(f"vm-{number}")
