@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gpucloud.engine.kube import client as module
 from gpucloud.engine.kube.client import CALL_SECONDS, KubeClient, KubeError
 from gpucloud.engine.kube.transport import NoAnswer
 from support.kubeserver import OWNER, Answering, Connection, NoConnection, Silent
@@ -45,6 +46,19 @@ async def test_calls_under_way_survive_the_login_of_another(server, kube):
     assert await asyncio.gather(first, *others) == [{}] * 11
 
 
+async def test_silence_is_an_error_of_status_zero(server, kube, monkeypatch):
+    monkeypatch.setattr(module, "CALL_SECONDS", 0.1)
+
+    async def never(_seen):
+        await asyncio.sleep(5)
+        return 200, {}
+
+    server.answer = never
+    with pytest.raises(KubeError) as caught:
+        await kube.release("gpuvms", OWNER)
+    assert (caught.value.status, caught.value.conflict, caught.value.gone) == (0, False, False)
+
+
 async def test_no_connection_is_an_error_of_status_zero():
     kube = KubeClient(lambda: Connection("http://127.0.0.1:1", "made-up"))
     with pytest.raises(KubeError) as caught:
@@ -69,9 +83,8 @@ async def test_a_429_keeps_all_of_us_quiet_for_as_long_as_it_asks(asked, pause):
 async def test_a_transport_that_never_answers_is_given_up():
     kube = KubeClient(NoConnection, transport=Silent())
     with pytest.raises(KubeError) as caught:
-        await kube.release("gpuvms", OWNER)
+        await kube.cluster_uid()
     assert (caught.value.status, caught.value.reason) == (0, "TimeoutError")
-    assert (caught.value.conflict, caught.value.gone) == (False, False)
     assert asyncio.get_running_loop().time() == pytest.approx(CALL_SECONDS)
 
 
