@@ -29,25 +29,33 @@ CLIENT, LIMITS, SECRETS = (
 )
 DECISIONS = "tests/unit/reconcile/test_decisions.py::test_decision"
 NAMING, TENANCY = "tests/unit/reconcile/test_naming.py", "tests/unit/reconcile/test_tenancy.py"
-ACCOUNTS = "tests/unit/engine/test_gpucloudaccount.py"
-INVENTORY, CONTROLLER, STORE, GPUVM = (
-    f"tests/unit/engine/test_{module}.py" for module in ("inventory", "controller", "store", "gpuvm")
+ACCOUNTS, CLAIMS, CALLS, IMPLAUSIBLE, SIGHTINGS, WAKEUPS, SCANS, STORE = (
+    f"tests/unit/engine/{module}.py"
+    for module in (
+        "gpucloudaccount/test_credentials",
+        "gpuvm/test_claims",
+        "controller/test_calls",
+        "inventory/test_implausible",
+        "inventory/test_sightings",
+        "inventory/test_wakeups",
+        "orphans/test_scans",
+        "test_store",
+    )
 )
-SCANS = "tests/unit/engine/test_orphans.py::test_without_a_list_of_objects_nothing_is_said"
 
 # Which tests must find which defect. Whether the end-to-end tests find it too is another question, of another hour.
 FOUND_BY = {
     "01-order-before-its-intent": (DECISIONS,),
-    "02-act-though-the-status-was-refused": (f"{CONTROLLER}::test_what_was_refused_by_the_apiserver_is_not_acted_on",),
+    "02-act-though-the-status-was-refused": (f"{CALLS}::test_what_was_refused_by_the_apiserver_is_not_acted_on",),
     "03-name-without-uid": (f"{NAMING}::test_the_name_is_the_objects_own_and_always_the_same",),
     "04-after-a-restart-nothing-was-asked-for": (DECISIONS,),
     "05-lagging-listing-believed": (DECISIONS,),
     "06-deleted-before-the-id-is-known": (DECISIONS,),
-    "07-vanished-and-nobody-woken": (f"{INVENTORY}::test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back",),
-    "08-claims-not-unique": (f"{GPUVM}::test_the_older_of_two_claimants_owns",),
+    "07-vanished-and-nobody-woken": (f"{WAKEUPS}::test_an_object_is_woken_when_its_record_vanishes_and_when_it_comes_back",),
+    "08-claims-not-unique": (f"{CLAIMS}::test_which_of_two_claimants_owns",),
     "09-second-claimant-destroys": (DECISIONS,),
-    "10-mass-disappearance-believed": (f"{INVENTORY}::test_how_much_may_vanish_at_once",),
-    "11-woken-and-acting-on-old-facts": (f"{CONTROLLER}::test_stale_facts_are_not_acted_upon",),
+    "10-mass-disappearance-believed": (f"{IMPLAUSIBLE}::test_how_much_may_vanish_at_once",),
+    "11-woken-and-acting-on-old-facts": (f"{CALLS}::test_stale_facts_are_not_acted_upon",),
     "12-failed-means-not-done": (DECISIONS,),
     "13-client-repeats-what-changes": (f"{CLIENT}::test_a_reading_call_is_repeated_and_a_changing_one_is_not",),
     "14-credential-goes-before-its-users": (DECISIONS,),
@@ -55,13 +63,13 @@ FOUND_BY = {
     "16-no-total-deadline": (f"{CLIENT}::test_the_deadline_covers_everything_and_an_unanswered_change_is_unknown",),
     "17-older-view-put-over-the-newer": (f"{STORE}::test_an_older_or_equal_view_is_ignored",),
     "18-finalizer-goes-on-a-refusal": (DECISIONS,),
-    "19-failed-listing-read-as-empty": (f"{INVENTORY}::test_a_listing_that_failed_makes_nothing_absent",),
-    "20-partial-listing-believed": (f"{INVENTORY}::test_a_listing_that_failed_makes_nothing_absent",),
+    "19-failed-listing-read-as-empty": (f"{SIGHTINGS}::test_a_listing_that_failed_makes_nothing_absent",),
+    "20-partial-listing-believed": (f"{SIGHTINGS}::test_a_listing_that_failed_makes_nothing_absent",),
     "21-another-tenants-key-believed": (f"{TENANCY}::test_what_another_tenant_shows_or_lacks_is_unknown",),
     "22-retry-after-ignored": (f"{LIMITS}::test_an_answer_pauses_the_budget",),
     "23-secret-in-an-error": (f"{SECRETS}::test_a_failure_shows_no_secret",),
     "24-status-believed": (f"{NAMING}::test_which_vm_an_object_stands_for",),
-    "25-failed-list-of-objects-read-as-empty": (SCANS,),
+    "25-failed-list-of-objects-read-as-empty": (f"{SCANS}::test_without_a_list_of_objects_nothing_is_said",),
 }
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.meta import API_VERSION
-from gpucloud.reconcile.naming import base_name, installation_tag
+from gpucloud.reconcile.naming import installation_tag
 from gpucloud.sim.world.vms import Vm
 from simulation import situations
-from simulation.cloud import name_of
 from simulation.credentials import KEY, LOGIN, secret_data
-from simulation.people import APPLY, KEY_LINE, MERGE, OBJECTS, People, path_of
-from simulation.stage import MAIN
+from simulation.owner_acts import OwnerActs
+from simulation.people import MERGE, OBJECTS, People, path_of, plain
+from simulation.stranger_acts import StrangerActs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
     from simulation.world import World
 
-NAMES = ("a", "b", "c")
-CHOSEN = ("prod", "db", "web")
-TEXTS = ("2026-01-01T00:00:00Z", "\U0001f680 now", "line\u0000\u001b[31m", "\u2028x\ufffe", "2026-02-02T00:00:00Z", "")
-VPC = "acme"
 WEIGHTS = {
     "nothing": 0.5,
     "create vm": 4,
@@ -63,33 +58,16 @@ class Actors:
         self.admin = People(world, "admin")
         self.stranger = People(world, "stranger")
         self.cluster = "msc1" if world.respelled else "Msc1"
-        self._backups: list[dict[str, Any]] = []
         self._snapshot: Any = None
         self._touched = 0
         self.staged: set[str] = set()  # names of objects that a plot is about
         self.changed_keys = False
         self.forms: dict[str, str] = {}  # of the credentials, by namespace
+        self._owner_acts = OwnerActs(world, self)
         self._acts: dict[str, Callable[[], object]] = {
             "nothing": lambda: None,
-            "create vm": self._create_vm,
-            "create vpc": self._create_vpc,
-            "create snapshot": self._create_snapshot,
-            "delete": self._delete,
-            "edit power": self._edit_power,
-            "edit deletion": self._edit_deletion,
-            "pause": self._pause,
-            "restart vm": self._restart,
-            "annotate": self._annotate,
-            "force": self._force,
-            "wipe status": self._wipe,
-            "back up status": self._back_up,
-            "restore status": self._restore,
-            "edit immutable": self._edit_immutable,
-            "stranger makes": self._stranger_makes,
-            "stranger destroys": self._stranger_destroys,
-            "stranger powers": self._stranger_powers,
-            "stranger's condition": self._stranger_says,
-            "second cluster": self._second_cluster,
+            **self._owner_acts.acts,
+            **StrangerActs(world, self).acts,
             "key": self._change_key,
             "delete secret": self.delete_secret,
             "delete namespace": self.delete_namespace,
@@ -124,9 +102,9 @@ class Actors:
             world.cloud.set_capacity(choose("capacity", (0, 1, 2)))
             world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
         world.deeds.schedule(seconds)
-        self._create_vm()
+        self._owner_acts.create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
-            self._create_one()
+            self._owner_acts.create_one()
         if len(world.replicas) > 1 and world.weather.has("pause") and choose("the leader sleeps", (True, False)):
             world.act_later(seconds * choose("it sleeps after", (0.3, 0.1, 0.6)), self._pause_leader)
         if "situations" not in world.weather.without:
@@ -147,56 +125,7 @@ class Actors:
         while world.namespaces.step():
             pass
 
-    def _create_one(self) -> None:
-        kind = self._world.choices.choose("kind", ("vm", "snapshot", "vpc"), (5, 2, 2))
-        {"vm": self._create_vm, "snapshot": self._create_snapshot, "vpc": self._create_vpc}[kind]()
-
-    # The owner.
-
-    def _namespace(self) -> str:
-        return self._world.choices.choose("namespace", ("team", "other"), (4, 1))
-
-    def _name(self) -> str:
-        return self._world.choices.choose("name", NAMES)
-
-    def _create_vm(self) -> None:
-        choose = self._world.choices.choose
-        spec: dict[str, Any] = {"cluster": self.cluster, "configuration": "A100_40GB_PCIe_1x", "sshKeys": [KEY_LINE]}
-        place = choose("vm in", ("vpc", "ref"), (8, 1))
-        spec |= {"vpc": VPC} if place == "vpc" else {"vpcRef": {"name": "net"}}
-        chosen = choose("vm name", ("", *CHOSEN), (6, 2, 1, 1))
-        spec |= {"vmName": chosen} if chosen else {}
-        if choose("vm power", ("Running", "Stopped"), (6, 1)) == "Stopped":
-            spec["powerState"] = "Stopped"
-        policy, snapshots = (
-            choose("vm policy", ("Delete", "Retain"), (8, 1)),
-            choose("vm snapshots", ("Keep", "Delete"), (5, 1)),
-        )
-        if (policy, snapshots) != ("Delete", "Keep"):
-            spec["deletion"] = {"policy": policy, "snapshots": snapshots}
-        if choose("vm image", ("", "snapshot"), (9, 1)):
-            spec["image"] = {"snapshotRef": {"name": "s"}}
-        self.owner.create("GpuVM", self._namespace(), self._name(), spec)
-
-    def _create_vpc(self) -> None:
-        choose = self._world.choices.choose
-        spec = {"cluster": self.cluster, "name": choose("vpc name", (f"{VPC}-net", f"{VPC}-two", VPC), (4, 2, 1))}
-        adoption = choose("vpc adoption", ("Never", "IfExists", "Required"), (5, 2, 1))
-        spec |= {} if adoption == "Never" else {"adoption": adoption}
-        self.owner.create("GpuVpc", self._namespace(), choose("vpc object", ("net", "net2")), spec)
-
-    def _create_snapshot(self) -> None:
-        choose = self._world.choices.choose
-        spec: dict[str, Any] = {"vmRef": {"name": self._name()}}
-        if choose("snapshot of", ("ref", "vm"), (4, 1)) == "vm":
-            spec = {"vm": {"cluster": self.cluster, "vpc": VPC, "name": choose("snapshot of vm", CHOSEN)}}
-        chosen = choose("snapshot name", ("", "snap"), (3, 1))
-        spec |= {"snapshotName": chosen} if chosen else {}
-        if choose("snapshot policy", ("Delete", "Retain"), (8, 1)) == "Retain":
-            spec["deletion"] = {"policy": "Retain"}
-        self.owner.create("GpuSnapshot", self._namespace(), choose("snapshot object", ("s", "t")), spec)
-
-    def _some(self, *kinds: str) -> dict[str, Any] | None:
+    def some(self, *kinds: str) -> dict[str, Any] | None:
         """One of the objects that there are."""
         found = self.owner.all(*(kinds or OBJECTS))
         found = self.unstaged(found)
@@ -210,161 +139,13 @@ class Actors:
             return found
         return [item for item in found if item["metadata"]["name"] not in self.staged]
 
-    def _delete(self) -> None:
-        item = self._some()
-        if item is not None:
-            self.owner.delete(item)
-            if self._world.choices.choose("and again", (False, True), (3, 1)):
-                kept = {name: value for name, value in item["metadata"].items() if name in {"name", "annotations"}}
-                self._world.act_later(
-                    self._world.grace * self._world.choices.choose("again after", (0.5, 0.1, 3.0)),
-                    lambda: self.owner.create(item["kind"], item["metadata"]["namespace"], spec=item["spec"], **kept),
-                )
-
-    def _edit_power(self) -> None:
-        item = self._some("GpuVM")
-        if item is not None:
-            self.owner.patch(item, {"spec": {"powerState": self._world.choices.choose("power", ("Stopped", "Running"))}})
-
-    def _edit_deletion(self) -> None:
-        item = self._some()
-        if item is not None:
-            policy = self._world.choices.choose("policy", ("Retain", "Delete"))
-            self.owner.patch(item, {"spec": {"deletion": {"policy": policy}}})
-
-    def _pause(self) -> None:
-        item = self._some()
-        if item is not None:
-            self.owner.annotate(item, paused=self._world.choices.choose("paused", ("true", None), (2, 1)))
-
-    def _restart(self) -> None:
-        item = self._some("GpuVM")
-        if item is not None:
-            self.owner.annotate(item, restart_requested_at=self._text(TEXTS))
-
-    def _text(self, texts: tuple[str, ...]) -> str:
-        plain = "odd texts" in self._world.weather.without
-        return "2026-03-03T00:00:00Z" if plain else self._world.choices.choose("text", texts)
-
-    def _annotate(self) -> None:
-        item = self._some()
-        if item is not None:
-            which = self._world.choices.choose(
-                "annotation", ("reconcile_requested_at", "accept_absence", "buy_anyway"), (3, 1, 1)
-            )
-            text = self._text(TEXTS) if which == "reconcile_requested_at" else "true"
-            if which == "accept_absence":
-                text = self._world.stamp()
-            self.owner.annotate(item, **{which: text})
-
-    def _force(self) -> None:
-        for item in self.owner.all(*OBJECTS):
-            if "deletionTimestamp" in item["metadata"]:
-                self.owner.patch(item, {"metadata": {"finalizers": None}})
-                return
-
-    def _wipe(self) -> None:
-        item = self._some()
-        if item is not None:
-            self.wipe(item)
-
     def wipe(self, item: dict[str, Any]) -> None:
         """Lose the status of an object."""
-        self.owner.call("PUT", f"{path_of(item)}/status", {**_plain(item), "status": {}})
-
-    def _back_up(self) -> None:
-        self._backups += self.owner.all(*OBJECTS)
-
-    def _restore(self) -> None:
-        """A backup tool puts back an object as it was, its status under the tool's own name."""
-        if not self._backups:
-            return
-        old = self._backups[
-            int(self._world.choices.pick("which backup", 0.0, lambda part: round(part, 3)) * len(self._backups))
-        ]
-        meta = old["metadata"]
-        self.owner.create(old["kind"], meta["namespace"], meta["name"], old["spec"])
-        now = self.owner.get(path_of(old))
-        if now is not None and old.get("status"):
-            headers = self._world.choices.choose("restore by", ("apply", "put"))
-            body = {**_plain(now | {"kind": old["kind"]}), "status": old["status"]}
-            if headers == "put":
-                self.owner.call("PUT", f"{path_of(old)}/status", body)
-            else:
-                body["metadata"] = {name: meta[name] for name in ("name", "namespace")}
-                self.owner.call("PATCH", f"{path_of(old)}/status?fieldManager=backup&force=true", body, APPLY)
-
-    def _edit_immutable(self) -> None:
-        item = self._some("GpuVM")
-        if item is not None:
-            change = self._world.choices.choose("immutable", ("cluster", "vmName", "configuration"))
-            value = {"cluster": "Hou1", "vmName": "web", "configuration": "A100_40GB_PCIe_2x"}[change]
-            self.owner.patch(item, {"spec": {change: value}})
-
-    # Strangers.
-
-    def _stranger_makes(self) -> None:
-        world, choose = self._world, self._world.choices.choose
-        name = choose("stranger's name", CHOSEN)
-        what = choose("stranger's thing", ("vm", "vpc", "snapshot"), (6, 1, 1))
-        if what == "vm":
-            world.cloud.make_vm(name, VPC, "Msc1", "stranger")
-        elif what == "vpc":
-            world.cloud.make_vpc(f"{VPC}-net", "Msc1", "stranger")
-        elif self.vms():
-            world.cloud.make_snapshot("snap", self.vms()[0].key, "stranger")
+        self.owner.call("PUT", f"{path_of(item)}/status", {**plain(item), "status": {}})
 
     def vms(self) -> list[Vm]:
         """All VMs that there are, whosever."""
         return [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
-
-    def _a_vm(self) -> Vm | None:
-        found = [vm for vm in self.vms() if not self._is_staged(vm)]
-        part = self._world.choices.pick("which vm", 0.0, lambda part: round(part, 3))
-        return found[int(part * len(found)) % len(found)] if found else None
-
-    def _is_staged(self, vm: Vm) -> bool:
-        return bool(self.staged) and name_of(vm).partition("-")[0] in {*self.staged, MAIN}
-
-    def _stranger_destroys(self) -> None:
-        vm = self._a_vm()
-        if vm is not None:
-            self._world.tell("stranger", f"destroys {name_of(vm)}")
-            self._world.judge.sometimes["stranger destroyed"] += 1
-            self._world.cloud.end_vm(name_of(vm), vm.order.vpc, vm.order.cluster)
-            # Never under a name that bears our mark: that would be a forgery, which nothing can tell.
-            if name_of(vm) in CHOSEN and self._world.choices.choose("stranger makes it again", (False, True)):
-                after = self._world.grace * self._world.choices.choose("made again after", (3.0, 0.3, 10.0))
-                self._world.act_later(after, self._world.cloud.make_vm, name_of(vm), vm.order.vpc, vm.order.cluster, "stranger")
-
-    def _stranger_powers(self) -> None:
-        vm = self._a_vm()
-        if vm is not None:
-            on = self._world.choices.choose("stranger's power", (False, True))
-            self._world.tell("stranger", f"{'starts' if on else 'stops'} {name_of(vm)}")
-            self._world.cloud.power_vm(name_of(vm), vm.order.vpc, vm.order.cluster, on=on)
-
-    def _stranger_says(self) -> None:
-        item = self._some()
-        if item is not None:
-            kind = self._world.choices.choose("foreign condition", ("Backup", "Ready", "Stalled"))
-            condition = {
-                "type": kind,
-                "status": "True",
-                "reason": "Foreign",
-                "message": "from somebody \U0001f984",
-                "lastTransitionTime": "2026-01-01T00:00:00Z",
-                "observedGeneration": 1,
-            }
-            body = _plain(item) | {"status": {"conditions": [condition]}}
-            body["metadata"] = {name: item["metadata"][name] for name in ("name", "namespace")}
-            self.stranger.call("PATCH", f"{path_of(item)}/status?fieldManager=stranger&force=true", body, APPLY)
-
-    def _second_cluster(self) -> None:
-        """The operator of another cluster, in our tenant, makes a VM for an object of our name; its tag is ours or another."""
-        tag = self._world.choices.choose("second tag", ("zzzzz", self.tag()))
-        name = base_name(self._name(), tag) + "abcdefghij"
-        self._world.cloud.make_vm(name, VPC, "Msc1", "second")
 
     def tag(self) -> str:
         """The tag of our installation."""
@@ -466,7 +247,3 @@ class Actors:
 def next_act(choices: Choices) -> str:
     """What somebody does next."""
     return choices.choose("act", tuple(WEIGHTS), tuple(WEIGHTS.values()))
-
-
-def _plain(item: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": API_VERSION, "kind": item["kind"], "metadata": item["metadata"], "spec": item.get("spec", {})}

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import SecretStr
 
 from gpucloud.sim.config import SimConfig
-from gpucloud.sim.faults import Fault, FaultKind
 from gpucloud.sim.knobs import Knobs
 from gpucloud.sim.messages import Ending, Request, Response
 from gpucloud.sim.routes import find
@@ -25,6 +24,7 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm, VmOrder
 from gpucloud.sim.world.vpcs import Vpc
 from gpucloud.sim.world.world import ImageChoice
+from simulation.cloud_faults import fault_of
 from simulation.credentials import ACCOUNTS, KEYS, USERS, Callers
 from simulation.indexes import Orders, Rows
 from simulation.process import EPOCH
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 BEGINNING = EPOCH.timestamp()
 CREATES = {"CreateServer": "GpuVM", "CreateSnapshot": "GpuSnapshot", "CreateVpc": "GpuVpc"}
 SHORT = frozenset({"list-foreign", "list-more"})  # listings that lack records, and show that they do
-STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
 Row = Vm | Snapshot | Vpc
 
 
@@ -165,7 +164,7 @@ class Cloud:
         """Do what a request asks for, and answer, both as the fault has it."""
         fault = fault or self._over_budget(request)
         request = self._named_by_cloud(operation, request, fault)
-        armed = self._armed(operation, fault, request)
+        armed = fault_of(self._world, operation, fault, request, self._age(operation))
         if armed is not None:
             self.sim.state.faults.add(armed)
         self.notice()
@@ -190,50 +189,6 @@ class Cloud:
             times.popleft()
         self._most = self._most or self._world.choices.choose("cloud's budget", (4, 2, 8))
         return "cloud-429" if len(times) > self._most else ""
-
-    def _armed(self, operation: str, fault: str, request: Request) -> Fault | None:
-        """The simulator's own fault for one of ours."""
-        world, choose = self._world, self._world.choices.choose
-        lag = self._age(operation)
-        word = choose(f"words {fault}", STRANGE_WORDS) if fault in {"cloud-500", "write-500", "word"} else ""
-        if fault in {"cloud-500", "write-500"} and choose(f"echo {fault}", (False, True), (5, 1)):
-            word = f"cannot serve {dict(request.headers)}"  # some services quote what they were sent, key and all
-        old = world.grace * choose("stale by", (0.8, 3.0)) if fault == "list-stale" else 0.0
-        made: dict[str, dict[str, Any]] = {
-            "cloud-429": {"kind": FaultKind.STATUS, "status": 429, "retry_after": self._pause(fault)},
-            "cloud-403": {"kind": FaultKind.STATUS, "status": 403, "message": "You lack the permission Servers.Delete."},
-            "cloud-500": {"kind": FaultKind.STATUS, "status": 500, "message": word},
-            "cloud-503": {"kind": FaultKind.STATUS, "status": 503, "message": "Try again later."},
-            "cloud-lost": {"kind": FaultKind.RESET},
-            "cloud-garbage": {"kind": FaultKind.GARBAGE},
-            "cloud-html": {"kind": FaultKind.HTML},
-            "cloud-truncated": {"kind": FaultKind.TRUNCATED},
-            "list-partial": {"kind": FaultKind.PARTIAL},
-            "list-empty": {"kind": FaultKind.EMPTY},
-            "list-twice": {"kind": FaultKind.DUPLICATE},
-            "list-stale": {"kind": FaultKind.STALE, "seconds": round(old, 1)},
-            "word": {"kind": FaultKind.STATUS_WORD, "word": word},
-            "write-unsaid": {"kind": FaultKind.LOST_ANSWER},
-            "write-500": {"kind": FaultKind.STATUS_AFTER_COMMIT, "status": 502, "message": word},
-            "write-not-found": {
-                "kind": FaultKind.STATUS_AFTER_COMMIT,
-                "status": 500,
-                "message": 'The VPC "acme" was not found',
-            },
-            "write-late": {"kind": FaultKind.LATE_COMMIT, "status": 500, "seconds": round(world.grace * 0.7, 1)},
-            "write-ghost": {"kind": FaultKind.GHOST},
-            "write-garbage": {"kind": FaultKind.GARBAGE},
-        }
-        lags = lag and operation in {"GetServers", "GetSnapshots", "GetVpcs"}
-        if lags and (fault.startswith("list-") or fault == "word" or fault not in made):
-            return Fault(kind=FaultKind.STALE, seconds=lag)  # beside a younger one it would show time going back
-        return Fault(**made[fault]) if fault in made else None
-
-    def _pause(self, fault: str) -> str:
-        """What Retry-After says."""
-        if fault != "cloud-429":
-            return ""
-        return self._world.choices.choose("retry after", ("3", "", "0", "20", "soon"), (6, 1, 1, 1, 1))
 
     def _age(self, operation: str) -> float:
         """How far behind listings are, in this history."""

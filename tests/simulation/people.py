@@ -77,3 +77,8 @@ def path_of(item: dict[str, Any]) -> str:
     """An object's path."""
     meta = item["metadata"]
     return f"/apis/{API_VERSION}/namespaces/{meta['namespace']}/{PLURALS[item['kind']]}/{meta['name']}"
+
+
+def plain(item: dict[str, Any]) -> dict[str, Any]:
+    """An object as it is sent: without its status."""
+    return {"apiVersion": API_VERSION, "kind": item["kind"], "metadata": item["metadata"], "spec": item.get("spec", {})}

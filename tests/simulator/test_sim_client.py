@@ -98,6 +98,16 @@ class Cloud:
         answer = await self.call("GetServer", **at(name))
         return answer.data["status"] if answer.status == 200 else None
 
+    async def words(self, name="vm", seconds=10.0, step=0.25):
+        """The different statuses of a VM in their order while time passes."""
+        seen = []
+        for _ in range(int(seconds / step)):
+            status = await self.status(name)
+            if not seen or seen[-1] != status:
+                seen.append(status)
+            self.clock.advance(step)
+        return seen
+
     async def online(self, name="vm", **more):
         """Make a VM and wait until it is ONLINE."""
         assert (await self.create(name, **more)).status == 202

@@ -1,4 +1,4 @@
-"""One loop over a room that decides as a test says, with an apiserver of the tests."""
+"""One controller over a reconciler that decides as a test says, with a fake apiserver."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from gpucloud.engine.runtime.workqueue import Key, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile.facts import Now
+from support.builders import a_status
 from support.fakes import UID, FakeKube, LoopClock, a_body
 
 KEY = Key("GpuVM", "team", "train", UID)
+CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
 
 
 @dataclass
@@ -119,6 +121,13 @@ class Rig:
         self.queue.add(KEY)
         self.workers = [asyncio.create_task(work(self.queue, {"GpuVM": self.loop})) for _ in range(workers)]
         await asyncio.sleep(seconds)
+
+    async def posted(self):
+        """The Events, once all that are queued have been posted."""
+        posting = asyncio.create_task(self.events.run())
+        await self.events.drain()
+        posting.cancel()
+        return self.kube.events
 
     async def end(self):
         await stop(self.workers, self.queue, 1.0)

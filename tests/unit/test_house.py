@@ -56,3 +56,8 @@ def test_files_and_functions_fit_the_eye(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or 0) - node.lineno + 1
             assert length <= LONGEST_FUNCTION, f"{node.name} in line {node.lineno} has {length} lines"
+
+
+@pytest.mark.parametrize("path", TESTS, ids=relative)
+def test_files_of_tests_fit_the_eye(path):
+    assert len(path.read_text().splitlines()) <= LONGEST_FILE

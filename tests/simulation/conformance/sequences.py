@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from simulation.conformance.playing import Ask
-from simulation.conformance.scripts import HELD, MINE, THEIRS, condition, vpc
+from simulation.conformance.steps import HELD, MINE, THEIRS, condition, vpc
 
 NAMES = st.sampled_from(["a", "b"])
 FINALIZERS = st.sampled_from([None, [], HELD, ["example.org/other"], [*HELD, "example.org/other"]])

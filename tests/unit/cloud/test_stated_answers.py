@@ -17,9 +17,9 @@ from gpucloud.cloud import (
     VmRecord,
     VpcRecord,
 )
+from support.cloudcalls import OPERATIONS, invoke, operation_of
 from unit.cloud.fakes import LOGIN as ACCOUNT
 from unit.cloud.fakes import Rig, in_turn, plain, refusal, token
-from unit.cloud.test_calls import OPERATIONS, invoke, operation_of
 
 VM = (
     {"id": "vm-1", "namespace": "acme", "cluster": "Msc1", "status": "PENDING"},

@@ -1,4 +1,4 @@
-"""What the tests of the engine share: kept logs, and rooms over accounts and inventories that a test fills by hand."""
+"""What the tests of the engine share: kept logs, and reconcilers over accounts and inventories that a test fills by hand."""
 
 import re
 from functools import partial
@@ -34,7 +34,6 @@ from gpucloud.reconcile.naming import FINGERPRINT_LENGTH
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG, an_order
-from support.controllerrig import Rig
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
 
 NOW = 1000.0
@@ -50,7 +49,7 @@ def logs():
 
 
 class FakeInventory:
-    """Answers looks by identity, absent unless told otherwise; what is in a VPC by ``inside``."""
+    """Shows records by identity, absent unless a test says otherwise; what is in a VPC by ``inside``."""
 
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
@@ -109,7 +108,7 @@ class FakeClient:
         self.answers = {"create_vpc": VpcRecord(id="7"), "create_server": VmRecord(), "create_snapshot": SnapshotRecord()}
 
     async def send(self, change):
-        """The door: as the real one, it asks in the instant of sending."""
+        """As the real one does, ask for the precondition in the instant of sending."""
         if change.unmet() is not None:
             raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back")
         name, body = snake(change.call.operation), change.call.json or change.call.params
@@ -147,7 +146,7 @@ class Prices:
 
 
 class FakeSession:
-    """One credential, as the rooms see it."""
+    """The session of one credential, as reconcilers see it."""
 
     def __init__(self, url=URL, *tenants):
         self.url, self.client, self.catalogue, self.began = url, FakeClient(), Prices(), 0.0
@@ -169,7 +168,7 @@ class FakeSession:
 
 
 class Reconcilers:
-    """The three rooms with real accounts, claims and references round fakes of cloud and apiserver."""
+    """The reconcilers of VMs, VPCs and snapshots with real accounts and references, over fakes of cloud and apiserver."""
 
     def __init__(self, own=None, own_namespaces=(), *, synced=True, rule=OFF, quotas=NO_QUOTAS, shares_own=True):
         self.clock, self.kube = HandClock(NOW), FakeKube()
@@ -259,7 +258,7 @@ class Reconcilers:
         return await self.facts(kind, name, uid=uid)
 
     @property
-    def stirred(self):
+    def woken_names(self):
         """Names of the objects that were woken, whichever way."""
         by_uid = {stored.meta.uid: stored.meta.name for reconciler in self.by_kind.values() for stored in reconciler.store}
         return sorted([by_uid.get(uid, uid) for uid in self.woken] + [key.name for key in self.queued])
@@ -277,7 +276,7 @@ def isolated():
 
 
 @pytest.fixture
-def make_rooms():
+def make_reconcilers():
     return Reconcilers
 
 
@@ -299,16 +298,3 @@ def around():
     """What sessions work with, on the loop's own time."""
     gates = GateDeps(lambda: True, NoGuard(), Metrics().changes)
     return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock(), gates)
-
-
-@pytest.fixture
-async def rig():
-    made = []
-
-    def make(plan, **more):
-        made.append(Rig(plan, **more))
-        return made[-1]
-
-    yield make
-    for item in made:
-        await item.end()

@@ -45,8 +45,8 @@ async def intend(reconcilers, name):
     return plan.records_order
 
 
-async def test_no_limit_counts_nothing(make_rooms):
-    reconcilers = make_rooms()
+async def test_no_limit_counts_nothing(make_reconcilers):
+    reconcilers = make_reconcilers()
     for number in range(50):
         reconcilers.put("GpuVM", f"vm-{number}", status=intended(f"vm-{number}"))
     reconcilers.put("GpuVM", "one")
@@ -56,8 +56,8 @@ async def test_no_limit_counts_nothing(make_rooms):
 @pytest.mark.looptime
 @pytest.mark.parametrize(("quotas", "most"), [(THREE, 3), (SIX_DOLLARS, 3), ((THREE[0], SIX_DOLLARS[1]), 3)])
 @pytest.mark.parametrize("seed", range(5))
-async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_rooms, quotas, most, seed):
-    reconcilers, dice = make_rooms(quotas=quotas), random.Random(seed)
+async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_reconcilers, quotas, most, seed):
+    reconcilers, dice = make_reconcilers(quotas=quotas), random.Random(seed)
     names = [f"vm-{number}" for number in range(100)]
     for name in names:
         reconcilers.put("GpuVM", name)
@@ -76,8 +76,8 @@ async def test_a_hundred_at_once_stop_exactly_at_the_limit(make_rooms, quotas, m
     assert went + len(names) - len(again) == most, "tried again, whoever had a place keeps it, and no other gets one"
 
 
-async def test_whose_record_was_not_written_keeps_its_place(make_rooms):
-    reconcilers = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+async def test_whose_record_was_not_written_keeps_its_place(make_reconcilers):
+    reconcilers = make_reconcilers(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     reconcilers.put("GpuVM", "first")
     reconcilers.put("GpuVM", "second")
     assert await intend(reconcilers, "first")
@@ -85,8 +85,8 @@ async def test_whose_record_was_not_written_keeps_its_place(make_rooms):
     assert await intend(reconcilers, "first"), "its own place is not counted against it"
 
 
-async def test_room_is_made_by_one_that_goes(make_rooms):
-    reconcilers = make_rooms(quotas=THREE)
+async def test_room_is_made_by_one_that_goes(make_reconcilers):
+    reconcilers = make_reconcilers(quotas=THREE)
     for name in "abc":
         reconcilers.put("GpuVM", name, status=intended(name))
     reconcilers.put("GpuVM", "d")
@@ -108,15 +108,15 @@ async def test_room_is_made_by_one_that_goes(make_rooms):
         ("new", {}, False),
     ],
 )
-async def test_who_counts(make_rooms, why, status, counts):
-    reconcilers = make_rooms(quotas=(PER_ACCOUNT, Quota("namespace", vms=1)))
+async def test_who_counts(make_reconcilers, why, status, counts):
+    reconcilers = make_reconcilers(quotas=(PER_ACCOUNT, Quota("namespace", vms=1)))
     reconcilers.put("GpuVM", "a", status=status)
     reconcilers.put("GpuVM", "b")
     assert await refused(reconcilers, "b") is counts, why
 
 
-async def test_namespaces_and_accounts_are_counted_apart(make_rooms):
-    reconcilers = make_rooms(quotas=(Quota("account", vms=2), Quota("namespace", vms=1)))
+async def test_namespaces_and_accounts_are_counted_apart(make_reconcilers):
+    reconcilers = make_reconcilers(quotas=(Quota("account", vms=2), Quota("namespace", vms=1)))
     reconcilers.put("GpuVM", "a", status=intended("a"))
     reconcilers.put("GpuVM", "b")
     reconcilers.put("GpuVM", "c", meta={"namespace": "other"})
@@ -130,9 +130,9 @@ async def test_namespaces_and_accounts_are_counted_apart(make_rooms):
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.INVALID, ErrorKind.UNAVAILABLE])
-async def test_an_order_that_was_refused_keeps_its_place_since_it_is_sent_again(make_rooms, kind):
+async def test_an_order_that_was_refused_keeps_its_place_since_it_is_sent_again(make_reconcilers, kind):
     """Found by the simulated world: another was bought in between, and then one more than the limit allows."""
-    reconcilers = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+    reconcilers = make_reconcilers(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     reconcilers.put("GpuVM", "a")
     assert await intend(reconcilers, "a")
     reconcilers.session.client.fails = [CloudError(kind, "no")]
@@ -143,8 +143,8 @@ async def test_an_order_that_was_refused_keeps_its_place_since_it_is_sent_again(
     assert await intend(reconcilers, "b")
 
 
-async def test_an_order_that_may_have_been_carried_out_counts_though_its_record_is_gone(make_rooms):
-    reconcilers = make_rooms(quotas=(Quota("account", vms=1), PER_NAMESPACE))
+async def test_an_order_that_may_have_been_carried_out_counts_though_its_record_is_gone(make_reconcilers):
+    reconcilers = make_reconcilers(quotas=(Quota("account", vms=1), PER_NAMESPACE))
     reconcilers.put("GpuVM", "a")
     assert await intend(reconcilers, "a")
     reconcilers.session.client.fails = [CloudError(ErrorKind.OUTCOME_UNKNOWN, "lost", ambiguous=True)]

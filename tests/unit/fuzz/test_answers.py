@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from gpucloud.cloud import ApiKey, CloudError, ErrorKind, Login, LoginError
+from support.cloudcalls import OPERATIONS, invoke, operation_of
 from support.generated_amount import amount, drawn_for, replay
 from support.generated_answers import CLASSES, RECORD, SMALL_BODY, bomb, encoded, odd
 from unit.cloud.fakes import Rig, plain, token
-from unit.cloud.test_calls import OPERATIONS, invoke, operation_of
 from unit.cloud.test_stated_answers import ANSWERS
 
 EACH = amount(5, 30)  # of each class for each of the 24 operations

@@ -1,0 +1,75 @@
+"""Tracked orders in every state, and what happens to them: answers, listings, records and restarts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.facts import Absent, Present, Refusal
+from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.order import Proofs, TrackedOrder
+from gpucloud.reconcile.placement import Placement
+from gpucloud.reconcile.transitions import OrderEvent
+from support.builders import a_reading, a_record, an_order
+
+S, E = OrderState, OrderEvent
+GRACE, SINCE = 30.0, 1000.0
+HERE = Identity("Msc1", "acme", "train")
+MARKED = Proofs(marked=True, adoptable=False, here=HERE, grace=GRACE)
+CHOSEN = replace(MARKED, marked=False)
+ADOPTS = replace(CHOSEN, adoptable=True)
+UNIQUE = replace(CHOSEN, unique_id=True)
+LOST_ANSWER = Refusal(ErrorKind.OUTCOME_UNKNOWN, "no answer", ambiguous=True)
+INVALID = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
+EXISTS = Refusal(ErrorKind.CONFLICT, "it exists", ambiguous=False)
+NEW = an_order("train", S.INTENDED, id="new")
+
+
+def at(state, *, own=True, **fields):
+    """In this state since 1000 s, by a record of this process unless told otherwise."""
+    order = an_order("train", state, cloud_id="train")
+    return TrackedOrder(order, SINCE, recorded=SINCE - 1 if own else None, **fields)
+
+
+def shown(as_of=SINCE, own_id="train"):
+    return Present(a_record(name=own_id), as_of)
+
+
+def missing(confirmed, since=SINCE):
+    """Two listings that lack it: the earlier one began then."""
+    return Absent(confirmed + 1, since, confirmed)
+
+
+def look(found, proofs):
+    return lambda tracked: orders.observed(tracked, found, proofs, a_reading(SINCE + 500), SINCE - 100)
+
+
+def answer(refusal, chosen_name=False):
+    return lambda tracked: orders.answered(tracked, refusal, Placement(), SINCE, chosen_name=chosen_name)
+
+
+def record(tracked):
+    return orders.record(tracked, NEW, SINCE)
+
+
+def destroy(tracked):
+    return orders.destroying(tracked, SINCE)
+
+
+def ask(request):
+    """``t1`` has been answered before."""
+    return lambda tracked: orders.asked_again(tracked, request, "t1", SINCE)
+
+
+def restart(tracked):
+    return orders.take_over(None, tracked.order, frozenset(), SINCE)
+
+
+def pass_by(tracked):
+    """The next pass of the process that wrote the record."""
+    return orders.take_over(tracked, tracked.order, frozenset({tracked.order.id}), SINCE)
+
+
+ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)

@@ -1,0 +1,160 @@
+"""What one credential may conclude: the tenant it belongs to, and a person's word for what it cannot show."""
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.plan import Plan
+from support.ordered import NOW, bought, ours
+
+
+async def seen_through(reconcilers, tenants, *, tenancy="acme", found=None, **more):
+    reconcilers.session.learned.tenants = frozenset(tenants)
+    reconcilers.put("GpuVM", status=bought(ours().name, vmId=ours().name, tenancy=tenancy), **more)
+    if found is not None:
+        reconcilers.session.vms.seen[ours()] = found
+    return (await reconcilers.facts("GpuVM")).found
+
+
+async def test_absence_is_believed_from_the_right_tenant(reconcilers):
+    assert isinstance(await seen_through(reconcilers, {"acme"}), Absent)
+    assert reconcilers.session.proofs == 0
+
+
+@pytest.mark.parametrize(
+    ("tenants", "found", "why"),
+    [
+        ({"other"}, None, "another tenant's valid key shows none of ours"),
+        ({"other"}, Present(VmRecord(id="x", tenancy_name="other"), NOW), "a namesake of another tenant"),
+        ({"acme"}, Present(VmRecord(id="x", tenancy_name="other"), NOW), "a namesake that our key may see too"),
+    ],
+)
+async def test_another_tenants_view_is_no_view(reconcilers, tenants, found, why):
+    seen = await seen_through(reconcilers, tenants, found=found)
+    assert isinstance(seen, Unknown), why
+    assert seen.cause is UnknownReason.TENANT
+
+
+async def test_a_record_without_a_tenant_is_seen_all_the_same(reconcilers):
+    assert isinstance(await seen_through(reconcilers, {"acme"}, found=Present(VmRecord(id="x"), NOW)), Present)
+
+
+async def test_an_unproven_credential_is_proven_before_anything_is_missed(reconcilers):
+    seen = await seen_through(reconcilers, ())
+    assert (seen.cause, reconcilers.session.proofs) == (UnknownReason.UNREACHABLE, 1)
+    reconcilers.session.proves = reconcilers.session.proving = False  # tried in vain
+    assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
+async def test_an_object_that_no_tenant_is_known_of_needs_no_proof(reconcilers):
+    assert isinstance(await seen_through(reconcilers, (), tenancy=None), Absent)
+    assert reconcilers.session.proofs == 0
+
+
+async def test_the_tenant_of_what_was_seen_is_known_before_a_status_says_it(reconcilers, a_session):
+    """Simulated world, seed 110825: listings lagged; before the status told of the VM, the Secret held another tenant's key."""
+    reconcilers.account(session=a_session("https://cloud.example", "acme"))
+    reconcilers.put("GpuVM", status=bought(ours().name))
+    reconcilers.accounts.get("team", "default").session.vms.seen[ours()] = Present(VmRecord(id="x", tenancy_name="acme"), NOW)
+    assert (await reconcilers.facts("GpuVM")).tenancy == "acme"
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    facts = await reconcilers.facts("GpuVM")
+    assert (facts.found.cause, facts.state) == (UnknownReason.TENANT, OrderState.SEEN)
+
+
+async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows_it(reconcilers, a_session):
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
+    first.learned.tenants = frozenset({"acme"})
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
+async def test_an_order_that_was_taken_back_says_nothing_of_the_tenant(reconcilers, a_session):
+    """Else the object would wait for ever for a tenant in which nothing was ordered."""
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
+    first.client.fails = [CloudError(ErrorKind.WITHDRAWN, "the caller took it back")]
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is None
+    first.learned.tenants = frozenset({"acme"})
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).tenancy is None
+
+
+def accepts(text):
+    return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
+
+
+ACCEPTED = accepts("2026-01-01T00:16:40Z")  # NOW
+
+
+def sought_in_vain(reconcilers):
+    reconcilers.session.proves = False
+
+
+async def test_a_person_may_say_that_what_is_missing_is_gone(reconcilers):
+    sought_in_vain(reconcilers)
+    assert isinstance(await seen_through(reconcilers, (), **ACCEPTED), Absent)
+    assert reconcilers.session.proofs == 1, "whose the credential is was asked first"
+
+
+async def test_the_tenant_is_learned_before_a_person_is_believed(reconcilers):
+    assert (await seen_through(reconcilers, (), **ACCEPTED)).cause is UnknownReason.UNREACHABLE
+
+
+async def test_a_person_cannot_say_that_what_another_tenant_does_not_see_is_gone(reconcilers):
+    """The history: with the annotation in force another tenant's key came, and the object went while its VM lived."""
+    seen = await seen_through(reconcilers, {"other"}, **ACCEPTED)
+    assert seen.cause is UnknownReason.TENANT
+
+
+async def test_a_credential_that_came_later_needs_a_later_acceptance(reconcilers, a_session):
+    """The Secret was rotated after the annotation was set; the new one shows nothing, perhaps since it is another tenant's."""
+    reconcilers.account(session=a_session("https://cloud.example"))
+    reconcilers.clock.now += 2
+    new = a_session("https://cloud.example")
+    new.proves = False
+    reconcilers.account(session=new)
+    assert (await seen_through(reconcilers, (), **ACCEPTED)).cause is UnknownReason.TENANT
+    assert new.vms.accepted == [float("-inf")], "nor is anything believed that its listings doubt"
+    reconcilers.put("GpuVM", status=bought(ours().name, vmId=ours().name, tenancy="acme"), **accepts("2026-01-01T00:16:42Z"))
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent)
+
+
+async def test_a_session_that_others_used_before_is_a_new_credential_all_the_same(reconcilers, a_session):
+    shared = a_session("https://cloud.example")
+    shared.proves = False
+    reconcilers.account("other", session=shared)
+    reconcilers.account(session=a_session("https://cloud.example"))
+    reconcilers.clock.now += 2
+    reconcilers.account(session=shared)
+    assert (await seen_through(reconcilers, (), **ACCEPTED)).cause is UnknownReason.TENANT
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("true", "is 'true', which is no time such as"), ("2026-01-01T00:17:41Z", "lies ahead")]
+)
+async def test_what_is_no_time_that_was_accepts_nothing_and_says_what_to_write(reconcilers, text, says):
+    sought_in_vain(reconcilers)
+    seen = await seen_through(reconcilers, (), **accepts(text))
+    assert seen.cause is UnknownReason.TENANT
+    assert says in seen.detail
+    assert "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/accept-absence=$(date -u " in seen.detail
+
+
+async def test_no_annotation_makes_another_tenants_thing_ours(reconcilers):
+    seen = await seen_through(reconcilers, {"other"}, found=Present(VmRecord(id="x", tenancy_name="other"), NOW), **ACCEPTED)
+    assert isinstance(seen, Unknown)
+
+
+async def test_where_the_cloud_refuses_to_list_its_clusters_are_asked_for(reconcilers):
+    """So that the message can name them; the next look finds them."""
+    await seen_through(reconcilers, (), found=Unknown(NOW, UnknownReason.REJECTED, "no such cluster"))
+    assert (await reconcilers.facts("GpuVM")).account.clusters == ("Hou1", "Msc1")

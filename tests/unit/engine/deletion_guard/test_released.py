@@ -1,0 +1,129 @@
+"""What releases held deletions."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gpucloud.engine.kinds.deletion_guard import RELEASE_SECONDS
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.facts import Verb
+from support.fakes import DOWN
+from support.guardrig import bought, crowded, held
+
+
+async def test_one_annotation_on_a_namespace_releases_what_entered_deletion_before(make):
+    it = await crowded(make)
+    it.leave("vm-4", at=30, namespace="a", status=held("vm-4"))
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert [await it.destroy(f"vm-{number}") for number in range(5)] == [True, False, True, False, False]
+    assert it.brake.counts() == {("a",): 1.0, ("b",): 2.0}
+    assert "is older than this deletion" in await it.message("vm-4")
+
+
+async def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_back(make):
+    it = await crowded(make)
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert await it.destroy("vm-0")
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2025-12-31T23:00:00Z"}
+    it.reconcilers.clock.now += 60
+    for number in range(4, 8):
+        it.leave(f"vm-{number}", at=30, namespace="a")
+    assert not await it.destroy("vm-4")
+    for number in (0, 2):
+        it.leave(f"vm-{number}", namespace="a")
+    assert [await it.destroy(f"vm-{number}") for number in (2, 0)] == [False, True]
+
+
+async def test_after_a_restart_every_release_is_read_before_anything_is_held(make):
+    it = make()
+    for number in range(8):
+        it.leave(f"vm-{number}", namespace="a", status=bought(f"vm-{number}", reason="Deleting"))
+    it.leave("other", namespace="b")
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    assert await it.destroy("other")
+
+
+async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make):
+    it = make()
+    it.leave_many(4)
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    for number in range(4):
+        assert await it.destroy(f"vm-{number}")
+    it.leave("new", at=20)
+    assert await it.destroy("new"), "the four were meant"
+
+
+@pytest.mark.parametrize("namespace", ["team", "other"])
+async def test_a_deletion_is_not_held_for_others_that_were_released_before_it(make, namespace):
+    """Simulated world, seed 501330: the namespace had been read a moment before its release, and was not read again."""
+    it = make()
+    for number in range(4):
+        it.leave(f"vm-{number}")
+        assert not await it.destroy(f"vm-{number}") or number < 3
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    it.reconcilers.clock.now += 1
+    it.leave("new", at=20, namespace=namespace)
+    assert await it.destroy("new")
+
+
+async def test_what_is_deleted_at_once_reads_its_namespace_once_before_it_is_held(make):
+    it = make()
+    it.leave_many(8)
+    it.reconcilers.clock.now += 1
+    for number in range(8):
+        assert not await it.destroy(f"vm-{number}")
+    assert len(it.reconcilers.kube.reads) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "released", "says"),
+    [
+        ("2026-01-01T00:00:00Z", True, ""),
+        ("yes", False, "'yes', which is no time"),
+        ("2031-01-01T00:00:00Z", False, "lies ahead"),
+    ],
+)
+async def test_one_vms_own_annotation_releases_it_alone(make, value, released, says):
+    it = await crowded(make)
+    it.leave("vm-0", namespace="a", annotations={Annotation.BRAKE_RELEASED_AT: value})
+    plan = it.reconciler.decide(await it.facts("vm-0"))
+    assert (plan.action is Verb.DESTROY) is released
+    assert says in plan.status.conditions[0].message
+    assert it.held() >= ({"vm-1", "vm-2", "vm-3"} | (set() if released else {"vm-0"}))
+
+
+async def test_a_namespace_that_cannot_be_read_stays_held_and_costs_no_pass(make, logs):
+    it = await crowded(make)
+    it.reconcilers.kube.namespaces["a"] = DOWN
+    assert not await it.destroy("vm-0")
+    assert any(line["event"].startswith("the namespace cannot be read") for line in logs)
+
+
+@pytest.mark.looptime
+async def test_a_release_wakes_those_that_wait_for_it_and_nobody_else(make):
+    it = await crowded(make)
+    watch = asyncio.create_task(it.brake.watch())
+    await asyncio.sleep(RELEASE_SECONDS + 1)
+    assert len(it.reconcilers.woken) >= 4, "once, since more have come than the first of them was told"
+    it.reconcilers.quiet()
+    await asyncio.sleep(3 * RELEASE_SECONDS)
+    it.reconcilers.clock.now += 100
+    assert it.reconcilers.woken == []
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    await asyncio.sleep(RELEASE_SECONDS)
+    watch.cancel()
+    assert sorted(it.reconcilers.woken) == ["u-vm-0", "u-vm-2"]
+    assert await it.destroy("vm-0")
+
+
+@pytest.mark.looptime
+async def test_while_nothing_is_held_no_namespace_is_read(make):
+    it = make()
+    it.leave("one")
+    watch = asyncio.create_task(it.brake.watch())
+    assert await it.destroy("one")
+    await asyncio.sleep(10 * RELEASE_SECONDS)
+    watch.cancel()
+    assert it.reconcilers.kube.reads == []

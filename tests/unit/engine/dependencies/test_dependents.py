@@ -1,0 +1,200 @@
+"""Who must be gone before a VPC, a VM or a snapshot is destroyed."""
+
+import pytest
+
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.naming import Identity, external_name
+from support.builders import TAG, an_order
+from support.fakes import GOING
+from support.referrers import BY_REF, FROM_SNAPSHOT, TAKEN, status
+
+NOW = 1000.0
+PAUSED = {"annotations": {"gpucloud.dev/paused": "true"}}
+REFUSED = an_order("x", OrderState.REFUSED)
+OVERDUE = an_order("x", OrderState.OVERDUE)
+
+
+def a_vpc(reconcilers, **more):
+    return reconcilers.put(
+        "GpuVpc", "net", **{"status": status(order=("acme-train", "acme-train"), vpcId="7"), "meta": GOING} | more
+    )
+
+
+IN_IT = status("Running", "True", None, order=("x", "acme-train"))
+OVERDUE_IN_IT = status("DependencyNotReady", order=an_order("x", OrderState.OVERDUE, vpc="acme-train"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "named", "why"),
+    [
+        ("GpuVM", {"spec": BY_REF}, "GpuVM 'other'", "it refers to it"),
+        ("GpuVM", {"spec": BY_REF, "meta": GOING}, "GpuVM 'other'", "it goes, and is not gone"),
+        ("GpuVM", {"spec": BY_REF, "meta": {"finalizers": []}}, None, "nothing can have been made for it yet"),
+        ("GpuVM", {"spec": {"vpc": None, "vpcRef": {"name": "another"}}}, None, "another VPC"),
+        ("GpuVM", {"spec": BY_REF, "meta": {"namespace": "others"}}, None, "another namespace's GpuVpc of that name"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}}, None, "by name, and nothing ordered yet"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": IN_IT}, "GpuVM 'other'", "by name, and ordered, perhaps"),
+        (
+            "GpuVM",
+            {"spec": {"vpc": "acme-train"}, "status": IN_IT, "meta": {"namespace": "others"}},
+            "a GpuVM in another namespace",
+            "it is not named to those who may not see it",
+        ),
+        ("GpuVM", {"status": status(order=("x", "acme"))}, None, "ordered elsewhere"),
+        (
+            "GpuVM",
+            {"spec": {"vpc": "acme-train"}, "status": IN_IT | {"tenancy": "b"}},
+            None,
+            "another tenant's VPC of that name",
+        ),
+        ("GpuSnapshot", {"status": IN_IT}, "GpuSnapshot 'other'", "a snapshot lives in it"),
+        ("GpuSnapshot", {}, None, "nothing ordered"),
+        ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": OVERDUE_IN_IT}, None, "not ordered again: no deadlock"),
+        ("GpuVM", {"spec": BY_REF, "status": OVERDUE_IN_IT}, "GpuVM 'other'", "it refers to it"),
+        ("GpuSnapshot", {"status": OVERDUE_IN_IT}, None, "its VM is gone: no listing has shown it for ten graces"),
+    ],
+)
+async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):
+    a_vpc(reconcilers, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
+    reconcilers.put(kind, "other", **other)
+    assert (await reconcilers.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
+
+
+async def test_a_vm_behind_another_endpoint_needs_no_vpc_of_ours(reconcilers, a_session):
+    """Staging and production have clusters and VPCs of the same names."""
+    reconcilers.account("there", session=a_session("https://two.example"))
+    reconcilers.put("GpuVM", "other", spec={"vpc": "acme-train", "accountRef": {"name": "there"}}, status=IN_IT)
+    a_vpc(reconcilers)
+    assert (await reconcilers.facts("GpuVpc", "net")).dependents == ()
+
+
+async def test_a_vpc_that_stays_asks_for_nobody(reconcilers):
+    reconcilers.put("GpuVM", "other", spec=BY_REF)
+    reconcilers.put("GpuVpc", "net")
+    facts = await reconcilers.facts("GpuVpc", "net")
+    assert (facts.dependents, facts.occupants) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("copy", "waits", "why"),
+    [
+        ({"status": status("Creating", order="x")}, True, "it is being taken"),
+        ({"status": status("Creating")}, False, "nothing was ordered"),
+        ({"status": status("Completed", "True", None, order="x", readyToUse=True)}, False, "it is taken"),
+        ({"status": status("Stalled", order="x")}, True, "it is being taken, and a person is needed"),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True, "it is being taken, and paused"),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False, "it waits itself: no deadlock"),
+        ({"status": status("DependencyNotReady", order=OVERDUE)}, False, "seed 901011: it is not ordered again: no deadlock"),
+        ({"status": status("Creating", order="x"), "meta": GOING}, False, "it goes itself: no deadlock"),
+        ({"status": status("Creating", order="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
+        ({"status": status("Creating", order="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
+        ({"status": status("Creating", order="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+    ],
+)
+async def test_a_vm_waits_for_its_snapshot_under_way(reconcilers, copy, waits, why):
+    reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", **copy)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == (("GpuSnapshot 'copy'",) if waits else ()), why
+
+
+@pytest.mark.parametrize(
+    ("place", "more", "named", "why"),
+    [
+        ({}, {}, "GpuSnapshot 'copy'", "the destroying call may take it along, retained or not"),
+        ({}, {"meta": {"namespace": "others"}}, "a GpuSnapshot in another namespace", "there it cannot be named otherwise"),
+        ({"cluster": "Msc2"}, {}, None, "a VM of that name elsewhere"),
+        ({"vpc": "lab"}, {}, None, "a VM of that name in another VPC"),
+        ({"name": "another"}, {}, None, "another VM"),
+        ({}, {"status": status("Completed", "True", None, order="x", readyToUse=True)}, None, "it is taken"),
+        ({}, {"status": status("Creating", order="x", tenancy="else")}, None, "of another tenant's VM"),
+    ],
+)
+async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(reconcilers, place, more, named, why):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, order="x", tenancy="acme"))
+    here = {"cluster": "Msc1", "vpc": "acme", "name": reconcilers.vms.identity(vm, vm.spec).name}
+    given = {"status": status("Creating", order="x")} | more
+    reconcilers.put("GpuSnapshot", "copy", spec={"vmRef": None, "vm": here | place}, **given)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == (() if named is None else (named,)), why
+
+
+@pytest.mark.parametrize(
+    ("vm", "waits"),
+    [
+        ({"status": status("Creating", order="x")}, True),
+        ({"status": status("WaitingForCapacity", order="x")}, True),
+        ({"status": status("ProgressDeadlineExceeded", progress="Stalled", order="x")}, True),
+        ({"status": status("Creating", order="x"), "meta": PAUSED}, True),
+        ({"status": status("Running", "True", None, order="x", settledGeneration=1)}, False),
+        ({"status": status("CreateFailed", progress="Stalled", order="x", state="CREATE_FAILED")}, False),
+        ({"status": status("DependencyNotReady", order=REFUSED)}, False),
+        ({"status": status("DependencyNotReady", order=OVERDUE)}, False),
+        ({"status": status("Creating", order="x"), "meta": GOING}, False),
+        ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
+    ],
+)
+async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(reconcilers, vm, waits):
+    reconcilers.put("GpuSnapshot", "golden", meta=GOING)
+    reconcilers.put("GpuVM", "train", **{"spec": FROM_SNAPSHOT} | vm)
+    assert (await reconcilers.facts("GpuSnapshot", "golden")).dependents == (("GpuVM 'train'",) if waits else ())
+
+
+async def test_an_order_that_was_recorded_and_not_sent_is_withdrawn_when_what_it_needs_goes(reconcilers):
+    """Otherwise the VM would wait for its snapshot, and the snapshot for the VM to stay."""
+    here = Identity("Msc1", "acme", external_name("train", "u-train", TAG))
+    reconcilers.session.vms.seen[here] = Present(VmRecord(id=here.name, status="ONLINE"), NOW)
+    running = status("Running", "True", None, order=here.name)
+    reconcilers.put("GpuVM", "train", status=running)
+    reconcilers.put("GpuSnapshot", "copy")
+
+    async def decided():
+        plan = reconcilers.snapshots.decide(await reconcilers.facts("GpuSnapshot", "copy"))
+        if plan.records_order:
+            reconcilers.snapshots.before_recording("u-copy", plan.status)
+        reconcilers.put("GpuSnapshot", "copy", status=plan.status.model_dump(mode="json", by_alias=True, exclude_none=True))
+        return plan
+
+    assert (await decided()).records_order
+    reconcilers.put("GpuVM", "train", meta=GOING, status=running)
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == ("GpuSnapshot 'copy'",)
+    assert (await decided()).status.order.state is OrderState.REFUSED
+    assert (await reconcilers.facts("GpuVM", "train")).dependents == ()
+    reconcilers.put("GpuVM", "train", status=running)
+    assert (await decided()).records_order, "nothing is sent on a record that was withdrawn"
+    assert (await decided()).action is Verb.CREATE_SNAPSHOT
+
+
+async def test_a_snapshot_that_another_vm_is_being_made_from_does_not_go_with_its_vm(reconcilers):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", status=status(order=TAKEN, snapshotId=TAKEN))
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
+    spec = {"image": {"snapshotRef": {"name": "copy"}}}
+    reconcilers.put("GpuVM", "restored", spec=spec, status=status("Creating", order=an_order("x", OrderState.ACCEPTED)))
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == []
+    reconcilers.put("GpuVM", "restored", spec=spec, status=status("Running", "True", None, order="x", settledGeneration=1))
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == [TAKEN]
+
+
+@pytest.mark.parametrize(
+    ("copy", "goes", "why"),
+    [
+        ({}, True, ""),
+        ({"spec": {"deletion": {"policy": "Retain"}}}, False, "its owner keeps it"),
+        ({"meta": {"namespace": "others"}}, False, "another namespace's"),
+        ({"meta": {"annotations": {"gpucloud.dev/paused": "true"}}}, False, "a person said: hands off"),
+        ({"status": status(order=TAKEN)}, False, "never seen"),
+        ({"spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+        ({"spec": {"snapshotName": "chosen"}, "status": {"snapshotId": "chosen"}}, False, "no order: the name proves nothing"),
+        (
+            {"spec": {"snapshotName": "chosen"}, "status": status(order="elsewhere", snapshotId="chosen")},
+            False,
+            "nor this one",
+        ),
+    ],
+)
+async def test_which_snapshots_may_go_with_their_vm(reconcilers, copy, goes, why):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING)
+    reconcilers.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
+    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why

@@ -1,0 +1,87 @@
+"""Which facts are gathered of a GpuVM, and what a listing should show for it."""
+
+import pytest
+
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.naming import external_name
+from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.unreadable import Unreadable
+from support.builders import TAG
+from support.gpuvmrig import NOW, bought, ours
+
+FROM_SECRET = {"sshKeys": [], "sshKeysFrom": [{"secretKeyRef": {"name": "keys", "key": "k"}}]}
+
+
+async def test_what_may_be_bought_costs_its_secrets_and_its_namespace(rig):
+    rig.put(spec=FROM_SECRET)
+    facts = await rig.facts()
+    assert rig.kube.reads == [("secrets", "team", "keys"), ("namespaces", "team")]
+    assert facts.keys.trouble is not None
+    assert facts.price_per_hour == "2.05"
+
+
+@pytest.mark.parametrize("why", ["present", "seen", "deleting", "unknown"])
+async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
+    name = ours().name
+    more = {
+        "seen": {"status": bought(name, vm_id=name)},
+        "deleting": {"meta": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},
+    }.get(why, {})
+    rig.put(spec=FROM_SECRET, **more)
+    if why == "present":
+        rig.inventory.seen[ours()] = Present(VmRecord(id=name), NOW)
+    if why == "unknown":
+        rig.inventory.seen[ours()] = Unknown(NOW, UnknownReason.UNREACHABLE)
+    await rig.facts()
+    assert rig.kube.reads == []
+
+
+async def test_a_namespace_is_asked_once_for_many(rig):
+    for number in range(20):
+        rig.put(f"u{number}", f"vm{number}")
+        await rig.facts(f"u{number}")
+    assert rig.kube.reads == [("namespaces", "team")]
+    rig.clock.now += 6
+    await rig.facts("u0")
+    assert len(rig.kube.reads) == 2
+
+
+async def test_a_spec_that_cannot_be_read_is_told_as_such(rig):
+    rig.put(spec={"powerState": "Sleeping"})
+    facts = await rig.facts()
+    assert isinstance(facts, Unreadable)
+    assert rig.reconciler.decide(facts).action is None
+    with pytest.raises(TypeError):
+        await rig.reconciler.act(facts, Plan(action=Verb.DESTROY))
+
+
+async def test_accept_absence_is_handed_on(rig):
+    rig.put(meta={"annotations": {"gpucloud.dev/accept-absence": "2026-01-01T00:16:40Z"}})
+    await rig.facts()
+    assert rig.inventory.accepted == [NOW]
+
+
+def test_what_a_listing_should_show(rig):
+    rig.put("never", "never")
+    for uid in ("seen", "lost", "going"):
+        name = external_name(uid, uid, TAG)
+        state = {"lost": OrderState.LOST, "going": OrderState.DESTROYING}.get(uid, OrderState.SEEN)
+        rig.put(uid, uid, status=bought(name, name, state))
+    rig.put("elsewhere", "elsewhere", spec={"cluster": "Hou1"}, status=bought("x", "x"))
+    assert rig.inventory.expected("Msc1") == {ours("seen", "seen")}
+
+
+async def test_every_gathering_offers_an_order_of_its_own(rig):
+    rig.put()
+    assert (await rig.facts()).nonce != (await rig.facts()).nonce
+
+
+def test_the_inventory_is_told_what_a_plan_waits_for(rig):
+    rig.put()
+    rig.inventory.as_of = NOW - 1
+    rig.reconciler.requeue_after("u1", Plan(pending=True, refresh_after=NOW))
+    rig.reconciler.requeue_after("u1", Plan(refresh_after=NOW + 9))  # the loop wakes it then
+    assert rig.inventory.pending == {"u1": False}
+    assert rig.inventory.looks == [("u1", NOW)]

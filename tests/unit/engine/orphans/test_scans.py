@@ -1,0 +1,190 @@
+"""Which records a scan counts and reports as orphans."""
+
+import asyncio
+
+import pytest
+
+from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.settings import Credentials, Settings
+from support.builders import TAG
+from support.fakes import DOWN, FakeKube, LoopClock, at
+from support.orphanrig import KEY, LEFT, OTHER_KEY, URL, vm
+
+pytestmark = pytest.mark.looptime
+
+
+async def test_an_orphan_is_counted_and_told_once_a_day(rig):
+    it = rig()
+    it.account()
+    assert it.gauge() is None, "before the first look nothing is said"
+    for _ in range(3):
+        await it.orphans.scan()
+    ((label, kind, event),) = it.told
+    assert (label, kind, event.reason, event.warning) == (OWN_ACCOUNT, "GpuVM", "Orphan", True)
+    assert all(word in event.note for word in (LEFT, "'acme'", "'Msc1'", "ONLINE", "$2.05 an hour", "gpucloud orphans"))
+    assert (it.gauge(), it.gauge(kind="snapshots")) == (1, 0)
+    await asyncio.sleep(REPORT_AGAIN_SECONDS)
+    await it.orphans.scan()
+    assert len(it.told) == 2
+    assert not it.cloud.asked("DestroyServer")
+
+
+@pytest.mark.parametrize("how", ["gone", "claimed by its object", "claimed by name"])
+async def test_it_is_counted_no_more_when_it_is_gone_or_somebodys(rig, how):
+    it = rig()
+    it.account()
+    await it.orphans.scan()
+    assert it.gauge() == 1
+    if how == "gone":
+        it.cloud.worlds[KEY]["GetServers"] = []
+    elif how == "claimed by its object":
+        it.owner(uid="u-gone")
+    else:
+        it.owner("else", spec={"vmName": LEFT})
+    await it.orphans.scan()
+    assert it.gauge() == 0
+
+
+async def test_what_goes_while_the_objects_are_listed_was_no_orphan(rig):
+    """Its object was let go between the two listings of the cloud."""
+    it = rig()
+    it.account()
+    listed = it.kube.uids
+
+    async def uids(plural, namespaces):
+        it.cloud.worlds[KEY]["GetServers"] = []
+        return await listed(plural, namespaces)
+
+    it.kube.uids = uids
+    await it.orphans.scan()
+    assert (it.gauge(), it.told) == (0, [])
+
+
+async def test_every_cluster_that_the_credential_knows_is_looked_at(rig):
+    it = rig()
+    it.cloud.worlds[KEY] |= {
+        "GetAll": ["Msc1", "Empty"],
+        "GetServers": [],
+    }  # a record of Msc1 in Empty's would be no whole listing
+    it.account()
+    await it.orphans.scan()
+    asked = {(operation, call.get("Cluster") or call.get("cluster")) for _, operation, call in it.cloud.calls}
+    assert asked >= {("GetServers", "Msc1"), ("GetServers", "Empty"), ("GetSnapshots", "Msc1"), ("GetSnapshots", "Empty")}
+    assert it.gauge(cluster="Empty") == 0
+
+
+async def test_a_listing_that_is_kept_anyway_is_not_asked_for_again(rig):
+    it = rig()
+    session = it.account()
+    it.owner(uid="u-gone")
+    session.vms.watch("u-gone", Identity("Msc1", "acme", LEFT))
+    await asyncio.sleep(1)
+    before = len(it.cloud.asked("GetServers"))
+    await it.orphans.scan()
+    assert len(it.cloud.asked("GetServers")) == before
+    assert it.gauge() == 0
+
+
+async def test_a_failed_look_keeps_the_count_and_shows_its_age(rig, logs):
+    it = rig()
+    it.account()
+    await it.orphans.scan()
+    it.cloud.refuse("GetServers", 403)
+    for _ in range(3):
+        await asyncio.sleep(600)
+        await it.orphans.scan()
+    assert it.gauge() == 1, "a failure is not the end of an orphan"
+    assert it.gauge("gpucloud_orphans_look_age_seconds") > 1799
+    assert it.gauge("gpucloud_orphans_look_age_seconds", kind="snapshots") < 10
+    (line,) = [line for line in logs if line["event"] == "orphan scan failed for this listing"]
+    assert (line["kind"], line["cluster"]) == ("vms", "Msc1")
+    it.cloud.heal()
+    it.cloud.worlds[KEY]["GetServers"] = []
+    await it.orphans.scan()
+    assert it.gauge() == 0
+
+
+@pytest.mark.parametrize("listing", [[{"namespace": "acme"}], 500], ids=["an entry without a name", "an error"])
+async def test_a_listing_that_cannot_be_read_is_no_look(rig, listing):
+    it = rig()
+    it.account()
+    if isinstance(listing, int):
+        it.cloud.refuse("GetServers", listing)
+    else:
+        it.cloud.worlds[KEY]["GetServers"] = [vm(), *listing]
+    await it.orphans.scan()
+    assert (it.gauge(), it.told) == (None, [])
+
+
+async def test_without_a_list_of_objects_nothing_is_said(rig):
+    it = rig(collect=True, age=0.0)
+    it.account()
+
+    async def down(_plural, _namespaces):
+        raise DOWN
+
+    it.kube.uids = down
+    await it.orphans.scan()
+    assert (it.gauge(), it.told) == (None, [])
+
+
+async def test_without_the_list_of_clusters_those_in_use_are_looked_at(rig, logs):
+    it = rig()
+    session = it.account()
+    it.cloud.refuse("GetAll", 403)
+    session.vms.watch("u-1", Identity("Msc1", "acme", "any"))
+    await asyncio.sleep(1)
+    await it.orphans.scan()
+    assert it.gauge() == 1
+    assert [line["kind"] for line in logs if line["event"] == "orphan scan failed for this listing"] == ["clusters"]
+
+
+async def test_two_accounts_of_one_tenant_tell_of_it_once(rig):
+    it = rig()
+    it.account(KEY, "team/default")
+    it.account(OTHER_KEY, "crew/default")
+    await it.orphans.scan()
+    assert [label for label, _, _ in it.told] == ["crew/default"]
+    assert (it.gauge(account="crew/default"), it.gauge(account="team/default")) == (1, 0)
+
+
+async def test_one_account_that_fails_keeps_no_other_from_being_looked_at(rig):
+    it = rig()
+    it.account(OTHER_KEY, "crew/default")
+    it.account(KEY, "team/default")
+    it.cloud.refuse("GetServers", 500, OTHER_KEY)
+    await it.orphans.scan()
+    assert [label for label, _, _ in it.told] == ["team/default"]
+
+
+async def test_an_orphan_whose_event_was_lost_is_told_of_again_and_logged_once(rig, logs):
+    it = rig()
+    it.account()
+    it.loses = 2
+    for told in (0, 0, 1, 1):
+        await it.orphans.scan()
+        assert len(it.told) == told
+    assert len([line for line in logs if line["event"] == "orphan"]) == 1
+
+
+async def test_many_orphans_are_reported_a_few_per_scan(rig):
+    it = rig()
+    it.cloud.worlds[KEY]["GetServers"] = [vm(external_name(f"vm-{number}", f"u-{number}", TAG)) for number in range(50)]
+    it.account()
+    for told in (REPORTED_PER_SCAN, 2 * REPORTED_PER_SCAN, 50, 50):
+        await it.orphans.scan()
+        assert (len(it.told), it.gauge()) == (told, 50)
+
+
+async def test_some_namespaces_without_an_own_tag_are_not_looked_at(cloud, logs):
+    cloud.world(KEY, GetServers=[vm()])
+    settings = Settings(endpoint=(f"prod={URL}",), namespace=("team",), credentials=Credentials(api_key=KEY), workers=1)
+    engine = Engine(settings, lambda: None, LoopClock(), at(FakeKube()))
+    await engine.start()
+    await asyncio.sleep(2000)
+    assert not cloud.asked("GetServers")
+    assert any("--install-tag" in line["event"] for line in logs)
+    await engine.stop(1.0)

@@ -1,0 +1,206 @@
+"""What answers and listings prove of an order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import Origin
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
+from gpucloud.reconcile.facts import Absent, Present, Refusal
+from gpucloud.reconcile.order import TrackedOrder
+from gpucloud.reconcile.placement import Placement
+from support.builders import a_record
+from support.orderevents import (
+    ADOPTS,
+    CHOSEN,
+    ELSE,
+    EXISTS,
+    GRACE,
+    HERE,
+    INVALID,
+    MARKED,
+    SINCE,
+    UNIQUE,
+    S,
+    answer,
+    at,
+    destroy,
+    look,
+    missing,
+    record,
+    restart,
+    shown,
+)
+
+
+def test_taken_is_certain_of_a_chosen_name_only():
+    """Of a name that only this object can bear it says that an earlier order was carried out."""
+    assert answer(EXISTS, chosen_name=True)(at(S.INTENDED)).state is S.REFUSED
+    assert answer(EXISTS, chosen_name=False)(at(S.INTENDED)).state is S.UNCLEAR
+
+
+def test_a_final_refusal_names_its_generation_until_it_is_shown_or_ordered_anew():
+    refused = orders.answered(at(S.INTENDED), INVALID, Placement(), SINCE, chosen_name=True, final_for=7)
+    assert refused.order.refused_generation == 7
+    assert look(shown(), MARKED)(refused).order.refused_generation is None
+    assert record(refused).order.refused_generation is None
+
+
+def test_what_an_acceptance_names_is_recorded():
+    placed = placement.placement_from_answer(HERE, "vm-9", "msc1", "other")
+    accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
+    assert (accepted.cloud_id, accepted.cloud_cluster, accepted.cloud_vpc) == ("vm-9", None, "other")
+
+
+def test_nothing_is_recorded_that_is_longer_than_the_schema_allows():
+    """A status that holds it would be refused for ever."""
+    placed = placement.placement_from_answer(HERE, "i" * 300, "c" * 300, "v" * 300)
+    accepted = orders.answered(at(S.INTENDED), None, placed, SINCE, chosen_name=False).order
+    assert type(accepted).model_validate(accepted.model_dump()) == accepted
+
+
+def test_destroyed_by_us_is_gone_after_two_listings_whatever_was_seen_before():
+    told = orders.destroy_answered(destroy(at(S.SEEN)), SINCE + 2)
+    assert look(missing(SINCE + 2), MARKED)(told).state is S.GONE
+    assert look(missing(SINCE + 1), MARKED)(told).state is S.DESTROYING
+
+
+def test_another_id_than_a_status_of_before_says_must_last_for_a_grace():
+    """The status may be out of date, or edited, and the listing may lag."""
+    taken_over = at(S.SEEN, own=False)
+    assert look(shown(SINCE + GRACE - 1, "other"), UNIQUE)(taken_over).state is S.SEEN
+    assert look(shown(SINCE + GRACE, "other"), UNIQUE)(taken_over).state is S.LOST
+
+
+def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_allows():
+    adopted = look(ELSE, replace(UNIQUE, adoptable=True))(at(S.SEEN)).order
+    assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
+
+
+LATE = replace(shown(SINCE + 3 * GRACE), lacked=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
+
+
+@pytest.mark.parametrize(
+    ("found", "proofs", "standing", "state", "why"),
+    [
+        (LATE, CHOSEN, at(S.UNCLEAR), S.REFUSED, "never made: somebody else has taken the name since"),
+        (replace(LATE, lacked=SINCE + GRACE - 1), CHOSEN, at(S.UNCLEAR), S.SEEN, "the first of the two came too early"),
+        (replace(LATE, lacked=None), CHOSEN, at(S.UNCLEAR), S.SEEN, "one listing proves nothing"),
+        (LATE, MARKED, at(S.UNCLEAR), S.SEEN, "nobody else gives it this name"),
+        (LATE, CHOSEN, replace(at(S.UNCLEAR), unresolved=True), S.SEEN, "it may have been accepted: ten graces"),
+        (LATE, CHOSEN, at(S.ACCEPTED), S.SEEN, "it was accepted, and is late"),
+    ],
+)
+def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_anothers(found, proofs, standing, state, why):
+    """Nobody reconciled in between: it was paused (seed 973532), or a write to the apiserver hung (seed 972787)."""
+    assert look(found, proofs)(standing).state is state, why
+
+
+BACK = replace(shown(SINCE + 50), returned=SINCE + 50)  # two listings in a row had lacked it
+OTHER = replace(CHOSEN, same=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "proofs", "state", "why"),
+    [
+        (BACK, OTHER, S.LOST, "somebody may have made another under the chosen name"),
+        (BACK, CHOSEN, S.SEEN, "its addresses are the recorded ones"),
+        (BACK, replace(CHOSEN, same=None), S.LOST, "it was surely away, and nothing shows that it is the same"),
+        (replace(BACK, doubtful=True), OTHER, S.LOST, "other addresses show that it was away"),
+        (
+            replace(BACK, doubtful=True),
+            replace(CHOSEN, same=None),
+            S.SEEN,
+            "it may never have been away: the next look may tell",
+        ),
+        (BACK, replace(MARKED, same=False), S.SEEN, "nobody else gives it this name"),
+        (BACK, replace(UNIQUE, same=False), S.SEEN, "its id tells"),
+        (shown(SINCE + 50), OTHER, S.SEEN, "it was never away: the cloud may change what it says of it"),
+        (replace(BACK, returned=SINCE), OTHER, S.SEEN, "it was seen since it came back"),
+    ],
+)
+def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
+    assert look(found, proofs)(at(S.SEEN)).state is state, why
+    elsewhere = (
+        proofs is OTHER or state is S.LOST
+    )  # of one told to go, other addresses alone tell that the name is another's by now
+    assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
+
+
+@pytest.mark.parametrize(
+    ("sighted", "proofs", "state", "why"),
+    [
+        (None, replace(CHOSEN, other=True), S.LOST, "another process saw it last"),
+        (SINCE - 1, replace(CHOSEN, other=True), S.LOST, "another credential showed it last"),
+        (SINCE + 40, replace(CHOSEN, other=True), S.SEEN, "it was watched all the time"),
+        (None, OTHER, S.SEEN, "only what may change has changed"),
+        (None, replace(MARKED, other=True), S.SEEN, "nobody else gives it this name"),
+        (None, replace(ADOPTS, other=True), S.SEEN, "whatever has the name is adopted"),
+    ],
+)
+def test_a_chosen_name_that_nobody_watched_for_a_while_is_not_ours_if_it_shows_what_cannot_be(sighted, proofs, state, why):
+    found = replace(shown(SINCE + 50), shown_since=SINCE)
+    first = look(found, proofs)(at(S.SEEN, own=False, sighted=sighted))
+    assert first.state is state, why
+    assert look(replace(found, as_of=SINCE + 52), replace(proofs, other=True))(first).state is state, (
+        "from then on it is watched"
+    )
+
+
+def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
+    assert look(shown(SINCE + 50), replace(CHOSEN, same=None))(at(S.DESTROYING)).state is S.DESTROYING
+
+
+def test_what_was_seen_to_be_the_same_once_may_change_later():
+    once = look(BACK, CHOSEN)(at(S.SEEN))
+    assert look(BACK, OTHER)(once).state is S.LOST, "one listing may be an old one"
+    verified = look(replace(BACK, as_of=SINCE + 52), CHOSEN)(once)
+    assert look(BACK, OTHER)(verified).state is S.SEEN
+    assert look(replace(BACK, returned=SINCE + 90), OTHER)(verified).state is S.LOST
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.MALFORMED, ErrorKind.TOO_LARGE])
+def test_a_2xx_answer_that_cannot_be_read_is_waited_for_as_an_acceptance(kind):
+    """A 202 with rubbish in it, listings seven graces behind, and the object deleted: its VM outlived it."""
+    unread = answer(Refusal(kind, "the answer is no JSON", ambiguous=True))(at(S.INTENDED))
+    assert unread.state is S.UNCLEAR
+    assert look(missing(SINCE + 10 * GRACE - 1), MARKED)(unread).state is S.UNCLEAR
+    assert look(missing(SINCE + 10 * GRACE), MARKED)(unread).state is S.REFUSED
+
+
+def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
+    """The first may be older than those: what it shows may be gone, and the name somebody else's."""
+    gone = look(missing(SINCE + 5), CHOSEN)(at(S.SEEN))
+    assert gone.order.missing_since is not None
+    once = look(shown(SINCE + 50), CHOSEN)(gone)
+    assert (look(shown(SINCE + 50), CHOSEN)(once), once.order.missing_since) == (once, gone.order.missing_since)
+    assert look(shown(SINCE + 52), CHOSEN)(once).order.missing_since is None
+    between = look(Absent(SINCE + 51, SINCE + 51), CHOSEN)(once)
+    assert look(shown(SINCE + 52), CHOSEN)(between).order.missing_since is not None
+
+
+def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
+    """They were another process's; the one listing is this one's."""
+    gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
+    unknown = replace(CHOSEN, same=None)
+    assert look(replace(BACK, doubtful=True), unknown)(gone).state is S.LOST
+    assert look(replace(BACK, doubtful=True), unknown)(at(S.SEEN)).state is S.SEEN
+
+
+def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():
+    """The proof that it was never made may have been a partial one; the doubt stays with the next record."""
+    unmade = look(missing(SINCE + GRACE), MARKED)(at(S.UNCLEAR))
+    assert (at(S.UNCLEAR).doubtful, unmade.doubtful, record(unmade).doubtful) == (False, True, True)
+    assert not record(at(S.REFUSED)).doubtful
+
+
+@pytest.mark.parametrize(("here", "namespace", "vpc"), [("", "acme", "acme"), ("", None, ""), ("other", "acme", "other")])
+def test_the_vpc_of_what_was_seen_is_the_listings_where_no_reference_tells_it(here, namespace, vpc):
+    """The status was lost, and the GpuVpc that the spec refers to is gone: snapshots of a VM in no VPC are never seen."""
+    found = Present(a_record(namespace=namespace), SINCE)
+    proofs = replace(MARKED, here=replace(HERE, vpc=here))
+    assert look(found, proofs)(TrackedOrder(None, SINCE)).order.vpc == vpc

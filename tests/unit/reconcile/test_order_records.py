@@ -1,0 +1,156 @@
+"""Where an ordered thing is, which record must be written at once, and whose record counts."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from gpucloud.reconcile import naming, placement
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.order import TrackedOrder
+from gpucloud.reconcile.placement import Placement
+from gpucloud.reconcile.transitions import MAY_EXIST
+from support.builders import a_reading, an_order
+from support.orderevents import (
+    GRACE,
+    HERE,
+    INVALID,
+    LOST_ANSWER,
+    MARKED,
+    NEW,
+    SINCE,
+    S,
+    at,
+    shown,
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "where"),
+    [
+        (None, HERE),
+        (an_order("train"), HERE),
+        (an_order("train", S.ACCEPTED, cloud_id="vm-9"), replace(HERE, name="vm-9")),
+        (an_order("train", S.SEEN, cloud_vpc="other"), replace(HERE, vpc="other")),
+        (an_order("train", S.OVERDUE, cloud_cluster="Hou1"), replace(HERE, cluster="Hou1")),
+        (an_order("train", S.REFUSED, cloud_id="vm-9"), HERE),  # it came to nothing
+        (an_order("else", S.SEEN, cloud_id="vm-9"), HERE),  # of another name
+        (an_order("train", S.SEEN, vpc="train", cloud_id="vpc-1"), HERE),  # a VPC's id is no name
+    ],
+)
+def test_it_is_looked_for_where_the_cloud_says(order, where):
+    assert placement.actual_identity(HERE, order) == where
+
+
+@pytest.mark.parametrize(
+    ("order", "moved"),
+    [
+        (an_order("train"), False),
+        (an_order("train", cluster="msc1"), False),  # another spelling
+        (an_order("train", vpc=""), False),  # its VPC was not known when it was recorded
+        (an_order("else"), True),
+        (an_order("train", cluster="Hou1"), True),
+        (an_order("train", vpc="other"), True),
+        (an_order("else", S.REFUSED), False),  # nothing stands there
+        (an_order("else", S.LOST), False),
+        (an_order("", S.NOT_ORDERED), False),
+        (None, False),
+    ],
+)
+def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
+    assert placement.is_moved(order, HERE) is moved
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "urgent", "why"),
+    [
+        (None, None, False, "nothing"),
+        (None, NEW, True, "the first record"),
+        (NEW, at(S.ACCEPTED).order.model_copy(update={"id": "new"}), False, "a new process takes an intended one for accepted"),
+        (NEW, NEW.model_copy(update={"state": S.ACCEPTED, "cloud_id": "vm-9"}), True, "it is nowhere else"),
+        (NEW, NEW.model_copy(update={"id": "newer"}), True, "another order"),
+        *((NEW, NEW.model_copy(update={"state": state}), True, state) for state in sorted(orders.URGENT)),
+        *((NEW, NEW.model_copy(update={"state": state}), False, state) for state in (S.UNCLEAR, S.SEEN, S.OVERDUE)),
+        *((at(state).order, at(S.SEEN).order, True, state) for state in (S.ACCEPTED, S.UNCLEAR, S.OVERDUE)),
+        (at(S.DESTROYING).order, at(S.SEEN).order, False, "it was seen before"),
+    ],
+)
+def test_what_must_be_written_at_once(before, after, urgent, why):
+    if after is not None and after.cloud_id == "train":
+        after = after.model_copy(update={"cloud_id": "train"})
+    assert orders.is_urgent(before, after, "u1") is urgent, why
+
+
+def test_a_name_that_proves_itself_needs_no_write_when_it_is_first_listed():
+    order = at(S.ACCEPTED).order.model_copy(update={"name": naming.external_name("train", "u1", "abcde")})
+    seen = order.model_copy(update={"state": S.SEEN})
+    assert [orders.is_urgent(order, seen, uid) for uid in ("u1", "u2")] == [False, True]
+
+
+def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_wiped():
+    for state in S:
+        known = at(state)
+        assert orders.take_over(known, None, frozenset(), SINCE + 9) is known
+        assert orders.take_over(known, NEW, frozenset({"new"}), SINCE + 9) is known
+
+
+@pytest.mark.parametrize("state", sorted(orders.WAS_SEEN | orders.OUTSTANDING))
+def test_another_processs_record_does_not_undo_what_this_one_knows(state):
+    after = orders.take_over(at(state), NEW, frozenset({"ours"}), SINCE + 9)
+    assert (after.state, after.order) == (state, at(state).order)
+    assert after.doubtful
+
+
+@pytest.mark.parametrize("state", sorted({S.NOT_ORDERED, S.INTENDED, S.REFUSED, S.OVERDUE}))
+def test_another_processs_order_counts_where_this_one_has_nothing_standing(state):
+    after = orders.take_over(at(state), NEW, frozenset({"ours"}), SINCE + 9)
+    assert (after.state, after.unresolved, after.own) == (S.UNCLEAR, True, False)
+
+
+def believed_from(tracked, began, absent_from):
+    """The first second at which two listings of a process that began then make it count as not there; None: not by listings."""
+    since = max(began, absent_from)
+    for second in range(int(since), int(since) + 1000):
+        after = orders.observed(tracked, Absent(second + 1.0, since, float(second)), MARKED, a_reading(second + 2.0), began)
+        if after.state not in MAY_EXIST - {S.OVERDUE}:
+            return second
+    return None
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_restart_shortens_no_wait(seed):
+    """Whatever was written last, an end of the process at any time makes absence believed no sooner."""
+    r = random.Random(seed)
+    told, ended, absent_from = SINCE + r.uniform(0, 100), SINCE + r.uniform(100, 500), SINCE + r.choice((0.0, 50.0, 450.0))
+    written = TrackedOrder(NEW, SINCE, recorded=SINCE)
+    history = [written]
+    match r.choice(("accepted", "unclear", "seen", "destroying")):
+        case "accepted":
+            history.append(orders.answered(written, None, Placement(), told, chosen_name=False))
+        case "unclear":
+            history.append(orders.answered(written, LOST_ANSWER, Placement(), told, chosen_name=False))
+        case "seen":
+            history.append(orders.observed(written, shown(told), MARKED, a_reading(told), SINCE))
+        case _:
+            seen = orders.observed(written, shown(told), MARKED, a_reading(told), SINCE)
+            history += [seen, orders.destroy_answered(orders.destroying(seen, told), told)]
+    status = r.choice(history).order
+    after = orders.take_over(None, status, frozenset(), ended)
+    without = believed_from(history[-1], SINCE, absent_from)
+    with_restart = believed_from(after, ended, absent_from)
+    assert with_restart >= without or status.state is S.INTENDED  # which is waited out from the restart on
+    assert with_restart >= int(ended) + GRACE
+    assert status.state not in {S.INTENDED, S.UNCLEAR, S.ACCEPTED} or with_restart >= ended + 10 * GRACE
+
+
+def test_a_request_to_order_again_is_kept_in_the_record_until_it_is_answered():
+    """It used to stand in the annotation alone, which the first status written after it called answered."""
+    refused = orders.answered(at(S.INTENDED), INVALID, Placement(), SINCE, chosen_name=True, final_for=7)
+    asked = orders.asked_again(refused, "t2", "t1", SINCE)
+    assert (refused.order.refused_generation, asked.order.refused_generation) == (7, None)
+    overdue = replace(at(S.OVERDUE), order=at(S.OVERDUE).order.model_copy(update={"reorders": 3}))
+    assert orders.asked_again(overdue, "t2", "t1", SINCE).order.reorders == 0
+    assert orders.asked_again(overdue, None, "t1", SINCE) is overdue
