@@ -1,4 +1,4 @@
-"""Histories of one GpuVM: the whole engine, one process after another, and a cloud that makes and destroys VMs."""
+"""Histories of one object, most of them a GpuVM: the engine, one process after another, and a cloud that makes and destroys."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class MakingCloud(FakeCloud):
 class History:
     """One operator after another over the same objects."""
 
-    def __init__(self, cloud):
-        self.cloud, self.engine, self.bodies = cloud, None, {}
+    def __init__(self, cloud, kind="GpuVM"):
+        self.cloud, self.kind, self.plural, self.engine, self.bodies = cloud, kind, f"{kind.lower()}s", None, {}
 
     async def start(self):
         """A new process: it knows what the statuses say."""
@@ -64,9 +64,8 @@ class History:
             await self.engine.stop(0.0)
         self.kube = FakeKube()
         self.kube.version, self.kube.release = 1000, self.release
-        self.kube.known = {f"gpu{kind}": set() for kind in ("vpcs", "snapshots", "cloudaccounts")} | {
-            "gpuvms": set(self.bodies)
-        }
+        self.kube.known = {f"gpu{kind}": set() for kind in ("vms", "vpcs", "snapshots", "cloudaccounts")}
+        self.kube.known[self.plural] = set(self.bodies)
         given = {"endpoint": ("prod=https://prod.example",), "install_tag": TAG, "workers": 4}
         self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock(), at(self.kube))
         await self.engine.start()
@@ -76,20 +75,20 @@ class History:
 
     async def release(self, _plural, owner):
         self.kube.released.append(owner["uid"])
-        self.engine.observe("GpuVM", "DELETED", self.kube.bodies.pop(owner["uid"]))
+        self.engine.observe(self.kind, "DELETED", self.kube.bodies.pop(owner["uid"]))
 
     def _show(self, event, body):
         self.kube.version += 1
         body["metadata"]["resourceVersion"] = str(self.kube.version)
         self.kube.bodies[body["metadata"]["uid"]] = body
-        self.kube.known["gpuvms"].add(body["metadata"]["uid"])
-        self.engine.observe("GpuVM", event, body)
+        self.kube.known[self.plural].add(body["metadata"]["uid"])
+        self.engine.observe(self.kind, event, body)
 
     async def apply(self, **spec):
         """A new object: the watch shows it without its finalizer first."""
-        self._show("ADDED", a_resource("GpuVM", uid="u-train", meta={"finalizers": []}, spec=spec))
+        self._show("ADDED", a_resource(self.kind, uid="u-train", meta={"finalizers": []}, spec=spec))
         await asyncio.sleep(0.01)
-        self._show("MODIFIED", a_resource("GpuVM", uid="u-train", spec=spec))
+        self._show("MODIFIED", a_resource(self.kind, uid="u-train", spec=spec))
 
     def change(self, spec=(), annotations=(), **meta):
         """Its owner says something else."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.price import NOTHING, shown, unknown
 from gpucloud.reconcile.time_annotations import TimeAnnotationRule
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from decimal import Decimal
 
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 # Allowed difference of clocks: a release annotation with a later time would switch the guard off.
@@ -77,6 +80,17 @@ class Hold:
     window: timedelta = timedelta(0)
     exceeded: str = ""
     trouble: str = ""  # what is wrong with an annotation that should have released it
+
+
+def is_destroyed(order: Order | None, *, marked: bool, seen_new: bool) -> bool:
+    """Whether deleting the object sends a destroying call: something may be there, or its marked name is destroyed unseen.
+
+    What is lost, and what no record tells of, is destroyed by a name that proves its owner though no listing shows it
+    (core/delete.py). ``seen_new``: this process saw the object before any order.
+    """
+    if order is None:
+        return marked and not seen_new
+    return orders.may_exist(order) or (marked and order.state is OrderState.LOST)
 
 
 def release(text: str | None, now: datetime, where: str) -> TimeAnnotation:

@@ -18,11 +18,9 @@ from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
-from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
-from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
-from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
 from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
+from gpucloud.engine.kinds.registry import cloud_reconcilers
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key
@@ -193,10 +191,9 @@ class Reconcilers:
             entropy=SystemEntropy(),
         )
         self.brake = DeletionGuard(rule, self.tools.namespaces, self.clock, self.woken.append)
-        self.vms = GpuVMReconciler(self.tools, self.objects.vms, self.brake, QuotaUsage(quotas))
-        self.vpcs = GpuVpcReconciler(self.tools, self.objects.vpcs)
-        self.snapshots = GpuSnapshotReconciler(self.tools, self.objects.snapshots)
-        self.by_kind = {reconciler.kind: reconciler for reconciler in (self.vms, self.vpcs, self.snapshots)}
+        made = cloud_reconcilers(self.tools, self.brake, QuotaUsage(quotas))
+        self.by_kind = {reconciler.kind: reconciler for reconciler in made}
+        self.vms, self.vpcs, self.snapshots = (self.by_kind[kind] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"))
         self.session = own or FakeSession()
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
 

@@ -11,7 +11,6 @@ from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud import gates
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.kinds.common import OWN_ACCOUNT
-from support.fakes import a_resource
 from support.orderrig import KEY, History, MakingCloud, failed
 
 pytestmark = pytest.mark.looptime
@@ -157,26 +156,6 @@ async def test_an_order_whose_sender_fails_afterwards_is_not_sent_again_at_once(
     await it.engine.stop(1.0)
 
 
-class VpcHistory(History):
-    """The same of a GpuVpc."""
-
-    async def release(self, _plural, owner):
-        self.kube.released.append(owner["uid"])
-        self.engine.observe("GpuVpc", "DELETED", self.kube.bodies.pop(owner["uid"]))
-
-    def _show(self, event, body):
-        self.kube.version += 1
-        body["metadata"]["resourceVersion"] = str(self.kube.version)
-        self.kube.bodies[body["metadata"]["uid"]] = body
-        self.kube.known["gpuvpcs"].add(body["metadata"]["uid"])
-        self.engine.observe("GpuVpc", event, body)
-
-    async def apply(self, **spec):
-        self._show("ADDED", a_resource("GpuVpc", uid="u-train", meta={"finalizers": []}, spec=spec))
-        await asyncio.sleep(0.01)
-        self._show("MODIFIED", a_resource("GpuVpc", uid="u-train", spec=spec))
-
-
 class VpcCloud(MakingCloud):
     """Accepts each order for a VPC under an id of its own, and makes none."""
 
@@ -193,7 +172,7 @@ async def test_a_vpc_that_somebody_made_after_it_was_asked_for_again_is_anothers
     """Its id is not the accepted one. Nothing was ever said of it, and the object could not be deleted."""
     cloud = VpcCloud()
     monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    it = await VpcHistory(cloud).start()
+    it = await History(cloud, "GpuVpc").start()
     await it.apply()
     await it.until(lambda: "OrderOverdue" in it.ready, 3000)
     it.change(annotations={"gpucloud.dev/reconcile-requested-at": "2026-01-01T01:00:00Z"})

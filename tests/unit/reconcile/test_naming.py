@@ -152,3 +152,17 @@ def test_which_snapshot_an_object_stands_for(why, spec, order, referred, place):
     spec, status = GpuSnapshotSpec.model_validate(spec), GpuSnapshotStatus(order=order)
     found = identity_of_snapshot(an_object(), spec, status, "tagaa", referred)
     assert (found and (found.cluster, found.vpc, found.name)) == place, why
+
+
+@pytest.mark.parametrize(
+    ("some", "why"),
+    [
+        ([Identity("Msc1", f"vpc-{n}", "prod") for n in range(1000)], "one chosen name in many VPCs"),
+        ([Identity("Msc1", f"vpc-{n}", "") for n in range(1000)], "everything in a VPC, of each that is deleted"),
+        ([Identity("Msc1", f"vpc-{n}", f"vpc-{n}") for n in range(1000)], "VPCs"),
+        ([Identity("Msc1", "acme", f"vm-{n}") for n in range(1000)], "VMs of one VPC"),
+    ],
+)
+def test_identities_that_differ_nearly_always_hash_differently(some, why):
+    """Else a listing compares each with each, and the process stands still for seconds."""
+    assert len({hash(one) for one in some}) > 990, why

@@ -279,7 +279,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""
         known = self._tracker.latest(stored.meta.uid)
-        return (known and known.order) or stored.order
+        return stored.order if known is None or known.order is None else known.order
 
     def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
         """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""

@@ -52,7 +52,7 @@ class Listers:
     vpcs: Store[GpuVpcSpec, GpuVpcStatus]
     snapshots: Store[GpuSnapshotSpec, GpuSnapshotStatus]
     accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus]
-    stores: dict[str, Store[Any, Any]]  # of all kinds; each reconciler of the registry adds its own
+    stores: dict[str, Store[Any, Any]]  # of accounts, and of each kind that the registry makes a reconciler for
     tag: str
     endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: None  # of its account; None: unknown
     shares_own: bool = False  # whether any namespace may name all resources of the operator's own account

@@ -16,12 +16,12 @@ from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
-from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
@@ -242,7 +242,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._deletion_guard.on or not meta.deleting:
             return
-        ordered = present or orders.may_exist(self.order_of(stored)) or self._is_destroyed_unseen(stored)
+        marked, seen_new = spec is not None and spec.vm_name is None, self._tracker.history(meta.uid).seen_new
+        ordered = present or is_destroyed(self.order_of(stored), marked=marked, seen_new=seen_new)
         goes = spec is not None and meta.has_finalizer and spec.deletion.policy is not DeletionPolicy.RETAIN
         if spec is None or not goes or not ordered or self._ownership.owner(meta.uid) is not None:
             self._deletion_guard.drop(meta.uid)
@@ -253,13 +254,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(spec.configuration))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
-
-    def _is_destroyed_unseen(self, stored: GpuVM) -> bool:
-        """Whether a VM is destroyed by its marked name though no listing shows it: lost, or nothing is recorded of it."""
-        order = self.order_of(stored)
-        if stored.spec is None or stored.spec.vm_name is not None:
-            return False
-        return not self._tracker.history(stored.meta.uid).seen_new if order is None else order.state is OrderState.LOST
 
     def _count_usage(self, stored: GpuVM) -> None:
         """Count this object's VM against quotas if it is, or may be, bought.

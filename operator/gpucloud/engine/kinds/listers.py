@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.kinds.dependencies import Listers
 from gpucloud.engine.kinds.indexes import account_keys, snapshot_keys, vm_keys, vpc_keys
-from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
-from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+from gpucloud.kinds.gpucloudaccount import KIND, GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
@@ -31,16 +30,13 @@ def new_listers(
     shares_own: bool = False,
 ) -> Listers:
     """Return empty stores. ``tag`` is the installation's; ``entries`` hold all runtime state, if it is shared."""
-    vms = Store(GpuVMSpec, GpuVMStatus, FROZEN, entries, partial(vm_keys, tag))
-    vpcs = Store(GpuVpcSpec, GpuVpcStatus, FROZEN, entries, vpc_keys)
-    snapshots = Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN, entries, partial(snapshot_keys, tag))
     accounts = Store(GpuCloudAccountSpec, GpuCloudAccountStatus, (), entries, account_keys)
     return Listers(
-        vms=vms,
-        vpcs=vpcs,
-        snapshots=snapshots,
+        vms=Store(GpuVMSpec, GpuVMStatus, FROZEN, entries, partial(vm_keys, tag)),
+        vpcs=Store(GpuVpcSpec, GpuVpcStatus, FROZEN, entries, vpc_keys),
+        snapshots=Store(GpuSnapshotSpec, GpuSnapshotStatus, FROZEN, entries, partial(snapshot_keys, tag)),
         accounts=accounts,
-        stores={gpuvm.KIND: vms, gpuvpc.KIND: vpcs, gpusnapshot.KIND: snapshots, gpucloudaccount.KIND: accounts},
+        stores={KIND: accounts},
         tag=tag,
         endpoint_of=endpoint_of,
         shares_own=shares_own,

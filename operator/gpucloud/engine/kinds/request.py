@@ -34,7 +34,9 @@ def refusal_of(error: Exception) -> Refusal:
     """Return why a call failed. An error that is not the cloud client's may have come after the call was sent."""
     if isinstance(error, CloudError):
         return Refusal(error.kind, error.message, error.ambiguous, error.retry_after)
-    return Refusal(ErrorKind.OUTCOME_UNKNOWN, f"the operator failed ({type(error).__name__})", ambiguous=True)
+    return Refusal(
+        ErrorKind.OUTCOME_UNKNOWN, f"the operator itself failed with {type(error).__name__}; its log says more", ambiguous=True
+    )
 
 
 @dataclass(slots=True)
