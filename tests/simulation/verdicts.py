@@ -219,9 +219,15 @@ def _claims(life: Life) -> set[str]:
 
 
 def _is_of(snapshot: Life, vm: Life) -> bool:
-    """Whether a snapshot's spec names this VM as its source."""
-    named = (snapshot.spec.get("vmRef") or {}).get("name")
-    return vm.namespace == snapshot.namespace and vm.last["metadata"]["name"] == named
+    """Whether a snapshot's spec names this VM as its source: the object, or where it is in the cloud."""
+    if vm.namespace != snapshot.namespace:
+        return False
+    order, source = vm.status.get("order") or {}, snapshot.spec.get("vm")
+    if source is not None:
+        return bool(
+            vm.records_place(source.get("vpc", ""), source.get("cluster", ""), "") and order.get("name") == source.get("name")
+        )
+    return bool(vm.last["metadata"]["name"] == (snapshot.spec.get("vmRef") or {}).get("name"))
 
 
 def _often(times: deque[float], now: float, many: int) -> bool:

@@ -98,9 +98,9 @@ def test_what_came_back_with_etcd_as_it_was_before_its_deletion_is_not_to_go_any
     assert court.oracles == found
 
 
-def takes(court, name, of, thing):
-    """A GpuSnapshot of a GpuVM, whose VM is called so."""
-    item = court.world.actors.owner.create("GpuSnapshot", "team", name, {"vmRef": {"name": of}}) | {"kind": "GpuSnapshot"}
+def takes(court, name, source, thing):
+    """A GpuSnapshot from this source in its spec, of the VM that is called so."""
+    item = court.world.actors.owner.create("GpuSnapshot", "team", name, source) | {"kind": "GpuSnapshot"}
     court.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
     when = {"recordedAt": "2026-01-01T00:00:00Z"}
     order = {"state": "Intended", "name": f"{name}-x", "cluster": "Msc1", "vpc": "acme", "id": "x", **when}
@@ -109,12 +109,16 @@ def takes(court, name, of, thing):
     return item
 
 
+BY_OBJECT, BY_PLACE = {"vmRef": {"name": "a"}}, {"vm": {"cluster": "Msc1", "vpc": "acme", "name": "a-x"}}
+
+
+@pytest.mark.parametrize("source", [BY_OBJECT, BY_PLACE])
 @pytest.mark.parametrize(("goes", "found"), [("a", []), ("b", ["unasked"])])
-def test_a_snapshot_goes_along_with_its_own_vm_only(court, goes, found):
+def test_a_snapshot_goes_along_with_its_own_vm_only(court, goes, found, source):
     """Another VM, whose snapshots are to go with it, was once reason enough."""
     vms = {name: court.bought(name, f"{name}-x", deletion={"snapshots": "Delete"}) for name in ("a", "b")}
     court.passes(1000)
-    takes(court, "s", "a", "a-x")
+    takes(court, "s", source, "a-x")
     court.passes(1000)
     court.world.actors.owner.delete(vms[goes])
     court.snapshots("DeleteSnapshot", Id="s-x", Cluster="Msc1", Namespace="acme")
@@ -125,7 +129,7 @@ def test_a_snapshot_goes_along_with_its_own_vm_only(court, goes, found):
 def test_no_vm_goes_while_a_snapshot_of_it_is_being_taken(court, after, found):
     vm = court.bought()
     court.passes(1000)
-    takes(court, "s", "a", "a-x")
+    takes(court, "s", BY_OBJECT, "a-x")
     court.world.actors.owner.delete(vm)
     court.passes(after)
     court.destroys("a-x")
