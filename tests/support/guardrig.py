@@ -41,6 +41,7 @@ class Rig:
 
     def __init__(self, reconcilers):
         self.reconcilers, self.brake, self.reconciler = reconcilers, reconcilers.brake, reconcilers.vms
+        self._left = {}  # by name: how the watch reported it
 
     def leave(self, name, at=0, namespace="team", annotations=None, policy="Delete", **more):
         """The watch reports it as being deleted."""
@@ -49,6 +50,7 @@ class Rig:
             "deletionTimestamp": (T0 + timedelta(seconds=at)).isoformat(),
             "annotations": annotations or {},
         }
+        self._left[name] = {"at": at, "namespace": namespace, "annotations": annotations, "policy": policy} | more
         status = more.pop("status", bought(name))
         meta |= more.pop("meta", {})
         return self.reconcilers.put("GpuVM", name, meta=meta, spec={"deletion": {"policy": policy}} | more, status=status)
@@ -64,8 +66,17 @@ class Rig:
     async def message(self, name):
         return self.reconciler.decide(await self.facts(name)).status.conditions[0].message
 
+    async def writes(self, *names):
+        """Passes that write what they decide, so that what is held is recorded."""
+        for name in names:
+            status = self.reconciler.decide(await self.facts(name)).status
+            if status is not None:
+                document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
+                self.leave(name, **self._left[name] | {"status": document})
+
     async def destroy(self, name):
         """A pass that wants to destroy; answers whether the call was sent."""
+        await self.writes(name)
         return await self.reconciler.act(await self.facts(name), Plan(action=Verb.DESTROY)) is not None
 
     @property
@@ -73,7 +84,7 @@ class Rig:
         return [where["id"] for call, where in self.reconcilers.session.client.calls if call == "destroy_server"]
 
     def held(self):
-        return {stored.meta.name for stored in self.reconciler.store if self.brake.check(stored.meta.uid) is not None}
+        return {stored.meta.name for stored in self.reconciler.store if self.brake.hold(stored.meta.uid) is not None}
 
 
 async def crowded(make, **more):
@@ -81,4 +92,6 @@ async def crowded(make, **more):
     for number in range(4):
         it.leave(f"vm-{number}", namespace="ab"[number % 2])
     assert it.held() == {"vm-0", "vm-1", "vm-2", "vm-3"}
+    for number in range(4):  # each status has told so
+        it.leave(f"vm-{number}", namespace="ab"[number % 2], status=held(f"vm-{number}"))
     return it

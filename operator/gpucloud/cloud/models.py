@@ -305,8 +305,10 @@ class Listing(Generic[T]):
 
     ``complete`` is False when something is there that the items do not show, so nothing may be called absent: an item was
     not an object, or carried no usable identity; or the service counted more than it listed. ``flaw`` says which.
+    ``delay``: seconds after which the request that was answered began, after others had failed; it shows nothing older.
     """
 
     items: tuple[T, ...]
     complete: bool = True
     flaw: str = ""
+    delay: float = 0.0

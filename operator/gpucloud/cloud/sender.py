@@ -1,11 +1,13 @@
 """Sends a ``Call``: deadline, attempts, the rules about what a failure means, one report for every attempt.
 
-Knows no particular operation. This is the place where a transport's failure becomes NOT_SENT or OUTCOME_UNKNOWN.
+Knows no particular operation; a listing tells nothing older than its last attempt. This is the place where a transport's
+failure becomes NOT_SENT or OUTCOME_UNKNOWN.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypeVar
@@ -18,6 +20,7 @@ from gpucloud.cloud.auth import Credentials
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError, is_ambiguous
 from gpucloud.cloud.limits import next_delay
+from gpucloud.cloud.models import Listing
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
 from gpucloud.cloud.transport import GuardedTransport, Progress, always
 
@@ -71,7 +74,8 @@ class Sender:
         progress = Progress(now + self._options.total_deadline_seconds, started=now, may_send=permit)
         try:
             async with asyncio.timeout_at(progress.deadline):
-                return await self._persist(call, auth, progress)
+                value = await self._persist(call, auth, progress)
+                return replace(value, delay=progress.started - now) if isinstance(value, Listing) else value
         except TimeoutError:
             kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
         seconds = self._options.total_deadline_seconds

@@ -46,6 +46,17 @@ async def test_a_reading_call_is_repeated_and_a_changing_one_is_not(passing):
 
 @pytest.mark.asyncio
 @pytest.mark.looptime
+async def test_a_listing_says_after_how_long_the_request_began_that_was_answered():
+    """Simulated world, seed 1201534: two listings each needed a second attempt, and counted as older than they were."""
+    rig = Rig(in_turn(refusal(503, "x"), refusal(503, "x"), plain({"items": []})))
+    async with rig.client as client:
+        listing = await client.get_servers(cluster="Msc1")
+    assert listing.delay == pytest.approx(rig.cloud.times[2] - rig.cloud.times[0])
+    assert listing.delay > 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.looptime
 async def test_repetition_is_capped_and_spread():
     rig = Rig(in_turn(refusal(500, "business rule")))
     async with rig.client as client:

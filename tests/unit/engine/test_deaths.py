@@ -15,7 +15,7 @@ from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
-from support.builders import TAG
+from support.builders import START, TAG, an_object
 from support.fakes import FakeKube, LoopClock, a_resource, a_secret, at
 from support.leases import MemoryLeases
 
@@ -156,7 +156,7 @@ async def kill_own_account(it, key_file):
 async def kill_deletion_guard(it):
     brake = it.engine._cloud_reconcilers[0]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
-    brake._held["u-train"] = "team"
+    brake.put(an_object(deleting=True, deleted_at=START), None, held=True)
     await asyncio.sleep(10)
     it.kube.namespaces.clear()
     reads = len(it.kube.reads)

@@ -46,6 +46,13 @@ async def test_a_cluster_that_nobody_uses_is_asked_each_time(make):
     assert (len(fetch.began), one.clusters) == (2, frozenset())
 
 
+@pytest.mark.parametrize("watched", [(), ("a",)])
+async def test_it_counts_from_the_request_that_was_answered(make, watched):
+    one, fetch = make(Listing(tuple(records("a")), delay=0.5), watched=watched)
+    await asyncio.sleep(1)
+    assert (await one.listing("Msc1")).as_of == fetch.began[0] + 0.5
+
+
 async def test_the_standing_listing_will_do_unless_a_younger_is_wanted(make):
     one, fetch = make(records("a"), watched=("a",))
     await asyncio.sleep(5)

@@ -41,7 +41,7 @@ class Around:
     def __init__(self):
         self.leader, self.held, self.admitted, self.counted = True, False, [], []
 
-    def check(self, _uid):
+    def hold(self, _uid):
         return "held" if self.held else None
 
     def admit(self, uid):

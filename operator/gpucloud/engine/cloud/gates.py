@@ -30,7 +30,7 @@ ACCEPTED = "Accepted"  # outcome of a change in the metric; else the kind of the
 class Guard(Protocol):
     """The deletion guard, by UID of the object whose resource is destroyed; ``engine/kinds/deletion_guard.py``."""
 
-    def check(self, uid: str) -> object | None:
+    def hold(self, uid: str) -> object | None:
         """Return why the resource must not be destroyed now; None if it may be."""
 
     def admit(self, uid: str) -> bool:
@@ -120,7 +120,7 @@ class DeletionGuardGate:
         if change.call.operation not in DESTROYS:
             return await self._inner.send(change)
         uid = change.purpose.owner.uid
-        if self._guard.check(uid) is not None:
+        if self._guard.hold(uid) is not None:
             raise withdrawn("the deletion guard holds it")
         first = self._guard.admit(uid)
         try:

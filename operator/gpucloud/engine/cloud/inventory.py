@@ -189,7 +189,7 @@ class Inventory(Generic[R]):
             return latest
         if cached is not None and is_implausible(*self._vanished(cached, cluster, records)):
             return Unknown(began, UnknownReason.IMPLAUSIBLE)
-        return Listed(records, began)
+        return Listed(records, began + answer.delay)
 
     def awaits_listing(self, uid: str, not_before: float) -> bool:
         """Whether the listing of the object's cluster that began at ``not_before`` (mono) or later is about to come."""
@@ -339,7 +339,7 @@ class Inventory(Generic[R]):
             self._meter.failed(cluster, "Incomplete")
             unreadable = CloudError(ErrorKind.MALFORMED, listing.flaw or INCOMPLETE)
             return self._mark_unknown(cluster, cached, began, unreadable)
-        return self._accept(cluster, cached, began, listing.items)
+        return self._accept(cluster, cached, began + listing.delay, listing.items)
 
     def _mark_unknown(self, cluster: str, cached: ClusterRecords[R], began: float, error: CloudError) -> Iterable[str]:
         cached.failures += 1

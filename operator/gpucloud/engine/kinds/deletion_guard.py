@@ -56,9 +56,9 @@ class DeletionGuard:
         self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
         self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
-        self._held: dict[str, str] = {}  # UID to namespace
         self._unreleased_cache: list[VmDeletion] | None = None  # not released, sorted by time; None: stale
         self._newcomers = False  # a deletion was added since the held objects were last woken
+        self._holding = False  # something is held, as was last logged
 
     @property
     def on(self) -> bool:
@@ -67,10 +67,10 @@ class DeletionGuard:
 
     def counts(self) -> dict[tuple[str], float]:
         """Return the number of held deletions by namespace, for metrics."""
-        return {(namespace,): float(count) for namespace, count in Counter(self._held.values()).items()}
+        return {(namespace,): float(count) for namespace, count in Counter(item.namespace for item in self._held()).items()}
 
     def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool) -> None:
-        """Count a deletion that destroys a VM. ``held``: the object's status says that the deletion is held."""
+        """Count a deletion that destroys a VM. ``held``: the object's status says that it is held; it is, until released."""
         if not self.on or meta.deleted_at is None:
             return
         now, known = self._clock.wall(), self._deletions.get(meta.uid)
@@ -86,13 +86,12 @@ class DeletionGuard:
             price=price,
             admitted=known is not None and known.admitted,
             released=own.at is not None or self._release_of(meta.namespace).covers(meta.deleted_at),
-            held=held or (known is not None and known.held),
+            held=held,
         )
         self._set(fresh)
 
     def drop(self, uid: str) -> None:
         """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""
-        self._held.pop(uid, None)
         self._troubles.pop(uid, None)
         self._counted_at.pop(uid, None)
         known = self._deletions.get(uid)
@@ -105,22 +104,13 @@ class DeletionGuard:
             self._unreleased_cache = None
         self._prune()
 
-    def check(self, uid: str) -> Hold | None:
-        """Return why this VM must not be destroyed now; None if it may be. A held deletion stays held until released."""
-        deletion, found = self._deletions.get(uid), self._evaluate(uid)
-        if deletion is None or found is None:
-            self._stop_holding(uid)
-            return None
-        if not self._held:
-            log.warning("the brake holds deletions", exceeded=found.exceeded or "before", vms=found.vms, price=str(found.price))
-        self._held[uid] = deletion.namespace
-        return replace(found, trouble=self._trouble(deletion))
-
-    def _evaluate(self, uid: str) -> Hold | None:
+    def hold(self, uid: str) -> Hold | None:
+        """Return why this VM must not be destroyed now; None if it may be. What a status calls held stays so until released."""
         deletion = self._deletions.get(uid)
         if deletion is None:
             return None
-        return deletion_guard.hold(replace(deletion, held=deletion.held or uid in self._held), self._unreleased(), self.rule)
+        found = deletion_guard.hold(deletion, self._unreleased(), self.rule)
+        return None if found is None else replace(found, trouble=self._trouble(deletion))
 
     def admit(self, uid: str) -> bool:
         """Count the destroying call before it is sent; return whether it is the object's first."""
@@ -143,9 +133,9 @@ class DeletionGuard:
 
         A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew.
         """
-        if not self.on or self._evaluate(uid) is None:
+        if not self.on or self.hold(uid) is None:
             return
-        first, counted = uid not in self._held, {item.namespace for item in self._unreleased()}
+        first, counted = not self._deletions[uid].held, {item.namespace for item in self._unreleased()}
         relevant = counted if first else counted - self._texts.keys()
         for namespace in sorted({self._deletions[uid].namespace, *relevant}):
             await self._read(namespace, self._counted_at.get(uid, -math.inf) if first else -math.inf)
@@ -154,12 +144,14 @@ class DeletionGuard:
         """Read the release annotations of namespaces with held deletions every few seconds, until cancelled."""
         while True:
             await asyncio.sleep(RELEASE_SECONDS)
-            for namespace in sorted(set(self._held.values())):
+            held = self._held()
+            self._log(held)
+            for namespace in sorted({item.namespace for item in held}):
                 await self._read(namespace)
             if self._newcomers:  # the numbers in the messages of the held objects change
                 self._newcomers = False
-                for uid in list(self._held):
-                    self._wake(uid)
+                for item in held:
+                    self._wake(item.uid)
 
     async def _read(self, namespace: str, not_before: float = -math.inf) -> None:
         try:
@@ -171,10 +163,11 @@ class DeletionGuard:
             return
         self._texts[namespace] = text
         self._released[namespace] = deletion_guard.release(text, self._clock.wall(), f"namespace {namespace!r}")
+        held = [item.uid for item in self._held() if item.namespace == namespace]
         for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
             if self._released[namespace].covers(deletion.requested_at):
                 self._set(replace(deletion, released=True))
-        for uid in [uid for uid, where in self._held.items() if where == namespace]:
+        for uid in held:
             self._wake(uid)
 
     def _release_of(self, namespace: str) -> TimeAnnotation:
@@ -198,9 +191,19 @@ class DeletionGuard:
             self._unreleased_cache = sorted(waiting, key=lambda item: item.requested_at)
         return self._unreleased_cache
 
-    def _stop_holding(self, uid: str) -> None:
-        if self._held.pop(uid, None) is not None and not self._held:
+    def _held(self) -> list[VmDeletion]:
+        """Return what is held, as statuses say."""
+        return [item for item in self._deletions.values() if item.held and not (item.released or item.admitted)]
+
+    def _log(self, held: list[VmDeletion]) -> None:
+        if bool(held) == self._holding:
+            return
+        self._holding = bool(held)
+        why = self.hold(held[0].uid) if held else None
+        if why is None:
             log.info("the brake holds nothing any more")
+        else:
+            log.warning("the brake holds deletions", exceeded=why.exceeded or "before", vms=why.vms, price=str(why.price))
 
     def _prune(self) -> None:
         """Stop counting deletions admitted over two windows ago; ``_gone`` is in order of time."""

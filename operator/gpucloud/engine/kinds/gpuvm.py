@@ -174,7 +174,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_deletion(stored, facts.is_present)
-        if self._deletion_guard.check(uid) is not None:
+        if self._deletion_guard.hold(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
@@ -184,7 +184,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
         if facts.meta.deleting and self._deletion_guard.on and stored is not None:
             self._count_deletion(stored, facts.is_present)
-            facts = replace(facts, hold=self._deletion_guard.check(uid))
+            facts = replace(facts, hold=self._deletion_guard.hold(uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)

@@ -10,6 +10,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
+from gpucloud.engine.kinds.deletion_guard import RELEASE_SECONDS
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
@@ -191,19 +193,28 @@ async def test_the_message_promises_no_more_than_this_process_knows(make, before
 
 
 async def test_once_held_it_stays_so_while_other_waits_come_and_go(make):
-    it = make()
-    it.leave_many(4)
-    assert len(it.held()) == 4
+    it = await crowded(make)
     for number in range(1, 4):
         it.leave(f"vm-{number}", policy="Retain")
-    it.leave("vm-0", status=bought("vm-0", reason="DeletionBlocked"))
+    it.leave("vm-0", status=held("vm-0", reason="DeletionBlocked"))
     assert it.held() == {"vm-0"}
 
 
+async def test_what_no_status_has_called_held_goes_when_its_crowd_is_gone(make):
+    """Simulated world, seed 1202978: held in memory alone, so that nobody could see it, and a restart would forget it."""
+    it = make()
+    it.leave_many(4)
+    assert len(it.held()) == 4
+    it.leave("vm-1", annotations={Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:00Z"})
+    assert it.held() == set()
+
+
+@pytest.mark.looptime
 async def test_that_the_guard_holds_is_logged_once(make, logs):
     it = await crowded(make)
-    for number in range(4):
-        await it.destroy(f"vm-{number}")
+    watch = asyncio.create_task(it.brake.watch())
+    await asyncio.sleep(3 * RELEASE_SECONDS)
+    watch.cancel()
     told = [line for line in logs if line["event"] == "the brake holds deletions"]
     assert [(line["exceeded"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
 
