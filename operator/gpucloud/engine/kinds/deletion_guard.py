@@ -89,6 +89,8 @@ class DeletionGuard:
             held=held,
         )
         self._set(fresh)
+        if held and not self._holding:
+            self._log([fresh])
 
     def drop(self, uid: str) -> None:
         """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""

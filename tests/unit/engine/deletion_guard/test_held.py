@@ -210,11 +210,17 @@ async def test_what_no_status_has_called_held_goes_when_its_crowd_is_gone(make):
 
 
 @pytest.mark.looptime
-async def test_that_the_guard_holds_is_logged_once(make, logs):
+async def test_that_the_guard_holds_is_logged_once_and_that_it_holds_no_more(make, logs):
     it = await crowded(make)
     watch = asyncio.create_task(it.brake.watch())
     await asyncio.sleep(3 * RELEASE_SECONDS)
+    it.leave_many(4, policy="Retain")
+    await asyncio.sleep(3 * RELEASE_SECONDS)
     watch.cancel()
+    assert [line["event"] for line in logs if line["event"].startswith("the brake holds")] == [
+        "the brake holds deletions",
+        "the brake holds nothing any more",
+    ]
     told = [line for line in logs if line["event"] == "the brake holds deletions"]
     assert [(line["exceeded"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
 
