@@ -216,6 +216,19 @@ ROWS = {
         status={"order": OrderState.REFUSED},
         says="another spec.vmName",
     ),
+    "a name that the cloud called taken is tried again": Row(
+        "whoever had it may be gone: two listings lack it (simulated world, seed 1303033)",
+        {
+            "spec": a_spec(vmName="theirs"),
+            "status": a_status("Conflict", progress="Stalled", order=an_order("theirs", OrderState.INTENDED)),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+            "history": tried(Verb.CREATE, ago=400, kind=ErrorKind.CONFLICT),
+        },
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="free the name",
+        records=True,
+    ),
     "a refusal still calls a person after a pause": Row(
         "a pause takes Stalled away and keeps the words (seed 500557)",
         {"status": a_status("Rejected", progress="Paused", order=REFUSED), "history": OLD},

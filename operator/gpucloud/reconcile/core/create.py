@@ -118,18 +118,24 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Report Conflict if the cloud refuses the chosen name as taken."""
+    """Report Conflict if the cloud refuses the chosen name as taken. Later it is tried again: whoever had it may be gone."""
     attempt = f.attempt(f.subject.create)
     if f.state is not OrderState.REFUSED or attempt is None or attempt.asked != f.asked:
         return None
     if attempt.refusal is None or attempt.refusal.kind is not ErrorKind.CONFLICT:
         return None
-    verdict = stalled(
+    again = attempt.at + retry.LONGEST_DELAY * (1 + f.spread / 4)
+    if f.now.mono >= again:
+        return None
+    return plan_status(f, _name_taken(f), requeue_at=again)
+
+
+def _name_taken(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    return stalled(
         Reason.CONFLICT,
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.conflict_advice}.{failed.maybe_made(f)}",
+        f"{f.conflict_advice}; or free the name: it is tried every 5 minutes while listings lack it.{failed.maybe_made(f)}",
     )
-    return plan_status(f, verdict)
 
 
 def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -169,8 +175,7 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     held_back = unproven_tenant(f)
     if held_back is not None:
         return held_back
-    attempt = f.attempt(f.subject.create)
-    announcement = failed.verdict(attempt) if attempt is not None and attempt.refusal is not None else creating(f)
+    announcement = _announcement(f)
     if _may_send(f):
         return plan_action(f, f.subject.create, announcement, **recorded)
     tenancy = f.tenancy
@@ -179,6 +184,15 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
     plan = plan_action(f, f.subject.create, announcement, **changes)
     return plan if plan.action is None else replace(plan, action=None, records_order=True)
+
+
+def _announcement(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """Return what the status says while the order is sent: why the last one failed stands until this one is accepted."""
+    attempt = f.attempt(f.subject.create)
+    if attempt is None or attempt.refusal is None:
+        return creating(f)
+    taken = attempt.refusal.kind is ErrorKind.CONFLICT and f.chosen_name
+    return _name_taken(f) if taken else failed.verdict(attempt)
 
 
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
