@@ -254,7 +254,8 @@ class Judge(Verdicts):
                 clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
-                order.known, order.perhaps = now, not process.alive or (response.status < 300 and not clear)
+                unread = response.ending is Ending.COMPLETE and response.status < 300 and not clear
+                order.known, order.perhaps = now, not process.alive or unread
                 self.sometimes[f"order {order.answer}"] += 1
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")

@@ -263,6 +263,20 @@ def test_a_record_that_the_operator_has_put_back_is_not_lost(court, state, found
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("fault", "found"), [("write-unsaid", []), ("write-garbage", ["released"])])
+def test_only_a_2xx_answer_that_came_is_waited_for_as_an_accepted_order(court, fault, found):
+    """Seeds 8904, 1010908: the connection was reset, and listings showed three graces later what had been made."""
+    item = court.applied()
+    court.records(item, "a-x")
+    court.world.cloud.lag = 3.0 * court.world.grace
+    court.orders("a-x", fault)
+    court.passes(2.0 * court.world.grace)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found
+    assert list(ending._leaks(court.world, court.judge)), "its name bears a mark: it must be told all the same"
+
+
 @pytest.mark.parametrize(("listings", "found"), [(("", ""), ["released"]), (("", "list-empty"), ["released"])])
 def test_where_graces_are_short_one_listing_is_no_time_in_which_all_lacked_it(listings, found):
     """With a grace of 3 s every thing of a chosen name was once forgiven, listed or not."""
