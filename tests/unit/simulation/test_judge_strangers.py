@@ -93,6 +93,25 @@ def test_a_listing_that_was_on_its_way_when_the_order_was_sent_told_nobody(court
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("arrived", "found"), [(True, []), (False, ["foreign"])])
+def test_a_slow_listing_that_showed_the_name_free_was_acted_upon_once_it_had_come(court, arrived, found):
+    """Seed 1101320: the stranger's VM was made while it was on its way, and a 500 in answer may have been a success."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    signed = (("authorization", f"ApiKey {KEYS['good']}"),)
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), signed)
+    answer = court.world.cloud.carry_out(court.operator, "GetServers", request, "cloud-slow")
+    court.passes(1)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(1)
+    if arrived:
+        court.judge.received(court.operator, "GetServers", request, answer, "cloud-slow")
+    court.answers("prod", 500)
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("killed_after", "found"), [(1.0, []), (60.0, ["foreign"])])
 def test_a_refusal_that_a_killed_process_had_no_time_to_record_is_known_to_nobody(court, killed_after, found):
     """Seed 950034: the cloud refused the order with a 409, and the process was killed before it could write that."""
