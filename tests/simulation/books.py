@@ -17,6 +17,7 @@ KINDS = {"gpuvms": "GpuVM", "gpuvpcs": "GpuVpc", "gpusnapshots": "GpuSnapshot"}
 TABLES = {"GpuVM": "vms", "GpuVpc": "vpcs", "GpuSnapshot": "snapshots"}
 OPERATOR = "operator"
 UNSENT = {"Intended", "Unclear"}  # an order may be unsent: another process recorded it
+THERE = {"Seen", "Destroying"}  # what was ordered is there
 RESTART, ACCEPT, PAUSED, RECONCILE = "restart-requested-at", "accept-absence", "paused", "reconcile-requested-at"
 
 
@@ -59,6 +60,7 @@ class Life:
     intents: list[Intent] = field(default_factory=list)
     recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
     forgotten: set[str] = field(default_factory=set)  # of that, what somebody else took away, and no operator has put back
+    held_at: dict[str, float] = field(default_factory=dict)  # when a status of the operator last said of this name: it is there
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
     _read: tuple[Any, set[str]] | None = None  # what was read of the status last
@@ -139,6 +141,14 @@ class Life:
         self.tampered_at = now
         self.forgotten |= self.recorded - self.records()
 
+    def has_told_anew(self, name: str) -> bool:
+        """Whether the operator has recorded that what bears this name is there, after somebody else last wrote the record."""
+        return self.held_at.get(name, -math.inf) > self.tampered_at
+
+    def is_outlived_by(self, made: float, slack: float) -> bool:
+        """Whether it was gone before this time, for longer than whoever acted for it took to hear that."""
+        return self.now is None and made - max(self.let_go_at, self.went_at) > slack
+
     def goes_back(self, now: float) -> None:
         """Somebody has put back an older record: a restart that it does not say to be done is done again."""
         self.restored_at = now
@@ -192,6 +202,8 @@ class Books:
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
             life.forgotten -= life.records()
+            if (life.status.get("order") or {}).get("state") in THERE:
+                life.held_at |= dict.fromkeys(life.records(), now)
             self._note_intent(life, now)
         if "deletionTimestamp" in item["metadata"] or after is None:
             life.asked_to_go, life.went_at = True, min(life.went_at, now)

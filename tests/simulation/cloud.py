@@ -57,7 +57,7 @@ class Order:
     tenant: str = ""  # of the key
     configuration: str = ""  # of a VM
     tenancy: str = ""  # the tenant in the object's status when it was sent
-    perhaps: bool = False  # it may have been accepted: its answer could not be read, or was lost with its process
+    perhaps: bool = False  # it may have been accepted: its 2xx answer could not be read, or any was lost with its process
 
 
 class Lag(NamedTuple):

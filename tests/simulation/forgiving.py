@@ -28,15 +28,15 @@ FORGIVEN = {
     # Of a thing of ours: why nobody could know that it is there.
     "made late": "its order had no clear answer, and it was made, or shown as listings lag, later than that is waited for",
     "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
-    "record lost": "its name bears no mark, and somebody else wrote the status that recorded it",
+    "record lost": "its name bears no mark, and somebody else wrote the status that recorded it, which says so no more",
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
     "hidden": "its name was chosen, and every listing lacked it for a grace: that proves it lost, whatever comes back",
-    "absence accepted": "a person said that it is gone, after it had been ordered",
+    "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
     "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
     "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
-    "status lost": "somebody else wrote the status after our order: nothing tells any more what became of it",
+    "status lost": "somebody else wrote the status of an object that stands, after our order: nothing tells what became of it",
     "two looks": "it was made before two listings could have shown that ours was gone",
     "many vanished": "several others went with ours, so that no listing was believed, and none had shown an address of ours",
     # Of a call.
@@ -63,11 +63,25 @@ class Forgiving(Witness):
         reasons = {
             "made late": order.answer != "accepted" and self._shown(self.time_of(row)) - order.at >= self._waited(order),
             "name unheard": name_of(row) in self._world.cloud_names and order.answer == "unclear",
-            "record lost": self.is_unmarked(life, row) and life.tampered_at >= order.at,
+            "record lost": self._is_forgotten(life, row, order),
             "tenant unknown": self._is_anothers(life, row, order),
-            "absence accepted": life.accepted_at >= order.at,
+            "absence accepted": life.accepted_at >= order.at and self._was_missed(life, row),
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def _is_forgotten(self, life: Life, row: Row, order: Order) -> bool:
+        """Whether neither its name nor a record tells whose it is, since somebody else wrote the status.
+
+        What the operator put back, or took for the object's again by what it remembers or by a listing, it knows.
+        """
+        return self.is_unmarked(life, row) and life.tampered_at >= order.at and not life.has_told_anew(name_of(row))
+
+    def _was_missed(self, life: Life, row: Row) -> bool:
+        """Whether listings lacked it when a person said that it is gone, and since, or none was ever made to show it."""
+        credential = self._sightings.held(life.namespace)
+        if not self._shown_to.has_shown(row, self.time_of(row), credential):
+            return True
+        return self._shown_to.lacked_since(row, credential) <= life.accepted_at + FRESH_SECONDS
 
     def _waited(self, order: Order) -> float:
         """For how long an order is waited for: longer if it was, or may have been, accepted."""
@@ -109,6 +123,8 @@ class Forgiving(Witness):
             life = self.books.lives.get(order.uid)
             if asked != (name_of(row), kind, place_of(row)) or order.answer == "refused" or life is None or not life.chosen:
                 continue
+            if life.is_outlived_by(self.time_of(row), self._heard_within()):
+                continue  # nobody acts any more for what is gone, and what others have ordered has orders of its own
             if self._free_at(kind, order.at) <= self.time_of(row):
                 if life.tampered_at >= order.at:
                     yield "status lost"
@@ -124,7 +140,7 @@ class Forgiving(Witness):
         """
         made, between = self.time_of(row), self._sightings.between
         gone = self._gone(kind, row)
-        if gone is not None:
+        if gone is not None and gone.at >= order.at:
             return not between(row, life.namespace, self._shown(order.known), self._shown(gone.at))
         known = order.known or made
         until = known + self._waited(order)
@@ -160,6 +176,8 @@ class Forgiving(Witness):
         A known limit (docs/reliability.md).
         """
         if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
+            return False
+        if life.is_outlived_by(self.time_of(row), self._heard_within()):
             return False
         began = self._recorded(intent)
         sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 RECORDED_SECONDS = 12.0  # until an answer is surely recorded: after ten (docs/adr/0013) its write is sent
 RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
+SLOW = "cloud-slow"
+SHOWS = {"", "word", SLOW}  # faults of listings that show all the same who is there
 MAY_BE_YOURS = "it is billed until you destroy it"  # what an Event says where something is let go that may be the object's
 
 
@@ -254,7 +256,8 @@ class Judge(Verdicts):
                 clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
-                order.known, order.perhaps = now, not process.alive or (response.status < 300 and not clear)
+                unread = response.ending is Ending.COMPLETE and response.status < 300 and not clear
+                order.known, order.perhaps = now, not process.alive or unread
                 self.sometimes[f"order {order.answer}"] += 1
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")
@@ -265,23 +268,24 @@ class Judge(Verdicts):
             self._note_listing(operation, now)
             whose = (process.name, self._world.cloud.callers.of(request))
             self._shown_to.answered(now, whose, operation, (request, response), fault)
-            if response.status == 200 and response.ending is Ending.COMPLETE and fault in {"", "word"}:  # it shows who is there
+            if response.status == 200 and response.ending is Ending.COMPLETE and fault in SHOWS:  # it shows who is there
                 asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
-                listing = GoodListing(
-                    now, operation, asked.casefold(), who.tenant(request), who.of(request), process.name, process.alive
-                )
-                self._sightings.listings.append(listing)
-                self._last_good[operation] = now
+                whose, slow = (who.tenant(request), who.of(request), process.name), fault == SLOW
+                arrives = math.inf if slow else 0.0  # nobody is told by it what came meanwhile; that a name is free, they are
+                heard = process.alive and not slow
+                self._sightings.listings.append(GoodListing(now, operation, asked.casefold(), *whose, heard, arrives))
+                if not slow:
+                    self._last_good[operation] = now
             self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def received(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """An answer of the cloud has come to who asked: a good listing of it may have taken its time."""
         if operation not in LISTINGS.values() or response.status != 200 or response.ending is not Ending.COMPLETE:
             return
-        if fault == "cloud-slow":
+        if fault == SLOW:
             self._last_good[operation] = self._world.loop.time()
-        elif fault in {"", "word"}:
+        if fault in SHOWS:
             asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
             self._sightings.arrived(process.name, operation, asked.casefold(), self._world.loop.time())
 

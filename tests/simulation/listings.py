@@ -8,7 +8,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.messages import Ending
+from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
+from gpucloud.sim.world.vpcs import Vpc
 from simulation.cloud import name_of
 
 if TYPE_CHECKING:
@@ -17,7 +19,11 @@ if TYPE_CHECKING:
 
 SLOW_SECONDS = 5.0  # by which the answer to one listing may be later than that to another that began with it
 SLOW_SHARE = 0.5  # of a grace, where graces are so short: one listing alone is no time in which all lacked it
-PARTIAL_TO_SEE = {"list-more": ("GetServers", "GetSnapshots"), "list-foreign": ("GetServers",)}  # so it proves no absence
+OPERATIONS = {Vm: "GetServers", Snapshot: "GetSnapshots", Vpc: "GetVpcs"}
+PARTIAL_TO_SEE = {
+    "list-more": ("GetServers", "GetSnapshots", "GetVpcs"),
+    "list-foreign": ("GetServers", "GetVpcs"),
+}  # so it proves no absence
 
 
 class Shown(NamedTuple):
@@ -28,7 +34,7 @@ class Shown(NamedTuple):
 
 
 class Listings:
-    """Every listing of VMs and snapshots that looked complete, by process, credential, operation and cluster."""
+    """Every listing that looked complete, by process, credential, operation and cluster."""
 
     def __init__(self) -> None:
         self._shown: dict[tuple[str, str, str, str], list[Shown]] = defaultdict(list)
@@ -36,21 +42,38 @@ class Listings:
     def answered(self, at: float, whose: tuple[str, str], operation: str, asked: tuple[Request, Response], fault: str) -> None:
         """The cloud answers a process, and with which credential it asked."""
         request, response = asked
-        if operation not in {"GetServers", "GetSnapshots"} or operation in PARTIAL_TO_SEE.get(fault, ()):
+        if operation not in OPERATIONS.values() or operation in PARTIAL_TO_SEE.get(fault, ()):
             return
-        names = _names(response)
+        names = _names(response, "name" if operation == "GetVpcs" else "id")
         if names is not None:
             cluster = next((value for name, value in request.query if name.lower() == "cluster"), "")
             self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names))
 
     def lacked(self, row: Row, since: float, grace: float) -> bool:
         """Whether every listing that a process had of a cluster lacked this thing for a grace, after one had shown it."""
-        what = ("GetServers" if isinstance(row, Vm) else "GetSnapshots", _cluster(row))
+        what = (OPERATIONS[type(row)], _cluster(row))
         had = [[one for one in shown if one.at > since] for key, shown in self._shown.items() if key[2:] == what]
         first = min((one.at for shown in had for one in shown if name_of(row) in one.names), default=math.inf)
         after = ([one for one in shown if one.at > first] for shown in had)
         least = grace - min(SLOW_SECONDS, SLOW_SHARE * grace)
         return any(_longest_without(name_of(row), shown) >= least for shown in after)
+
+    def has_shown(self, row: Row, since: float, credential: str) -> bool:
+        """Whether a listing by a credential has shown this thing since it was made; an empty credential: by any."""
+        return any(name_of(row) in one.names for one in self._by(row, credential) if one.at > since)
+
+    def lacked_since(self, row: Row, credential: str) -> float:
+        """Since when every listing by a credential has lacked this thing; infinite if the last one showed it."""
+        since = math.inf
+        for one in self._by(row, credential):
+            since = math.inf if name_of(row) in one.names else min(since, one.at)
+        return since
+
+    def _by(self, row: Row, credential: str) -> list[Shown]:
+        """The listings of a row's kind and cluster by a credential, in their order; an empty one: by any."""
+        what = (OPERATIONS[type(row)], _cluster(row))
+        had = (shown for key, shown in self._shown.items() if key[2:] == what and credential in {"", key[1]})
+        return sorted((one for shown in had for one in shown), key=lambda one: one.at)
 
 
 def _longest_without(name: str, shown: list[Shown]) -> float:
@@ -65,14 +88,14 @@ def _longest_without(name: str, shown: list[Shown]) -> float:
     return longest
 
 
-def _names(response: Response) -> frozenset[str] | None:
+def _names(response: Response, named: str) -> frozenset[str] | None:
     """The names in a listing; None of an answer that is no listing."""
     if response.status != 200 or response.ending is not Ending.COMPLETE:
         return None
     try:
         document = json.loads(response.body)
         inner: Any = document.get("result") if isinstance(document.get("result"), dict) else document
-        return frozenset(str(item.get("id")) for item in inner["items"])
+        return frozenset(str(item.get(named)) for item in inner["items"])
     except (ValueError, AttributeError, KeyError, TypeError):
         return None
 

@@ -58,6 +58,10 @@ class Sightings:
         )
         return min(others, default=math.inf)
 
+    def held(self, namespace: str) -> str:
+        """The credential that the Secret of a namespace holds now; empty for the operator's own account."""
+        return self._held[namespace][-1].credential if namespace in self._held else ""
+
     def forgotten(self, reader: str, since: float) -> None:
         """A process has died: nobody knows what it was shown since then."""
         lost = (one.reader == reader and one.at > since for one in self.listings)

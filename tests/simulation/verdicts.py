@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
-CALL_SECONDS = 45.0
-OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -94,11 +92,6 @@ class Verdicts(Forgiving):
             self.found("unasked", what)
         elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
-
-    def _heard_within(self) -> float:
-        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
-        deaf = self._world.weather.deafens() and self._world.loop.time() - self._world.healed_at < OUTAGE_SECONDS
-        return CALL_SECONDS + (OUTAGE_SECONDS if deaf else 0.0)
 
     def _adopted(self, row: Vpc) -> bool:
         """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 IMPLAUSIBLE, IMPLAUSIBLE_SECONDS = 3, 60.0  # so many things gone within one interval of listings are not believed to be
+CALL_SECONDS = 45.0
+OUTAGE_SECONDS = 300.0  # of the apiserver, or of a watch that is cut, and taken up again ever later
 RESTORED_SECONDS = 840.0  # two resyncs of five minutes each, the probes that end the process, and what it then has to order
 
 
@@ -78,6 +80,11 @@ class Witness:
     def has_just_gone_back(self, life: Life) -> bool:
         """Whether somebody put back an older record so lately that what was done since may be done again, or be unknown."""
         return self._world.loop.time() - life.restored_at < RESTORED_SECONDS
+
+    def _heard_within(self) -> float:
+        """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
+        deaf = self._world.weather.deafens() and self._world.loop.time() - self._world.healed_at < OUTAGE_SECONDS
+        return CALL_SECONDS + (OUTAGE_SECONDS if deaf else 0.0)
 
     def hindered_until(self) -> float:
         """Until when whoever writes statuses could not know, or say, what is so: asleep or dead, or the apiserver away."""

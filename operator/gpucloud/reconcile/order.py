@@ -378,8 +378,15 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
 
 
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
-    """Return the order when the destroying call is about to be announced."""
-    return _moved(tracked, OrderEvent.DESTROYED, now)
+    """Return the order when the destroying call is about to be announced.
+
+    Of what was lost, only what bears this object's mark is destroyed: under the cloud's own name for it may be another's.
+    """
+    moved = _moved(tracked, OrderEvent.DESTROYED, now)
+    if moved.order is None or tracked.state is not OrderState.LOST:
+        return moved
+    nowhere = {"cloud_id": None, "cloud_cluster": None, "cloud_vpc": None}
+    return replace(moved, order=moved.order.model_copy(update=nowhere))
 
 
 def destroy_answered(tracked: TrackedOrder, now: float) -> TrackedOrder:

@@ -50,10 +50,15 @@ def cloud_placement(order: Order | None) -> tuple[str | None, str | None, str | 
     return None if place == (None, None, None) else place
 
 
+def current_placement(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
+    """Return ``cloud_placement`` while the resource may exist. Afterwards what is there has taken its place."""
+    return cloud_placement(order) if order is not None and order.state in MAY_EXIST else None
+
+
 def actual_identity(wanted: Identity, order: Order | None) -> Identity:
     """Return the identity under which listings show the resource: where the cloud placed it, else as the spec asks."""
-    place = cloud_placement(order)
-    if order is None or place is None or order.state not in MAY_EXIST or order.name != wanted.name:
+    place = current_placement(order)
+    if order is None or place is None or order.name != wanted.name:
         return wanted
     own_id, cluster, vpc = place
     return replace(wanted, name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)

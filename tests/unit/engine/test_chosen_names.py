@@ -203,3 +203,40 @@ async def test_an_id_of_any_length_is_found_and_destroyed(it):
     it.delete()
     await it.until(lambda: it.gone)
     assert it.cloud.vms == {}
+
+
+@pytest.mark.parametrize("deleted", ["before", "after"])
+async def test_what_comes_to_stand_under_the_clouds_own_name_for_a_lost_vm_is_anothers(it, deleted):
+    """Simulated world, seed 1010082: the object said Running of it, and its deletion destroyed it."""
+    it.cloud.odd = {"id": "srv-1"}
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(GRACE)
+    await missed(it)
+    if deleted == "before":
+        it.delete()
+        await asyncio.sleep(0.1)
+    it.cloud.odd = {}
+    it.cloud.add("srv-1")
+    if deleted == "after":
+        await it.until(lambda: it.ready == "False/VMLost", 100)
+        it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert list(it.cloud.vms) == ["srv-1"]
+    assert "srv-1" not in {asked["Id"] for _, _, asked in it.cloud.asked("DestroyServer")}
+
+
+async def test_what_stands_under_the_clouds_own_name_after_a_restart_is_not_destroyed_where_its_address_is_another(it):
+    """It was called lost without a listing that lacked it; what goes then is what bears the object's mark."""
+    it.cloud.odd = {"id": "srv-1", "private_ip": "172.16.0.1"}
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(GRACE)
+    it.cloud.odd = {}
+    it.cloud.vms.clear()
+    it.cloud.add("srv-1", private_ip="172.16.0.2")
+    await it.start()
+    await it.until(lambda: it.ready == "False/VMLost", 100)
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert list(it.cloud.vms) == ["srv-1"]

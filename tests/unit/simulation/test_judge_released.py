@@ -7,6 +7,7 @@ from gpucloud.sim.world.vms import VmOrder
 from gpucloud.sim.world.world import ImageChoice
 from simulation import ending
 from simulation.credentials import secret_data
+from simulation.forgiving import FRESH_SECONDS
 from simulation.people import MERGE, path_of
 from support.court import SIGNED, Court
 
@@ -224,6 +225,56 @@ def test_that_it_is_gone_a_person_can_say_only_of_what_had_been_ordered(court, a
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": []}})
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("listings", "late", "found", "why"),
+    [
+        (("", ""), "", ["released"], "it stood, and was listed, when that was said"),
+        (("", EMPTY), EMPTY, [], "listings lacked it, and lack it still"),
+        (("", EMPTY), "", ["released"], "a listing showed it since: its next absence is another doubt"),
+        (("", "", ""), EMPTY, ["released"], "it was lacked only after that had been said"),
+    ],
+)
+def test_that_it_is_gone_a_person_can_say_only_while_listings_lack_it(court, listings, late, found, why):
+    item = court.bought()
+    shows(court, *listings)
+    court.world.actors.owner.annotate(item, accept_absence=court.world.stamp())
+    court.passes(FRESH_SECONDS)
+    shows(court, late)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(("state", "found"), [("Seen", ["released"]), ("Refused", []), (None, [])])
+def test_a_record_that_the_operator_has_put_back_is_not_lost(court, state, found):
+    """Somebody edits a field of it, and the operator's next status says of the same name that it is there."""
+    item = court.bought(thing="prod", vmName="prod")
+    court.writes(item, tenancy="acme")
+    court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {"tenancy": "x"}}, MERGE)
+    court.passes(10)
+    if state is not None:
+        order = {"state": state, "name": "prod", "cluster": "Msc1", "vpc": "acme", "id": "x"}
+        court.writes(item, tenancy="acme", order=order)
+    court.passes(1)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("fault", "found"), [("write-unsaid", []), ("write-garbage", ["released"])])
+def test_only_a_2xx_answer_that_came_is_waited_for_as_an_accepted_order(court, fault, found):
+    """Seeds 8904, 1010908: the connection was reset, and listings showed three graces later what had been made."""
+    item = court.applied()
+    court.records(item, "a-x")
+    court.world.cloud.lag = 3.0 * court.world.grace
+    court.orders("a-x", fault)
+    court.passes(2.0 * court.world.grace)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found
+    assert list(ending._leaks(court.world, court.judge)), "its name bears a mark: it must be told all the same"
 
 
 @pytest.mark.parametrize(("listings", "found"), [(("", ""), ["released"]), (("", "list-empty"), ["released"])])

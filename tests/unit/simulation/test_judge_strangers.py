@@ -93,6 +93,25 @@ def test_a_listing_that_was_on_its_way_when_the_order_was_sent_told_nobody(court
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("arrived", "found"), [(True, []), (False, ["foreign"])])
+def test_a_slow_listing_that_showed_the_name_free_was_acted_upon_once_it_had_come(court, arrived, found):
+    """Seed 1101320: the stranger's VM was made while it was on its way, and a 500 in answer may have been a success."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    signed = (("authorization", f"ApiKey {KEYS['good']}"),)
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), signed)
+    answer = court.world.cloud.carry_out(court.operator, "GetServers", request, "cloud-slow")
+    court.passes(1)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(1)
+    if arrived:
+        court.judge.received(court.operator, "GetServers", request, answer, "cloud-slow")
+    court.answers("prod", 500)
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("killed_after", "found"), [(1.0, []), (60.0, ["foreign"])])
 def test_a_refusal_that_a_killed_process_had_no_time_to_record_is_known_to_nobody(court, killed_after, found):
     """Seed 950034: the cloud refused the order with a 409, and the process was killed before it could write that."""
@@ -303,5 +322,76 @@ def test_a_refusal_that_a_process_tried_in_vain_to_record_is_known_to_nobody_aft
         court.operator.kill()
         court.judge.died(court.operator)
     court.passes(5)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+def went_before(court):
+    """Ours of that name, which had been shown, is gone, as many listings say; its object stands."""
+    item = court.bought(thing="prod", vmName="prod")
+    listed(court, 2)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    listed(court, 5)
+    return item
+
+
+def takes_the_name(court):
+    """A stranger makes a VM of that name, which listings show."""
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(100)
+    listed(court, 3)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_what_had_gone_before_an_order_says_nothing_of_how_long_that_is_waited_for(court, before):
+    """Listings of 2,000 s have proved that the later order made nothing."""
+    if before:
+        went_before(court)
+    item = court.applied(name="b", vmName="prod")
+    court.records(item, "prod")
+    court.passes(1)
+    court.answers("prod", 500)
+    court.passes(1000)
+    listed(court, 10)
+    court.writes(item, order={"state": "Refused", "name": "prod", "cluster": "Msc1", "vpc": "acme", "id": "x"})
+    court.passes(1000)
+    listed(court, 10)
+    takes_the_name(court)
+    court.world.actors.owner.delete(item)
+    court.destroys("prod")
+    assert court.oracles == ["foreign"]
+
+
+@pytest.mark.parametrize(("lost", "found"), [("record", []), ("object", ["foreign"]), ("object, just now", [])])
+def test_what_somebody_wrote_into_a_status_excuses_nobody_once_its_object_is_gone(court, lost, found):
+    item = went_before(court)
+    court.world.actors.owner.call("PATCH", f"{path_of(item)}/status", {"status": {"order": None}}, MERGE)
+    if lost.startswith("object"):
+        court.world.actors.owner.delete(item)
+        court.hands.patch(item, {"metadata": {"finalizers": []}})
+    court.passes(3600 if "now" not in lost else 1)
+    listed(court, 10, every=1.0)
+    takes_the_name(court)
+    other = court.applied(name="b", vmName="prod")
+    court.world.actors.owner.delete(other)
+    court.destroys("prod")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lives", "found"), [(True, []), (False, ["foreign"])])
+def test_an_order_that_was_never_sent_excuses_nobody_once_its_object_is_gone(court, lives, found):
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.operator.kill()
+    court.judge.died(court.operator)
+    court.operator.alive = True  # the next one
+    if not lives:
+        court.world.actors.owner.delete(item)
+        court.hands.patch(item, {"metadata": {"finalizers": []}})
+    court.passes(3600)
+    takes_the_name(court)
+    court.world.actors.owner.delete(court.applied(name="b", vmName="prod"))
     court.destroys("prod")
     assert court.oracles == found

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Attempt, Observation
+    from gpucloud.reconcile.facts import Attempt, Now, Observation
     from gpucloud.reconcile.order import TrackedOrder
     from gpucloud.reconcile.plan import Plan
 
@@ -331,13 +331,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
         nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid)
-        found = self._observe(stored, spec, account, here, tracked)
-        if here is not None:
-            proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
-            tracked = orders.observed(tracked, found, proofs, now, history.first_seen)
-            self._tracker.update(meta.uid, tracked)
-            if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
-                self._tracker.record_tenant(meta.uid, tenant_of(found.record))
+        found, tracked = self._look(stored, spec, account, (here, nonce), now)
+        wanted = self.identity(self._tracker.with_placement(stored), spec)
+        if wanted != here and not orders.may_exist(tracked.order):  # another's is where the cloud had placed it
+            here = wanted
+            found, tracked = self._look(stored, spec, account, (here, nonce), now)
         return {
             "now": now,
             "meta": meta,
@@ -355,6 +353,22 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "nonce": nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
+
+    def _look(
+        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, sought: tuple[Identity | None, str], now: Now
+    ) -> tuple[Observation[Any], TrackedOrder]:
+        """Observe an identity; return that, and the order after it. ``sought``: the identity, and the nonce of a new record."""
+        (here, nonce), uid = sought, stored.meta.uid
+        tracked = self._tracker.merged(uid, stored.order)
+        found = self._observe(stored, spec, account, here, tracked)
+        if here is None:
+            return found, tracked
+        proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
+        tracked = orders.observed(tracked, found, proofs, now, self._tracker.history(uid).first_seen)
+        self._tracker.update(uid, tracked)
+        if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
+            self._tracker.record_tenant(uid, tenant_of(found.record))
+        return found, tracked
 
     def _observe(
         self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, tracked: TrackedOrder

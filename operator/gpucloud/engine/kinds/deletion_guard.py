@@ -133,9 +133,10 @@ class DeletionGuard:
     async def refresh_releases(self, uid: str) -> None:
         """Read the release annotations that may release this deletion, or deletions that are counted with it.
 
-        A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew.
+        A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew. So they
+        are while a price is unknown, which may be known when the deletion is checked.
         """
-        if not self.on or self.hold(uid) is None:
+        if uid not in self._deletions or (self.hold(uid) is None and not self._lacks_price()):
             return
         first, counted = not self._deletions[uid].held, {item.namespace for item in self._unreleased()}
         relevant = counted if first else counted - self._texts.keys()
@@ -171,6 +172,10 @@ class DeletionGuard:
                 self._set(replace(deletion, released=True))
         for uid in held:
             self._wake(uid)
+
+    def _lacks_price(self) -> bool:
+        """Whether a price limit is set, and what a VM costs is unknown."""
+        return self.rule.price > 0 and any(item.price is None for item in self._unreleased())
 
     def _release_of(self, namespace: str) -> TimeAnnotation:
         return self._released.get(namespace, TimeAnnotation())

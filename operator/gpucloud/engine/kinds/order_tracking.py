@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
-from gpucloud.reconcile.placement import cloud_placement
+from gpucloud.reconcile.placement import current_placement
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
@@ -57,9 +57,9 @@ class OrderTracker:
         return None if known is None else known.tracked
 
     def with_placement(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
-        """Return the view with the order as this process knows it, if the cloud has placed it elsewhere than status says."""
+        """Return the view with the order as this process knows it, if it is to be looked for elsewhere than status says."""
         known = self.latest(stored.meta.uid)
-        if known is None or known.order is None or cloud_placement(known.order) == cloud_placement(stored.order):
+        if known is None or known.order is None or current_placement(known.order) == current_placement(stored.order):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 

@@ -125,7 +125,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def unproven_place(self) -> bool:
         """Whether it is looked for where an acceptance put it, under an id or in a place that neither spec nor UID proves."""
-        if not orders.may_exist(self.order) or placement.cloud_placement(self.order) is None:
+        if placement.current_placement(self.order) is None:
             return False
         return self.chosen_name or not naming.proves(self.identity.name, self.meta.uid)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 
 import pytest
 
 from gpucloud.engine.kinds.deletion_guard import RELEASE_SECONDS
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Verb
 from support.fakes import DOWN
 from support.guardrig import bought, crowded, held
@@ -53,6 +55,21 @@ async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make
         assert await it.destroy(f"vm-{number}")
     it.leave("new", at=20)
     assert await it.destroy("new"), "the four were meant"
+
+
+async def test_a_price_that_comes_late_holds_nothing_before_the_releases_are_read(make):
+    """Simulated world, seed 1100056: after a restart the catalogue came between the look for releases and the check."""
+    it = make(Rule(price=Decimal(3)))
+    prices = it.reconcilers.session.catalogue
+    prices.price_per_hour = {}.get
+    it.leave("meant", status=bought("meant", price=None))
+    it.leave("new", at=20, status=bought("new", price=None))
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    await it.brake.refresh_releases("u-new")
+    prices.price_per_hour = {"A100_40GB_PCIe_1x": "2.05"}.get
+    it.leave("meant", status=bought("meant", price=None))
+    it.leave("new", at=20, status=bought("new", price=None))
+    assert it.brake.check("u-new") is None
 
 
 @pytest.mark.parametrize("namespace", ["team", "other"])
