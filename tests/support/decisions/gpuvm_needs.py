@@ -42,9 +42,12 @@ ROWS = {
     # --- what a VM needs first
     "a GpuVpc that is not there is waited for, by name": Row(
         "it comes with the same kubectl apply",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef"),)},
         Reason.DEPENDENCY_NOT_READY,
-        says=("GpuVpc 'net'", "namespace 'team'"),
+        says=(
+            "Waiting for GpuVpc 'net': there is none in namespace 'team' yet. Create it;",
+            "create it again with the right spec.vpcRef.",
+        ),
         status={"progress_deadline_at": None, "order": None},
     ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(

@@ -73,8 +73,8 @@ ROWS = {
         progress="Stalled",
         says="refuses to list VMs in cluster 'Msc1' (400).",
     ),
-    "a listing that is refused in a cluster that the cloud knows": Row(
-        "the cluster's name is right, in whatever spelling",
+    "a listing that is refused in a cluster that the cloud spells otherwise": Row(
+        "the spelling may be why: a service that tells letter cases apart",
         {
             "spec": a_spec(cluster="msc1"),
             "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
@@ -82,7 +82,20 @@ ROWS = {
         },
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
+        says=(
+            "The cloud refuses to list VMs in cluster 'msc1' (closed). Known clusters: Hou1, Msc1; 'Msc1' differs in letter "
+            "case only. If that is why, delete this object and create it again with spec.cluster: Msc1;"
+        ),
+    ),
+    "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
+        "nothing speaks against the name",
+        {
+            "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="The cloud refuses to list VMs in cluster 'Msc1' (closed). If spec.cluster is wrong,",
     ),
     # --- ownership
     "a taken name with an order for another name is a conflict": Row(

@@ -18,6 +18,7 @@ from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -185,14 +186,22 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
 
 def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
     noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
-    if known and cluster.casefold() not in {name.casefold() for name in known}:
+    named = f"Known clusters: {', '.join(known[:20])}"
+    same = next((name for name in known if same_cluster(name, cluster)), None)
+    if known and same is None:
         return (
-            f"Unknown cluster {cluster!r}{detail}. Known clusters: {', '.join(known[:20])}. Delete this object, and create it "
-            "again with one of them in spec.cluster."
+            f"Unknown cluster {cluster!r}{detail}. {named}. Delete this object, and create it again with one of them in "
+            "spec.cluster."
+        )
+    refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
+    if same is not None and cluster not in known:
+        return (
+            f"{refused} {named}; {same!r} differs in letter case only. If that is why, delete this object and create it again "
+            f"with spec.cluster: {same}; otherwise the operator goes on asking."
         )
     return (
-        f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}. If spec.cluster is wrong, delete this object and "
-        "create it again with the right one; otherwise the operator goes on asking."
+        f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one; otherwise the "
+        "operator goes on asking."
     )
 
 
@@ -299,7 +308,9 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
     detail = f" {need.detail}" if need.detail else ""
     match need.readiness:
         case Readiness.MISSING:
-            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{detail}"
+            correct = f"; or, if the name is wrong, delete this object and create it again with the right {need.field}"
+            way_out = f" Create it{'' if orders.may_exist(f.order) else correct}." if need.field else ""
+            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{way_out}{detail}"
         case Readiness.DELETING:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.UNUSABLE:
