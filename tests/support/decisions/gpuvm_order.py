@@ -120,18 +120,6 @@ ROWS = {
         records=True,
         status={"order": AGAIN},
     ),
-    "accepted three times more, and never listed: a person asks why": Row(
-        "each acceptance may be billed",
-        {
-            "status": CREATING,
-            "known": known(an_order(NAME, OrderState.ACCEPTED, reorders=3), ago=310, recorded=311),
-            "found": Absent(NOW, NOW - 300, NOW - 1),
-        },
-        Reason.ORDER_OVERDUE,
-        progress="Stalled",
-        says=("4 times", "gpucloud.dev/reconcile-requested-at"),
-        status={"order": OrderState.OVERDUE},
-    ),
     "accepted under another id and never listed: not ordered again": Row(
         "it lives under a name of the cloud's own",
         {
