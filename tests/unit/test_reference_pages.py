@@ -114,3 +114,12 @@ def test_no_reason_is_explained_that_does_not_exist():
 def test_every_link_within_the_repository_leads_somewhere(page):
     links = re.findall(r"\]\(([\w./:-]+)[)#]", page.read_text())
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_every_command_of_make_that_a_page_names_exists_and_those_that_try_the_product_are_named():
+    targets = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    assert {word for page in pages for word in re.findall(r"`make ([a-z0-9-]+)", page.read_text())} <= targets
+    for page in pages[:2]:
+        named = set(re.findall(r"`make ([a-z0-9-]+)", page.read_text()))
+        assert {"simulate", "chaos", "fuzz", "planted", "mutants", "bench"} <= named, page
