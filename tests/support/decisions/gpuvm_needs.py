@@ -116,7 +116,7 @@ ROWS = {
         },
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
-        says="Put a valid",
+        says="Ask the administrator to replace it",
     ),
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
@@ -125,7 +125,7 @@ ROWS = {
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         status={"order": OrderState.NOT_ORDERED},
-        says="Put a valid",
+        says="Ask the administrator to replace it",
     ),
     "what is missing in the cloud is told": Row(
         "a VPC that is named may be created yet",

@@ -117,7 +117,7 @@ def orders(k):
             {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAUTHORIZED)},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says="Put a valid",
+            says="Update the account's Secret in place (do not delete it)",
         ),
         "an order that could not be sent waits": Row(
             "surely not carried out",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import pause
@@ -156,11 +156,7 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case UnknownReason.REFUSED:
-            return stalled(
-                Reason.CREDENTIALS_REFUSED,
-                f"The cloud refuses the credential of account {f.account.name!r}{detail}. Put a valid API key or login in its "
-                "place; it is taken up by itself.",
-            )
+            return stalled(Reason.CREDENTIALS_REFUSED, _refused(f, detail))
         case UnknownReason.FORBIDDEN:
             return stalled(
                 Reason.PERMISSION_DENIED,
@@ -182,6 +178,18 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 "asking.",
                 ready="Unknown",
             )
+
+
+def _refused(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    if f.account.name == OWN_ACCOUNT:
+        return (
+            f"The cloud refuses the operator's own credential{detail}. Ask the administrator to replace it; the operator reads "
+            "it again within a minute."
+        )
+    return (
+        f"The cloud refuses the credential of account {f.account.name!r}{detail}. Update its Secret in place (do not delete "
+        "it) with a valid API key or login; the operator reads it again within a minute."
+    )
 
 
 def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
