@@ -61,10 +61,10 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, decisions
 	export CHAOS=whole SITUATIONS=30000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
 	  tests/unit/reconcile/test_properties.py tests/e2e/test_generated_specs.py
 
-simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000 from seed FIRST=0, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving; DEFECTS=1 plants known defects; FLEET=1000 applies so many VMs at once; SHARDS=n tries shards
+simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000 from seed FIRST=0, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving; DEFECTS=1 plants known defects, each within HISTORIES=5000; FLEET=1000 applies so many VMs at once; SHARDS=1 tries shards, in HISTORIES=300
 	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
 	  $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) $(if $(SHARDS),--shards $(SHARDS) $(if $(RIVALS),--rivals)) $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
+	  $(if $(DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) $(if $(SHARDS),--shards $(if $(RIVALS),--rivals)) $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
 
 planted: $(READY) ## known defects of others, planted one at a time: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted

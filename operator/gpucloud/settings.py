@@ -131,9 +131,11 @@ class Settings(Value):
     )
     no_secret_finalizer: bool = Field(False, description="do not hold the Secrets of accounts in use by a finalizer")
     brake_vms: NonNegativeInt = Field(
-        0, description="VMs that may enter deletion within the window before destruction pauses; 0: any number"
+        0, description="maximum deletions of GpuVMs within the window, beyond which they are held; 0: unlimited"
     )
-    brake_price_per_hour: NonNegativeFloat = Field(0.0, description="dollars an hour of the VMs that may do so; 0: any price")
+    brake_price_per_hour: NonNegativeFloat = Field(
+        0.0, description="maximum dollars an hour of the VMs deleted within the window; 0: unlimited"
+    )
     brake_window_seconds: PositiveFloat = Field(600.0, description="length of that window")
     max_vms_per_account: NonNegativeInt = Field(0, description="GpuVMs that one account may have ordered; 0: no limit")
     max_vms_per_namespace: NonNegativeInt = Field(0, description="GpuVMs that one namespace may have ordered; 0: no limit")

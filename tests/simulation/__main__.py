@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulation import campaign, exhaustive, fleet, hunt, shards, telling
+from simulation import aims, campaign, exhaustive, fleet, hunt, shards, telling
 from simulation.defects import DEFECTS
 from simulation.weather import Weather
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+MANY, HUNTED, SHARDED = 2_000, 5_000, 300  # histories: of a campaign, to find each defect in, with shards
 
 
 def _some(text: str) -> int:
@@ -23,10 +27,25 @@ def _some(text: str) -> int:
     return number
 
 
+def _aim(text: str) -> tuple[str, ...]:
+    """Plots, kinds of faults, acts and settings, with semicolons between."""
+    aim = tuple(word for word in text.split(";") if word)
+    for word in aim:
+        if not aims.known(word):
+            near = difflib.get_close_matches(word, aims.known_words(), cutoff=0.4)
+            raise argparse.ArgumentTypeError(
+                f"no plot, kind of fault, act or setting is named {word!r}; "
+                + (f"near: {', '.join(map(repr, near))}" if near else "tests/simulation/aims.py has examples")
+            )
+    return aim
+
+
 def main(words: list[str] | None = None) -> int:
     """Exit code 0: no violation."""
     parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
-    parser.add_argument("--histories", type=_some, default=2_000, help="how many (default 2000)")
+    parser.add_argument(
+        "--histories", type=_some, default=None, help="how many (default 2000; with --defects 5000, with --shards 300)"
+    )
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after so many minutes (default: not)")
     parser.add_argument("--seed", type=int, default=None, help="make this one history again and tell it")
     parser.add_argument("--first", type=int, default=0, help="first seed of many (default 0)")
@@ -43,10 +62,10 @@ def main(words: list[str] | None = None) -> int:
     )
     parser.add_argument("--stop", action="store_true", help="stop at the first violation")
     parser.add_argument(
-        "--aim", default="", help="make only histories with these plots, faults and settings, semicolons between"
+        "--aim", type=_aim, default=(), help="make only histories with these plots, faults and settings, semicolons between"
     )
     parser.add_argument("--fleet", type=_some, default=0, help="apply so many GpuVMs at once instead, and say what each costs")
-    parser.add_argument("--shards", type=_some, default=0, help="let so many histories with shards take place (docs/adr/0018)")
+    parser.add_argument("--shards", action="store_true", help="make histories with shards instead (docs/adr/0018)")
     parser.add_argument("--rivals", action="store_true", help="with --shards: two objects of different shards choose one name")
     parser.add_argument("--defects", nargs="?", const="", default=None, help="plant known defects, and say what finds each")
     parser.add_argument(
@@ -57,6 +76,8 @@ def main(words: list[str] | None = None) -> int:
         help="plant this known defect, and stop at the first violation",
     )
     given = parser.parse_args(words)
+    if given.histories is None:
+        given.histories = HUNTED if given.defects is not None else SHARDED if given.shards else MANY
     if given.plant is not None:
         DEFECTS[given.plant]()
         given.stop = True  # nor are the digests compared with those of another process, which knows of no defect
@@ -65,7 +86,7 @@ def main(words: list[str] | None = None) -> int:
         (given.replay, lambda: telling.again(Path(given.replay))),
         (given.seed is not None, lambda: telling.one(given.seed, shrink=not given.whole)),
         (given.fleet, lambda: fleet.run(given.fleet)),
-        (given.shards, lambda: shards.run(given.shards, given.first, rivals=given.rivals)),
+        (given.shards, lambda: shards.run(given.histories, given.first, rivals=given.rivals)),
         (given.defects is not None, lambda: hunt.table(given.histories, given.processes, given.defects)),
         (given.digests, lambda: campaign.tell_digests(map(int, given.digests.split(",")))),
         (given.exhaustive, lambda: exhaustive.explore(given.depth, given.minutes, given.processes, given.start)),

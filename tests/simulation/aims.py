@@ -6,6 +6,7 @@ from simulation import actors, scenario, situations
 from simulation.choices import Choices
 from simulation.weather import KINDS, Weather
 
+NONE_DRAWN = "no history of the seeds"  # so begins what a campaign says of a range that draws nothing of what it is aimed at
 SETTINGS = ("two replicas", "own account", "accounts")
 
 # Without this plot, these faults or this setting a history cannot show the defect, or hardly: others are counted and not made.
@@ -92,6 +93,11 @@ def meets(seed: int, aim: tuple[str, ...]) -> bool:
     return has.issuperset(aim)
 
 
+def known_words() -> tuple[str, ...]:
+    """The words by which histories are told apart."""
+    return (*situations.PLOTS, *KINDS, *SETTINGS, *actors.WEIGHTS)
+
+
 def known(word: str) -> bool:
     """Whether histories are told apart by this word."""
-    return word in (*situations.PLOTS, *KINDS, *SETTINGS, *actors.WEIGHTS)
+    return word in known_words()

@@ -39,7 +39,16 @@ def _chunk(seeds: list[int]) -> list[Outcome]:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Let them take place; answers the exit code."""
+    """Let them take place; answers the exit code: 2 where no seed of the range draws what is aimed at."""
+    seeds = [seed for seed in range(given.first, given.first + given.histories) if aims.meets(seed, given.aim)]
+    if seeds:
+        return _campaign(given, seeds)
+    wanted, last = " and ".join(map(repr, given.aim)), given.first + given.histories - 1
+    print(f"{aims.NONE_DRAWN} {given.first} to {last} has {wanted}: give more --histories", file=sys.stderr)
+    return 2
+
+
+def _campaign(given: argparse.Namespace, aimed: list[int]) -> int:
     single.quieten()
     began, done = time.monotonic(), 0
     met: Counter[str] = Counter()
@@ -47,7 +56,7 @@ def run(given: argparse.Namespace) -> int:
     seeds: set[int] = set()
     digests: dict[int, str] = {}
     broken: defaultdict[str, list[Outcome]] = defaultdict(list)
-    for outcome in _outcomes(given):
+    for outcome in _outcomes(given, aimed):
         done += 1
         seeds.add(outcome.seed)
         met.update(outcome.met.keys())
@@ -85,9 +94,7 @@ def _differing(digests: dict[int, str]) -> list[int]:
     return [seed for seed, digest in digests.items() if there.get(str(seed)) != digest]
 
 
-def _outcomes(given: argparse.Namespace) -> Iterator[Outcome]:
-    aim = tuple(given.aim.split(";")) if given.aim else ()
-    seeds = [seed for seed in range(given.first, given.first + given.histories) if aims.meets(seed, aim)]
+def _outcomes(given: argparse.Namespace, seeds: list[int]) -> Iterator[Outcome]:
     chunk = FEW if given.stop else CHUNK
     chunks = [seeds[first : first + chunk] for first in range(0, len(seeds), chunk)]
     if given.processes == 1:

@@ -31,7 +31,7 @@ AGAIN = (
     "goes on trying every",
     "goes on by itself when there is room",
     "catalogue has no price",
-    "taken up by itself",
+    "reads it again within a minute",
 )
 REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 

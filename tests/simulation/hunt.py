@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from simulation.aims import AIMS
+from simulation.aims import AIMS, NONE_DRAWN
 from simulation.defects import DEFECTS
 
 TESTS = Path(__file__).parents[1]
@@ -29,7 +29,11 @@ def found_after(name: str, most: int, processes: int) -> str:
         said = _campaign(name, first, most - first, processes, AIMS.get(name, ()))
         found = VIOLATION.search(said)
         if found is None:
-            return f"not within {most}" if " histories in " in said else f"the world itself failed: {said[-300:]}"
+            return (
+                f"not within {most}"
+                if " histories in " in said or NONE_DRAWN in said
+                else f"the world itself failed: {said[-300:]}"
+            )
         first = int(found["seed"]) + 1
         if VIOLATION.search(_campaign(None, first - 1, 1, 1)) is None:
             return f"{found['oracle']} | {first}"

@@ -34,7 +34,7 @@ class Rig:
         self.engine.observe(kind, event, body)
 
     async def release(self, plural, owner):
-        """Nobody else holds it: the watch tells at once that it is gone."""
+        """Nobody else holds it: the DELETED event comes at once."""
         self.kube.released.append(owner["uid"])
         kind = next(kind for kind, name in PLURALS.items() if name == plural)
         self.engine.observe(kind, "DELETED", self.kube.bodies[owner["uid"]])

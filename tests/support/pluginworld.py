@@ -15,7 +15,7 @@ def a_body(kind: str, name: str, how: str = "Ready", reason: str = "", **more: A
     generation, unseen = 2, how == "Unseen"
     ready = {"Ready": "True", "Unknown": "Unknown", "Unseen": "Unknown"}.get(how, "False")
     why = reason or {"Ready": "Running", "Unseen": "Pending"}.get(how, "Creating")
-    message = more.get("message", f"{name} is {why}.")
+    message = more.get("message", _waiting(more.get("spec", {})) if why == "DependencyNotReady" else f"{name} is {why}.")
     kinds = [("Ready", ready), *([(PROGRESS[how], "True")] if how in PROGRESS else [])]
     conditions = [
         {"type": kind, "status": status, "reason": why, "message": message, "lastTransitionTime": CREATED}
@@ -43,6 +43,13 @@ def a_body(kind: str, name: str, how: str = "Ready", reason: str = "", **more: A
     }
 
 
+def _waiting(spec: dict[str, Any]) -> str:
+    """The operator's words on the objects that the spec names."""
+    named = {"GpuVpc": spec.get("vpcRef"), "GpuVM": spec.get("vmRef"), "GpuSnapshot": spec.get("image", {}).get("snapshotRef")}
+    words = [f"Waiting for {kind} {it['name']!r} to become Ready." for kind, it in named.items() if it is not None]
+    return " ".join(words)
+
+
 def a_thing(kind: str, name: str, how: str = "Ready", reason: str = "", **more: Any) -> Thing:
     """The same, as the plugin reads it."""
     return thing(kind, a_body(kind, name, how, reason, **more))
@@ -61,7 +68,8 @@ def an_account(name: str = "default", how: str = "Ready", reason: str = "Connect
 
 def a_vpc(name: str = "lab", how: str = "Ready", reason: str = "Available", **more: Any) -> Thing:
     """A GpuVpc."""
-    return a_thing("GpuVpc", name, how, reason, **{"spec": {"cluster": "Msc1", "name": f"acme-{name}"}, **more})
+    own = {"spec": {"cluster": "Msc1", "name": f"acme-{name}"}, "status": {"vpcId": f"id-of-{name}"}}
+    return a_thing("GpuVpc", name, how, reason, **{**own, **more})
 
 
 def a_snapshot(name: str = "before", how: str = "Ready", reason: str = "Completed", of: str = "train", **more: Any) -> Thing:

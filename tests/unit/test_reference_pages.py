@@ -9,6 +9,7 @@ import pytest
 
 from gpucloud.flags import ENV_PREFIX, FLAGS
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from support.decisions.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference"
@@ -23,6 +24,17 @@ HARMLESS = {
     Reason.RESTARTING: "what was asked for is under way",
     Reason.DELETING: "what was asked for is under way; the page has a row for a deletion that hangs",
 }
+
+
+# Each kind's page of recipes, and the reasons that call a person beside those of its table of decisions.
+RECIPES = {"GpuVM": "gpuvm", "GpuVpc": "vpc", "GpuSnapshot": "snapshot", "GpuCloudAccount": "account"}
+ELSEWHERE = {"GpuVM": {Reason.DELETION_HELD, Reason.LIMIT_REACHED}}  # decided in test_brake.py and test_quota.py
+
+
+def calling_a_person(kind):
+    """The reasons with which an object of this kind may be Stalled."""
+    rows = TABLES[kind].rows.values()
+    return {row.reason for row in rows if row.reason and row.progress == "Stalled"} | ELSEWHERE.get(kind, set())
 
 
 def setting_row(item):
@@ -68,6 +80,18 @@ def test_every_reason_that_calls_for_a_look_is_in_troubleshooting(reason):
     assert listed is not (reason in HARMLESS), "a row of docs/how-to/troubleshooting.md, or HARMLESS with a reason"
 
 
+@pytest.mark.parametrize(("kind", "page"), RECIPES.items())
+def test_every_reason_that_calls_a_person_is_in_the_recipes_of_its_kind(kind, page):
+    section = (ROOT / "docs" / "how-to" / f"{page}.md").read_text().split("what now?\n")[1].split("\n## ")[0]
+    listed = {Reason(word) for cell in rows_of(section) for word in re.findall(r"`(\w+)`", cell)}
+    assert calling_a_person(kind) - listed == set()
+
+
+def test_some_kind_has_each_reason_that_calls_a_person():
+    stalled = {reason for reason in Reason if "Stalled" in rows_of(STATUS)[f"`{reason}`"][0]}
+    assert {reason for kind in RECIPES for reason in calling_a_person(kind)} == stalled
+
+
 @pytest.mark.parametrize("annotation", Annotation)
 def test_every_annotation_is_explained(annotation):
     assert all(rows_of(STATUS)[f"`{annotation}`"])
@@ -90,3 +114,12 @@ def test_no_reason_is_explained_that_does_not_exist():
 def test_every_link_within_the_repository_leads_somewhere(page):
     links = re.findall(r"\]\(([\w./:-]+)[)#]", page.read_text())
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_every_command_of_make_that_a_page_names_exists_and_those_that_try_the_product_are_named():
+    targets = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    assert {word for page in pages for word in re.findall(r"`make ([a-z0-9-]+)", page.read_text())} <= targets
+    for page in pages[:2]:
+        named = set(re.findall(r"`make ([a-z0-9-]+)", page.read_text()))
+        assert {"simulate", "chaos", "fuzz", "planted", "mutants", "bench"} <= named, page

@@ -71,7 +71,9 @@ def costs(results: Sequence[Result]) -> Costs:
     few, many = whole[0], whole[-1]
 
     def line(phase: str, cost: Callable[[Phase], float]) -> Line:
-        low, high = (cost(_phase(one, phase)) for one in (few, many))
+        return through(*(cost(_phase(one, phase)) for one in (few, many)))
+
+    def through(low: float, high: float) -> Line:
         each = max(0.0, (high - low) / (many.objects - few.objects))
         return Line(max(0.0, low - each * few.objects), each)
 
@@ -81,12 +83,17 @@ def costs(results: Sequence[Result]) -> Costs:
         delete=line("delete", _cpu),
         idle_minute=line("idle", lambda phase: _cpu(phase) * MINUTE / phase.wall),
         restart=line("restart", _cpu),
-        memory=line("delete", lambda phase: phase.peak_rss_mb),
+        memory=through(peak_rss(few), peak_rss(many)),
         writes_a_life=sum(counts.writes(found, events=False) for found in life) / many.objects,
         events_a_life=sum(counts.writes(found, events=True) for found in life) / many.objects,
         lowest=few.objects,
         highest=many.objects,
     )
+
+
+def peak_rss(result: Result) -> float:
+    """The most memory of the operator in any phase, in MB. A restart begins a new count, so the last phase shows less."""
+    return max(phase.peak_rss_mb for phase in result.phases)
 
 
 def busy(costs: Costs, fleet: Fleet) -> float:

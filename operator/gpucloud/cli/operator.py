@@ -1,4 +1,4 @@
-"""``gpucloud operator``: flags and environment in, the operator runs until it is told to stop."""
+"""``gpucloud operator``: flags and environment in, the operator runs until a signal stops it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file. "
         "The cluster: KUBECONFIG, or the service account of the pod. "
-        "Exit code: 0 it was told to stop, 1 it cannot start, or only a new one can go on (it lost the Lease, or etcd was "
+        "Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required (the Lease was lost, or etcd was "
         "restored), 2 the settings cannot be used, 130 Ctrl-C before it had started."
     )
 

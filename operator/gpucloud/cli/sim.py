@@ -1,4 +1,4 @@
-"""``gpucloud sim``: run the simulated cloud as a server until it is told to stop.
+"""``gpucloud sim``: run the simulated cloud as a server until a signal stops it.
 
 It knows flags, files and signals. What the cloud does is the business of ``gpucloud.sim``.
 """
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         on = os.environ.get(variable, "").lower() in _TRUE
         parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", default=on, help=f"{text}; also {variable}")
     parser.epilog = (
-        "Exit code: 0 it was told to stop, 1 an address or file cannot be used while it starts, 2 the settings cannot be used."
+        "Exit code: 0 stopped by a signal, 1 an address or file cannot be used while it starts, 2 the settings cannot be used."
     )
 
 

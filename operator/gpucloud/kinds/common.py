@@ -51,7 +51,7 @@ class Reference(Model):
         Field(min_length=1, max_length=253, description="Name of an object in this namespace."),
         CEL(
             "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')",
-            "This is no name of a Kubernetes object: use lower-case letters, digits, '-' and '.', and start and end with a "
+            "Not a name of a Kubernetes object: use lower-case letters, digits, '-' and '.', and start and end with a "
             "letter or digit. Other namespaces cannot be named.",
             # An "invalid" value would be printed, and a key pasted in place of its Secret's name must not be.
             reason="FieldValueForbidden",

@@ -58,7 +58,7 @@ class GpuCloudAccountSpec(Model):
         # Called forbidden, since the apiserver would print an "invalid" value, and a URL may hold a password.
         CEL(
             "!self.contains(':') && !self.contains('/')",
-            "This is no name of an endpoint: the administrator declares endpoints with their URLs (--endpoint NAME=URL); give "
+            "Not a name of an endpoint: the administrator declares endpoints with their URLs (--endpoint NAME=URL); give "
             "the NAME, without ':' and '/'.",
             reason="FieldValueForbidden",
         ),

@@ -54,8 +54,8 @@ PublicKey = Annotated[
     ),
     CEL(
         "self.matches('^(ssh|ecdsa|sk-ssh|sk-ecdsa)-[^ ]+ AAAA')",
-        "This is no OpenSSH public key: it must start with its type (ssh-, ecdsa-, sk-ssh- or sk-ecdsa-), followed by AAAA, "
-        "as in a .pub file.",
+        "Not an OpenSSH public key: it must start with its type (ssh-, ecdsa-, sk-ssh- or sk-ecdsa-), followed by AAAA, as in "
+        "a .pub file.",
         reason="FieldValueForbidden",
     ),
 ]
@@ -88,7 +88,7 @@ class KeySelector(Model):
         Field(min_length=1, max_length=253, description="Name of the Secret or ConfigMap."),
         CEL(
             "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')",
-            "This is no name of a Secret or ConfigMap: use lower-case letters, digits, '-' and '.', and start and end "
+            "Not a name of a Secret or ConfigMap: use lower-case letters, digits, '-' and '.', and start and end "
             "with a letter or digit. Other namespaces cannot be named.",
             reason="FieldValueForbidden",
         ),
@@ -98,7 +98,7 @@ class KeySelector(Model):
         Field(min_length=1, max_length=253, description="Key inside it."),
         CEL(
             "self.matches('^[A-Za-z0-9._-]+$')",
-            "This is no key of a Secret or ConfigMap: use letters, digits, '-', '_' and '.'.",
+            "Not a key of a Secret or ConfigMap: use letters, digits, '-', '_' and '.'.",
             reason="FieldValueForbidden",  # which keeps the apiserver from repeating what may be a key pasted here
         ),
     ]
@@ -194,8 +194,8 @@ class GpuVMSpec(CloudSpec):
             ),
             CEL(
                 "has(self.vpc) != has(self.vpcRef)",
-                "A VM lives in one VPC: name it in vpc (its name in the cloud, usually the tenant's) or in vpcRef (a GpuVpc of "
-                "this namespace), not in both.",
+                "Set exactly one of spec.vpc (the VPC's name in the cloud, usually the tenant's) and spec.vpcRef (a GpuVpc of "
+                "this namespace).",
                 reason="FieldValueForbidden",
                 field_path=".vpc",
             ),

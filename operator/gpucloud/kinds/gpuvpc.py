@@ -44,7 +44,7 @@ class GpuVpcSpec(CloudSpec):
         ),
         CEL(
             "self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
-            "This is no name of a VPC: use letters, digits, '-', '.' and '_', and start and end with a letter or digit. "
+            "Not a name of a VPC: use letters, digits, '-', '.' and '_', and start and end with a letter or digit. "
             "Give the full name, the tenant's prefix included, for example acme-train.",
         ),
         IMMUTABLE,

@@ -34,7 +34,7 @@ _FORM = TimeAnnotationRule(
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Deletions allowed within a window before destruction pauses; zero: unlimited."""
+    """Deletions allowed within a window, beyond which they are held; zero: unlimited."""
 
     vms: int = 0
     price: Decimal = NOTHING

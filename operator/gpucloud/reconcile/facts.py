@@ -172,12 +172,16 @@ class Readiness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """An object that must be ready before a creation. ``name`` is for messages: ``GpuVpc 'net'``."""
+    """An object that must be ready before a creation.
+
+    ``name`` and ``field`` are for messages: ``GpuVpc 'net'``, and the immutable field of the spec that names it.
+    """
 
     name: str
     readiness: Readiness
     detail: str = ""
     account: bool = False  # it is the account, which has a reason of its own
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ class KeepReason(StrEnum):
     WANTED = "an object may be looking for it"
     YOUNG = "it was abandoned only lately"
     SEEN_ONCE = "it has not been seen often enough since"
-    SENT = "it was told to go already"
+    SENT = "its destruction was requested already"
     MANY = "too many look orphaned at once"
 
 

@@ -53,7 +53,11 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         "Redirects are never followed: the administrator must correct the endpoint's URL.",
     ),
     ErrorKind.UNAUTHORIZED: RetryPolicy(
-        Reason.CREDENTIALS_REFUSED, 60, True, "Put a valid API key or login in the account's Secret; it is taken up by itself."
+        Reason.CREDENTIALS_REFUSED,
+        60,
+        True,
+        "Update the account's Secret in place (do not delete it), or the operator's own credential, with a valid API key or "
+        "login; the operator reads it again within a minute.",
     ),
     ErrorKind.LOGIN: RetryPolicy(
         Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
@@ -62,12 +66,12 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; it tries again every 5 minutes."
     ),
     ErrorKind.THROTTLED: RetryPolicy(
-        Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; it tries again by itself."
+        Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; the operator tries again."
     ),
     ErrorKind.UNAVAILABLE: RetryPolicy(
         Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; it tries again until there is."
     ),
-    ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; it tries again by itself."),
+    ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; the operator tries again."),
 }
 _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,

@@ -62,7 +62,7 @@ def bad_references(field, inside=None):
     inside = inside or (lambda reference: {field: reference})
     return [
         (f"{field}: another namespace", inside({"name": "other/it"}), f"spec.{field}.name", "Other namespaces cannot be named"),
-        (f"{field}: upper case", inside({"name": "It"}), f"spec.{field}.name", "This is no name of a Kubernetes object"),
+        (f"{field}: upper case", inside({"name": "It"}), f"spec.{field}.name", "Not a name of a Kubernetes object"),
         (f"{field}: a dot first", inside({"name": ".it"}), f"spec.{field}.name", "start and end with a letter or digit"),
         (f"{field}: a hyphen last", inside({"name": "it-"}), f"spec.{field}.name", "start and end with a letter or digit"),
         (f"{field}: a second line", inside({"name": "it\n"}), f"spec.{field}.name", "use lower-case letters, digits, '-'"),

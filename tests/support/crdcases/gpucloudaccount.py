@@ -18,7 +18,7 @@ ACCOUNT_ACCEPTED = [
 ACCOUNT_REFUSED = [
     *bad_references("secretRef"),
     ("no Secret", {"secretRef": None}, "spec.secretRef", "Required value"),
-    ("a URL", {"endpoint": LEAKY_URL}, "spec.endpoint", "This is no name of an endpoint"),
+    ("a URL", {"endpoint": LEAKY_URL}, "spec.endpoint", "Not a name of an endpoint"),
     ("a host with a port", {"endpoint": "cloud.example:8443"}, "spec.endpoint", "give the NAME, without ':' and '/'"),
     ("a host with a path", {"endpoint": "cloud.example/api"}, "spec.endpoint", "give the NAME, without ':' and '/'"),
     ("empty endpoint", {"endpoint": ""}, "spec.endpoint", "at least 1 chars long"),

@@ -182,7 +182,7 @@ TENANTS = {
         {"secret": HELD, "contact": in_trouble(UnknownReason.REFUSED, ANSWERED.last), "tenant": "acme"},
         Reason.CREDENTIALS_REFUSED,
         status={"tenant": "acme", "proven_secret": None},
-        says=("Put a valid",),
+        says=("Update it in place (do not delete it)",),
     ),
     "proof is not taken from a Secret that holds another": stalled(
         "the credential in use was read before",

@@ -37,7 +37,7 @@ HOLDING = {
         {"contact": REFUSED},
         Reason.CREDENTIALS_REFUSED,
         action=HOLD,
-        says=("Put a valid",),
+        says=("Update it in place (do not delete it)",),
     ),
     "hold nothing that is of no use": stalled(
         "it would block its correction",

@@ -42,9 +42,12 @@ ROWS = {
     # --- what a VM needs first
     "a GpuVpc that is not there is waited for, by name": Row(
         "it comes with the same kubectl apply",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef"),)},
         Reason.DEPENDENCY_NOT_READY,
-        says=("GpuVpc 'net'", "namespace 'team'"),
+        says=(
+            "Waiting for GpuVpc 'net': there is none in namespace 'team' yet. Create it;",
+            "create it again with the right spec.vpcRef.",
+        ),
         status={"progress_deadline_at": None, "order": None},
     ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(
@@ -113,7 +116,7 @@ ROWS = {
         },
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
-        says="Put a valid",
+        says="Ask the administrator to replace it",
     ),
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
@@ -122,7 +125,7 @@ ROWS = {
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         status={"order": OrderState.NOT_ORDERED},
-        says="Put a valid",
+        says="Ask the administrator to replace it",
     ),
     "what is missing in the cloud is told": Row(
         "a VPC that is named may be created yet",

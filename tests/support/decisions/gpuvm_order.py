@@ -73,8 +73,8 @@ ROWS = {
         progress="Stalled",
         says="refuses to list VMs in cluster 'Msc1' (400).",
     ),
-    "a listing that is refused in a cluster that the cloud knows": Row(
-        "the cluster's name is right, in whatever spelling",
+    "a listing that is refused in a cluster that the cloud spells otherwise": Row(
+        "the spelling may be why: a service that tells letter cases apart",
         {
             "spec": a_spec(cluster="msc1"),
             "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
@@ -82,7 +82,20 @@ ROWS = {
         },
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="The cloud refuses to list VMs in cluster 'msc1' (closed).",
+        says=(
+            "The cloud refuses to list VMs in cluster 'msc1' (closed). Known clusters: Hou1, Msc1; 'Msc1' differs in letter "
+            "case only. If that is why, delete this object and create it again with spec.cluster: Msc1;"
+        ),
+    ),
+    "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
+        "nothing speaks against the name",
+        {
+            "found": Unknown(NOW, UnknownReason.REJECTED, "closed"),
+            "account": AccountFacts("default", clusters=("Hou1", "Msc1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="The cloud refuses to list VMs in cluster 'Msc1' (closed). If spec.cluster is wrong,",
     ),
     # --- ownership
     "a taken name with an order for another name is a conflict": Row(
@@ -106,18 +119,6 @@ ROWS = {
         Reason.CREATING,
         records=True,
         status={"order": AGAIN},
-    ),
-    "accepted three times more, and never listed: a person asks why": Row(
-        "each acceptance may be billed",
-        {
-            "status": CREATING,
-            "known": known(an_order(NAME, OrderState.ACCEPTED, reorders=3), ago=310, recorded=311),
-            "found": Absent(NOW, NOW - 300, NOW - 1),
-        },
-        Reason.ORDER_OVERDUE,
-        progress="Stalled",
-        says=("4 times", "gpucloud.dev/reconcile-requested-at"),
-        status={"order": OrderState.OVERDUE},
     ),
     "accepted under another id and never listed: not ordered again": Row(
         "it lives under a name of the cloud's own",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.decisions.shared_deletion import AWAY, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
@@ -88,7 +88,14 @@ def _sight(k):
             {"found": Unknown(NOW, UnknownReason.REFUSED, "401")},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says=("'(operator)'", "Put a valid"),
+            says=("refuses the operator's own credential (401).", "Ask the administrator to replace it"),
+        ),
+        "a refused credential of an account is updated in its Secret": Row(
+            "a Secret that is deleted leaves its objects without any",
+            {"found": Unknown(NOW, UnknownReason.REFUSED, "401"), "account": AccountFacts("lab")},
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=("account 'lab' (401).", "Update its Secret in place (do not delete it)"),
         ),
         "a missing permission stalls a new object at once": Row(
             "a person must act: VPCs belong to a tenant's administrators",

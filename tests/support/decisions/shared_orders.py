@@ -65,6 +65,20 @@ def orders(k):
             progress="Stalled",
             says=WORDS,
         ),
+        "accepted three times more, and never listed: a person asks why": Row(
+            "each acceptance may be billed",
+            {
+                "status": k.creating,
+                "known": known(
+                    k.creating.order.model_copy(update={"state": OrderState.ACCEPTED, "reorders": 3}), ago=310, recorded=311
+                ),
+                "found": Absent(NOW, NOW - 300, NOW - 1),
+            },
+            Reason.ORDER_OVERDUE,
+            progress="Stalled",
+            says=("4 times", "gpucloud.dev/reconcile-requested-at"),
+            status={"order": OrderState.OVERDUE},
+        ),
         "a refused order is not repeated": Row(
             "hammering does not help",
             {"status": k.creating, "history": tried(k.create, ago=9999, kind=ErrorKind.INVALID)},
@@ -103,7 +117,7 @@ def orders(k):
             {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAUTHORIZED)},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says="Put a valid",
+            says="Update the account's Secret in place (do not delete it)",
         ),
         "an order that could not be sent waits": Row(
             "surely not carried out",

@@ -30,7 +30,7 @@ SAID_BY_ALL = {
     *("Creating", "Deleting", "DeletionBlocked", "Gone", "Retained", "Paused", "ObserveOnly", "NamespaceTerminating"),
     *("DependencyNotReady", "NoAccount", "AccountNotReady", "TenantMismatch", "CredentialsRefused", "PermissionDenied"),
     *("ImplausibleListing", "ApiUnavailable", "ApiError", "Rejected", "RateLimited", "WaitingForCapacity", "Conflict"),
-    *("Ambiguous", "NotFound", "ProgressDeadlineExceeded", "InvalidSpec"),
+    *("Ambiguous", "NotFound", "ProgressDeadlineExceeded", "InvalidSpec", "OrderOverdue"),
 }
 
 
@@ -65,7 +65,7 @@ TABLES = {
         reasons={
             *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
             *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),
-            *("AdminWait", "VMLost", "OrderOverdue"),
+            *("AdminWait", "VMLost"),
         },
     ),
     "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),

@@ -7,7 +7,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile.facts import UnknownReason
-from support.builders import a_spec, an_object
+from support.builders import a_spec, an_object, an_order
 from support.fakes import HandClock
 
 NAMES = ("default", "prod", "frozen")
@@ -26,9 +26,9 @@ class Rig:
         self.accounts.put(namespace, Account(name, found, **more))
         return found
 
-    def resolve(self, ref=None, status=None, namespace="team"):
+    def resolve(self, ref=None, status=None, namespace="team", order=None):
         spec = a_spec(**({"accountRef": {"name": ref}} if ref else {}))
-        return self.accounts.resolve(an_object(namespace=namespace), spec, GpuVMStatus(account=status))
+        return self.accounts.resolve(an_object(namespace=namespace), spec, GpuVMStatus(account=status, order=order))
 
 
 @pytest.fixture
@@ -60,6 +60,24 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
     resolved = rig.resolve(ref, status)
     assert (resolved.session, resolved.unknown.cause, resolved.facts.name) == (None, UnknownReason.ACCOUNT, "gone")
     assert "GpuCloudAccount 'gone' in namespace 'team'" in resolved.unknown.detail
+
+
+@pytest.mark.parametrize(
+    ("ref", "status", "order", "says", "why"),
+    [
+        (
+            "gone",
+            "gone",
+            None,
+            "there is none. Create it; or, if the name is wrong,",
+            "nothing was bought: it can be corrected",
+        ),
+        ("gone", "gone", an_order("train"), "there is none. Create it.", "the account was there, and its VM may be"),
+        (None, "gone", None, "there is none. Create it.", "no field of the spec names it"),
+    ],
+)
+def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, order, says, why):
+    assert says in rig.resolve(ref, status, order=order).unknown.detail, why
 
 
 @pytest.mark.parametrize(("ref", "status"), [("prod", None), (None, "prod"), (None, None)])

@@ -39,6 +39,18 @@ def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
     assert "$2.05 an hour" in text
 
 
+def test_the_reason_of_an_older_spec_is_not_shown_as_that_of_the_new_one():
+    text = text_of(overview.as_lines(World.of((a_vm("train", "Unseen", "Running", spec={}),))))
+    assert "GpuVM/train  Unseen\n" in text
+    assert "Running" not in text
+
+
+def test_what_is_missing_names_a_way_out():
+    text = text_of(overview.as_lines(World.of((a_vm("train", "Working", "DependencyNotReady"),))))
+    assert "GpuVpc/lab  missing" in text
+    assert "There is no GpuVpc/lab in namespace 'team'. Create it; or, if its name is wrong, delete the objects that" in text
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_message_is_wrapped_and_never_cut(width):
     text = text_of(overview.as_lines(CHAIN), width)

@@ -97,10 +97,10 @@ def test_how_objects_are_named(text, default, expected):
     ("text", "default", "says"),
     [
         ("train", None, "KIND/NAME"),
-        ("pod/train", None, "the kinds are"),
-        ("gvm/", None, "names no object"),
-        ("gvm/a/b", None, "names no object"),
-        ("", "GpuVM", "names no object"),
+        ("pod/train", None, r"unknown kind 'pod': use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
+        ("gvm/", None, "is not KIND/NAME"),
+        ("gvm/a/b", None, "is not KIND/NAME"),
+        ("", "GpuVM", "is not KIND/NAME"),
         ("gvpc/lab", "GpuVM", "works on a GpuVM only"),
     ],
 )

@@ -14,6 +14,9 @@ ACCOUNT, VPC, VM, SNAPSHOT = (
     for kind, name in (("GpuCloudAccount", "default"), ("GpuVpc", "lab"), ("GpuVM", "train"), ("GpuSnapshot", "before"))
 )
 DEPENDS, BLOCKED = ("Working", "DependencyNotReady"), ("Deleting", "DeletionBlocked")
+NEEDED_BY_VM = {"message": "Still needed by GpuVM 'train'. It is destroyed as soon as they are gone, or need it no more."}
+IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. It goes as soon as they are gone."}
+BY_NAME = {"cluster": "msc1", "vpc": "acme-lab"}
 FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"name": "before"}}}
 
 
@@ -50,10 +53,59 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
             "an account that is named and not there",
         ),
         ((a_vm("train", "Stalled", "NoAccount"),), VM, (), "no account at all: nothing that could be named"),
-        ((a_vpc("lab", *BLOCKED), a_vm()), VPC, (VM,), "in deletion it is the other way round"),
-        ((a_vm("train", *BLOCKED), a_snapshot("before", "Working")), VM, (SNAPSHOT,), "a VM waits for a snapshot under way"),
+        ((a_vpc("lab", *BLOCKED, **NEEDED_BY_VM), a_vm()), VPC, (VM,), "in deletion it is the other way round"),
+        (
+            (a_vm("train", *BLOCKED, message="Still needed by GpuSnapshot 'before'."), a_snapshot("before", "Working")),
+            VM,
+            (SNAPSHOT,),
+            "a VM waits for a snapshot under way",
+        ),
         ((a_vm("train", *BLOCKED), a_snapshot()), VM, (), "but not for one that is taken"),
-        ((an_account("default", *BLOCKED), a_vm()), ACCOUNT, (VM,), "an account for its users"),
+        ((an_account("default", *BLOCKED, **IN_USE_BY_VM), a_vm()), ACCOUNT, (VM,), "an account for its users"),
+        (
+            (
+                an_account("default", *BLOCKED, **IN_USE_BY_VM),
+                a_vpc("lab", *BLOCKED, **NEEDED_BY_VM),
+                a_vm(),
+                a_vm("other", spec=BY_NAME | {"vpc": "acme"}),
+            ),
+            VPC,
+            (VM,),
+            "a VPC that goes waits for its VMs, not for the account and by it for the VMs of other VPCs",
+        ),
+        (
+            (a_vpc("lab", *BLOCKED, message="Still in the VPC: train-a1b2. It is destroyed as soon as it is empty."), a_vm()),
+            VPC,
+            (),
+            "what the cloud shows in the VPC need not be an object's",
+        ),
+        (
+            (a_vpc("lab", "Deleting", "DeletionBlocked", message="The cloud refuses that (GpuVM)."), a_vm()),
+            VPC,
+            (),
+            "a refused destruction waits for no object",
+        ),
+        (
+            (an_account("default", "Stalled", "SecretNotFound"), a_vm("train", "Unknown", "ApiUnavailable")),
+            VM,
+            (),
+            "a cloud that cannot be reached is not the account's trouble if the account reports another one",
+        ),
+        (
+            (
+                a_vpc("lab", "Working"),
+                a_snapshot("before", "Working"),
+                a_vm(
+                    "train",
+                    *DEPENDS,
+                    spec=FROM_SNAPSHOT | {"vpcRef": {"name": "lab"}},
+                    message="Waiting for GpuSnapshot 'before' to become Ready. (Creating: The snapshot is being taken.)",
+                ),
+            ),
+            VM,
+            (SNAPSHOT,),
+            "of two references the one that the condition names",
+        ),
         (
             (a_vpc("lab", *BLOCKED, annotations={"gpucloud.dev/paused": "true"}), a_vm()),
             VPC,
@@ -107,10 +159,40 @@ def test_root_causes(things, expected, why):
         ((an_account(), a_vpc()), VPC, ACCOUNT, "a VPC under the account"),
         ((an_account(), a_snapshot()), SNAPSHOT, ACCOUNT, "without its VM under the account"),
         (
-            (an_account(), a_vpc(), a_vm(spec={"cluster": "Msc1", "vpc": "acme-lab"})),
+            (an_account(), a_vpc(), a_vm(spec=BY_NAME)),
             VM,
             VPC,
-            "the GpuVpc that stands for the VPC which the VM names",
+            "the GpuVpc that owns the VPC which the VM names, in whatever spelling of the cluster",
+        ),
+        (
+            (an_account(), a_vpc("lab", "Stalled", "Conflict"), a_vm(spec=BY_NAME)),
+            VM,
+            ACCOUNT,
+            "a GpuVpc in Conflict does not own the VPC",
+        ),
+        ((an_account(), a_vpc(status={}), a_vm(spec=BY_NAME)), VM, ACCOUNT, "nor does one whose VPC was never seen"),
+        (
+            (an_account(), an_account("other"), a_vpc(), a_vm(spec=BY_NAME | {"accountRef": {"name": "other"}})),
+            VM,
+            Key("team", "GpuCloudAccount", "other"),
+            "another account's VPC of the same name is another VPC",
+        ),
+        (
+            (
+                an_account(),
+                an_account("other"),
+                a_vpc(status={"vpcId": "1", "tenancy": "acme"}),
+                a_vm(spec=BY_NAME | {"accountRef": {"name": "other"}}, status={"tenancy": "acme"}),
+            ),
+            VM,
+            VPC,
+            "two accounts of one tenant",
+        ),
+        (
+            (an_account(), a_vpc(), a_vm(spec=BY_NAME, status={"order": {"cluster": "Msc1", "vpc": "acme"}})),
+            VM,
+            ACCOUNT,
+            "where the VM was ordered counts, not what its spec names now",
         ),
         ((a_vm(),), VM, None, "alone at the top"),
         (
@@ -137,12 +219,15 @@ REFERENCES = st.fixed_dictionaries(
 )
 THINGS = st.lists(
     st.builds(
-        lambda kind, name, how, reason, spec: a_thing(kind, name, how.value, reason, spec=spec),
+        lambda kind, name, how, reason, spec, users: a_thing(
+            kind, name, how.value, reason, spec=spec, **({"message": users} if reason == "DeletionBlocked" else {})
+        ),
         st.sampled_from(["GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot"]),
         NAMES,
         st.sampled_from(Standing),
         REASONS,
         REFERENCES,
+        st.builds("Still needed by {} {!r}, GpuVM {!r}.".format, st.sampled_from(["GpuVpc", "GpuSnapshot"]), NAMES, NAMES),
     ),
     max_size=12,
 )

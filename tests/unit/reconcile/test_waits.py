@@ -99,7 +99,10 @@ def test_a_stop_without_effect_is_sent_ever_more_rarely_and_says_so():
 
 @pytest.mark.parametrize(
     ("price", "says"),
-    [("2.05", "CREATE_FAILED. It may still cost 2.05 dollars an hour. It"), (None, "It may still be billed. It")],
+    [
+        ("2.05", "CREATE_FAILED. It may still cost 2.05 dollars an hour. The operator"),
+        (None, "It may still be billed. The operator"),
+    ],
 )
 def test_a_failed_vm_may_still_cost(price, says):
     plan = gpuvm.decide(facts(status=bought("Creating"), found=present("CREATE_FAILED"), price_per_hour=price))

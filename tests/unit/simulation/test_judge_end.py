@@ -171,7 +171,7 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
     [
         "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
         "Nothing is bought. It goes on by itself when there is room: delete a GpuVM.",  # seed 501064: somebody deleted one
-        "Put a valid API key or login in the account's Secret; it is taken up by itself.",  # seed 971081: a new login
+        "Update the account's Secret in place; the operator reads it again within a minute.",  # seed 971081: a new login
         "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
     ],
 )

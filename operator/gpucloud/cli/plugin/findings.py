@@ -250,7 +250,11 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
         names = f" {len(cause.waiting)} wait for it: {_few([str(other) for other in cause.waiting])}." if cause.waiting else ""
         if cause.thing is None:
             yield Finding(
-                Severity.ERROR, "missing", f"There is no {key}.{names}", "Create it, or correct what refers to it.", key
+                Severity.ERROR,
+                "missing",
+                f"There is no {key}.{names}",
+                "Create it; or, if its name is wrong, delete those objects and create them again.",
+                key,
             )
         elif reason(cause.thing) == Reason.DELETION_HELD:
             yield Finding(

@@ -163,9 +163,10 @@ def target(text: str, default: str | None = None) -> tuple[str, str]:
         word, name = default or "", text
     kind = default if not slash and default else _kind(word)
     if kind is None or not name or "/" in name:
-        known = ", ".join(f"{item.name} ({item.short})" for item in KINDS.values())
-        said = "say KIND/NAME, for example gvm/train" if not slash else f"the kinds are {known}"
-        raise PluginError(f"{text!r} names no object: {said}.", ExitCode.MISUSED)
+        known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
+        unknown = f"unknown kind {word!r}: use {known}"
+        said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train"
+        raise PluginError(f"{said}.", ExitCode.MISUSED)
     if default is not None and kind != default:
         raise PluginError(f"{text!r}: this works on a {default} only.", ExitCode.MISUSED)
     return kind, name

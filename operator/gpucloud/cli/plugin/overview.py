@@ -153,8 +153,9 @@ def _causes(found: Iterable[Cause]) -> Iterator[Line]:
 
 
 def _cause(cause: Cause) -> Iterator[Line]:
-    word = "missing" if cause.thing is None else f"{cause.standing.value}  {reason(cause.thing)}"
-    yield Line(f"{cause.key}  {word}", "  ", "    ", STYLES[cause.standing])
+    why = "" if cause.thing is None or cause.standing is Standing.UNSEEN else reason(cause.thing)  # of the spec as it is now
+    words = [str(cause.key), "missing" if cause.thing is None else cause.standing.value, why]
+    yield Line("  ".join(word for word in words if word), "  ", "    ", STYLES[cause.standing])
     yield Line(_told(cause), "    ", "    ")
     if cause.waiting:
         names = ", ".join(str(key) for key in cause.waiting[:NAMED_WAITERS])
@@ -165,7 +166,10 @@ def _cause(cause: Cause) -> Iterator[Line]:
 
 def _told(cause: Cause) -> str:
     if cause.thing is None:
-        return f"There is no {cause.key} in namespace {cause.key.namespace!r}: create it, or correct what refers to it."
+        return (
+            f"There is no {cause.key} in namespace {cause.key.namespace!r}. Create it; or, if its name is wrong, delete the "
+            "objects that wait for it and create them again with the right one."
+        )
     return message(cause.thing)
 
 

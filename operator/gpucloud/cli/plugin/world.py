@@ -7,24 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
-from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
+from gpucloud.cli.plugin.standing import URGENCY, Standing, message, reason, standing
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.kinds.meta import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
-# Words under which the trouble is the account's, if the account has trouble.
-ACCOUNT_TROUBLE = frozenset(
-    {
-        Reason.ACCOUNT_NOT_READY,
-        Reason.NO_ACCOUNT,
-        Reason.CREDENTIALS_REFUSED,
-        Reason.TENANT_MISMATCH,
-        Reason.API_UNAVAILABLE,
-        Reason.DELETION_BLOCKED,
-    }
-)
+# Reasons by which an object waits for its account, whatever the account itself reports.
+WAITS_FOR_ACCOUNT = frozenset({Reason.ACCOUNT_NOT_READY, Reason.NO_ACCOUNT})
+# Reasons that are the account's trouble only if the account reports the same one.
+SHARED_WITH_ACCOUNT = frozenset({Reason.CREDENTIALS_REFUSED, Reason.TENANT_MISMATCH, Reason.API_UNAVAILABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +52,27 @@ class World:
         return tuple(Key(namespace, kind, name) for kind, name in named.items() if name)
 
     def vpc(self, item: Thing) -> Key | None:
-        """The GpuVpc that a VM lives in: the one that it names, else the one that stands for the VPC that it names."""
+        """The GpuVpc of a VM: the one in ``vpcRef``; else the one that owns the VPC that the VM is ordered in, or names."""
         if item.key.kind != VM:
             return None
         referred = _name(item, "vpcRef")
         if referred:
             return Key(item.key.namespace, VPC, referred)
-        for other in self.things.values():
-            same = other.key.kind == VPC and other.key.namespace == item.key.namespace
-            if same and all(
-                item.spec.get(mine) == other.spec.get(its) for mine, its in (("vpc", "name"), ("cluster", "cluster"))
-            ):
-                return other.key
-        return None
+        return next((other.key for other in self.things.values() if self._is_vpc_of(other, item)), None)
+
+    def _is_vpc_of(self, vpc: Thing, vm: Thing) -> bool:
+        """Whether a GpuVpc owns the VPC that the VM is in: not in Conflict over it, and not of another account's cloud."""
+        if (
+            vpc.key.kind != VPC
+            or vpc.key.namespace != vm.key.namespace
+            or not vpc.text("vpcId")
+            or reason(vpc) == Reason.CONFLICT
+        ):
+            return False
+        tenants = vpc.text("tenancy"), vm.text("tenancy")
+        same_owner = tenants[0] == tenants[1] if all(tenants) else self.account(vpc) == self.account(vm)
+        named, cluster = vpc.spec.get("name"), vpc.spec.get("cluster")
+        return same_owner and isinstance(cluster, str) and _place(vm) == (cluster.casefold(), named)
 
     def parent(self, item: Thing) -> Key | None:
         """Under which object people look for it: a snapshot under its VM, a VM in its VPC, all else under the account."""
@@ -87,17 +88,22 @@ class World:
         return {parent: tuple(keys) for parent, keys in found.items()}
 
     def waits_for(self, item: Thing) -> tuple[Key, ...]:
-        """What keeps it from being as asked, as far as that is another object, there or missing."""
+        """The other objects, existing or missing, that this one waits for, by its own conditions."""
         if standing(item) in {Standing.READY, Standing.UNSEEN} or item.paused:
             return ()
         account, why = self.account(item), reason(item)
-        if account is not None and why in ACCOUNT_TROUBLE and not self.is_ready(account):
+        if account is not None and not self.is_ready(account) and self._is_accounts_trouble(why, account):
             return (account,)
         if item.deleting is not None:
-            return tuple(self._users_of(item)) if why == Reason.DELETION_BLOCKED else ()
+            return self._named_users(item) if why == Reason.DELETION_BLOCKED else ()
         if why == Reason.DEPENDENCY_NOT_READY:
-            return tuple(key for key in self.references(item) if not self.is_ready(key))
+            return tuple(key for key in self.references(item) if _names(item, key) and not self.is_ready(key))
         return ()
+
+    def _is_accounts_trouble(self, why: str, account: Key) -> bool:
+        if why in WAITS_FOR_ACCOUNT:
+            return True
+        return why in SHARED_WITH_ACCOUNT and account in self.things and reason(self.things[account]) == why
 
     def is_ready(self, key: Key) -> bool:
         """Whether it is there, and as asked."""
@@ -117,19 +123,10 @@ class World:
                     todo.append(following)
         return tuple(sorted(leaves)) or (key,)
 
-    def _users_of(self, item: Thing) -> Iterator[Key]:
-        """Who still needs what is being deleted."""
-        for other in self.things.values():
-            if other.key == item.key:
-                continue
-            if item.key.kind == ACCOUNT:
-                needs = self.account(other) == item.key
-            elif item.key.kind == VPC:
-                needs = self.vpc(other) == item.key
-            else:  # a VM waits for a snapshot under way, a snapshot for a VM that is being made from it
-                needs = item.key in self.references(other) and standing(other) is not Standing.READY
-            if needs:
-                yield other.key
+    def _named_users(self, item: Thing) -> tuple[Key, ...]:
+        """The objects that block this one's deletion: those that its condition names. It names the first few of many."""
+        here = item.key
+        return tuple(key for key in self.things if key.namespace == here.namespace and key != here and _names(item, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +152,18 @@ def causes(world: World) -> tuple[Cause, ...]:
                 waiting[root] += [item.key] if item.key != root else []
     found = [Cause(key, world.things.get(key), tuple(sorted(keys))) for key, keys in waiting.items()]
     return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
+
+
+def _names(item: Thing, key: Key) -> bool:
+    """Whether the object's condition names this object, in the operator's form: ``GpuVpc 'lab'``."""
+    return f"{key.kind} {key.name!r}" in message(item)
+
+
+def _place(vm: Thing) -> tuple[str, object]:
+    """The cluster, in lower case, and the VPC that the VM was ordered in; without an order those of its spec."""
+    order = vm.status.get("order")
+    ordered = order if isinstance(order, dict) and order.get("vpc") else vm.spec
+    return str(ordered.get("cluster", "")).casefold(), ordered.get("vpc")
 
 
 def _name(item: Thing, field: str) -> str:

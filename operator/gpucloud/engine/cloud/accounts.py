@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Unknown, UnknownReason
 
 if TYPE_CHECKING:
@@ -155,9 +156,10 @@ class Accounts:
         account = self._accounts.get((meta.namespace, name))
         described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
-            return self._unresolved(
-                meta.namespace, name, UnknownReason.ACCOUNT, f"Waiting for the {described}: there is none. Create it."
-            )
+            correctable = spec.account_ref is not None and not orders.may_exist(status.order)
+            way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
+            message = f"Waiting for the {described}: there is none. Create it{way_out if correctable else ''}."
+            return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
             message = f"Waiting for the {described}: {account.trouble or 'its Secret has not been read yet.'}"

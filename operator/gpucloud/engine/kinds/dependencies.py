@@ -109,14 +109,16 @@ class Listers:
         if spec.vpc_ref is not None:
             vpc = self.vpcs.named(namespace, spec.vpc_ref.name)
             cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
-            name = f"GpuVpc {spec.vpc_ref.name!r}"
-            yield _moved(vm, vpc) or self._other_endpoint(vm, vpc, name) or _need(name, vpc, cluster, spec.cluster, account)
+            missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef")
+            moved = _moved(vm, vpc) or self._other_endpoint(vm, vpc, missing.name)
+            yield moved or _need(missing, vpc, cluster, spec.cluster, account)
         else:
             yield from self._leaving_vpc(vm, spec)
         if spec.image is not None and spec.image.snapshot_ref is not None:
-            snapshot, name = self.snapshots.named(namespace, spec.image.snapshot_ref.name), spec.image.snapshot_ref.name
-            ref = f"GpuSnapshot {name!r}"
-            yield self._other_endpoint(vm, snapshot, ref) or _need(ref, snapshot, _cluster(snapshot), spec.cluster, account)
+            snapshot = self.snapshots.named(namespace, spec.image.snapshot_ref.name)
+            missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef")
+            elsewhere = self._other_endpoint(vm, snapshot, missing.name)
+            yield elsewhere or _need(missing, snapshot, _cluster(snapshot), spec.cluster, account)
         yield from sharing.snapshot_by_name(self, vm, spec, account)
 
     def needs_of_vpc(self, account: ResolvedAccount) -> Iterator[Dependency]:
@@ -130,10 +132,14 @@ class Listers:
             yield from sharing.vm_by_name(self, snapshot, spec.vm, account)
         if spec.vm_ref is None:
             return
-        vm, name = self.vms.named(snapshot.meta.namespace, spec.vm_ref.name), f"GpuVM {spec.vm_ref.name!r}"
+        vm, missing = (
+            self.vms.named(snapshot.meta.namespace, spec.vm_ref.name),
+            _missing(gpuvm.KIND, spec.vm_ref.name, "spec.vmRef"),
+        )
+        name = missing.name
         elsewhere = self._other_endpoint(snapshot, vm, name)
         if vm is None:
-            yield Dependency(name, Readiness.MISSING)
+            yield missing
         elif elsewhere is not None:
             yield elsewhere
         elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
@@ -268,11 +274,17 @@ def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
         yield Dependency(name, Readiness.PENDING, words, account=True)
 
 
+def _missing(kind: str, name: str, field: str) -> Dependency:
+    """What this field of the spec names, if there is no such object."""
+    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field)
+
+
 def _need(
-    name: str, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
+    missing: Dependency, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
 ) -> Dependency:
+    name = missing.name
     if needed is None:
-        return Dependency(name, Readiness.MISSING)
+        return missing
     if cluster is not None and not same_cluster(cluster, wanted):
         words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
         return Dependency(name, Readiness.UNUSABLE, words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import pause
@@ -18,6 +18,7 @@ from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -155,11 +156,7 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case UnknownReason.REFUSED:
-            return stalled(
-                Reason.CREDENTIALS_REFUSED,
-                f"The cloud refuses the credential of account {f.account.name!r}{detail}. Put a valid API key or login in its "
-                "place; it is taken up by itself.",
-            )
+            return stalled(Reason.CREDENTIALS_REFUSED, _refused(f, detail))
         case UnknownReason.FORBIDDEN:
             return stalled(
                 Reason.PERMISSION_DENIED,
@@ -183,16 +180,36 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
             )
 
 
-def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
-    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
-    if known and cluster.casefold() not in {name.casefold() for name in known}:
+def _refused(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    if f.account.name == OWN_ACCOUNT:
         return (
-            f"Unknown cluster {cluster!r}{detail}. Known clusters: {', '.join(known[:20])}. Delete this object, and create it "
-            "again with one of them in spec.cluster."
+            f"The cloud refuses the operator's own credential{detail}. Ask the administrator to replace it; the operator reads "
+            "it again within a minute."
         )
     return (
-        f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}. If spec.cluster is wrong, delete this object and "
-        "create it again with the right one; otherwise the operator goes on asking."
+        f"The cloud refuses the credential of account {f.account.name!r}{detail}. Update its Secret in place (do not delete "
+        "it) with a valid API key or login; the operator reads it again within a minute."
+    )
+
+
+def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
+    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
+    named = f"Known clusters: {', '.join(known[:20])}"
+    same = next((name for name in known if same_cluster(name, cluster)), None)
+    if known and same is None:
+        return (
+            f"Unknown cluster {cluster!r}{detail}. {named}. Delete this object, and create it again with one of them in "
+            "spec.cluster."
+        )
+    refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
+    if same is not None and cluster not in known:
+        return (
+            f"{refused} {named}; {same!r} differs in letter case only. If that is why, delete this object and create it again "
+            f"with spec.cluster: {same}; otherwise the operator goes on asking."
+        )
+    return (
+        f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one; otherwise the "
+        "operator goes on asking."
     )
 
 
@@ -299,7 +316,9 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
     detail = f" {need.detail}" if need.detail else ""
     match need.readiness:
         case Readiness.MISSING:
-            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{detail}"
+            correct = f"; or, if the name is wrong, delete this object and create it again with the right {need.field}"
+            way_out = f" Create it{'' if orders.may_exist(f.order) else correct}." if need.field else ""
+            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{way_out}{detail}"
         case Readiness.DELETING:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.UNUSABLE:

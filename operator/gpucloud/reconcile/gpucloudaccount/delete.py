@@ -61,7 +61,7 @@ def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
         return working(Reason.DELETING, f"The account goes once our finalizer is off the Secret {name!r}.")
     why = quoted(attempt.refusal.message, attempt.refusal.kind)
     words = (
-        f"Our finalizer cannot be taken off the Secret {name!r}: {why}. It is tried again by itself. If it stays so, see that "
+        f"Our finalizer cannot be taken off the Secret {name!r}: {why}. The operator tries again. If it stays so, see that "
         f"the operator may get and patch Secrets in namespace {f.meta.namespace!r}."
     )
     make = stalled if attempt.failures >= FAILURES_BEFORE_STALLED else working

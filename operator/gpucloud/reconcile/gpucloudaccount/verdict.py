@@ -83,8 +83,11 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
         return None
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
-        words = f"The cloud refuses the credential in Secret {name!r} ({detail}). Put a valid API key or login there; it is "
-        return stalled(Reason.CREDENTIALS_REFUSED, words + "taken up by itself.")
+        words = f"The cloud refuses the credential in Secret {name!r} ({detail}). "
+        way_out = (
+            "Update it in place (do not delete it) with a valid API key or login; the operator reads it again within a minute."
+        )
+        return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
     words = f"The cloud cannot be asked at endpoint {f.endpoint!r} ({detail}). The operator goes on asking."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 

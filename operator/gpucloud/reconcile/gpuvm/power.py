@@ -236,6 +236,6 @@ def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     cost = f" It may still cost {price} dollars an hour." if price else " It may still be billed."
     return stalled(
         FAILURES[reported_state(record)],
-        f"The cloud reports the state {reported_state(record)}.{cost} It is not destroyed unasked: look at its boot log, ask "
-        "the cloud's support, or delete this object.",
+        f"The cloud reports the state {reported_state(record)}.{cost} The operator does not destroy it: look at its boot log, "
+        "ask the cloud's support, or delete this object.",
     )

@@ -37,6 +37,20 @@ async def test_the_vpc_that_a_vm_refers_to(reconcilers, net, readiness, why):
     assert found.name == "GpuVpc 'net'"
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("GpuVM", BY_REF, "spec.vpcRef"),
+        ("GpuVM", FROM_SNAPSHOT, "spec.image.snapshotRef"),
+        ("GpuSnapshot", {"vmRef": {"name": "train"}}, "spec.vmRef"),
+    ],
+)
+async def test_what_is_missing_is_told_with_the_field_that_names_it(reconcilers, kind, spec, field):
+    reconcilers.put(kind, spec=spec)
+    (found,) = (await reconcilers.facts(kind)).needs
+    assert (found.readiness, found.field) == (Readiness.MISSING, field)
+
+
 async def test_a_vpc_behind_another_endpoint_is_elsewhere(reconcilers, a_session):
     reconcilers.account("there", session=a_session("https://two.example"))
     reconcilers.put("GpuVpc", "net", spec={"accountRef": {"name": "there"}}, status=READY)

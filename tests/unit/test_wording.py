@@ -1,0 +1,41 @@
+"""Wordings that readers had to read twice do not come back into messages, help and pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GONE = {
+    "by our hand": "deleted outside Kubernetes",
+    "unasked": "not recreated automatically; the operator does not destroy it",
+    "taken up by itself": "the operator reads it again within a minute",
+    "names no object": "unknown kind 'pod': use gpuvm (gvm), …",
+    "told to stop": "stopped by a signal; spec.powerState is Stopped",
+    "told to go": "destruction requested",
+    "only a new one can go on": "restart required",
+    "this is no ": "not a …",
+    "lives in one vpc": "set exactly one of spec.vpc and spec.vpcRef",
+    "before destruction pauses": "maximum deletions within the window; 0: unlimited",
+    "fixed for life": "immutable",
+    "the cloud's affair": "depends on the cloud",
+    "bear no hold": "have no duplicate protection",
+    "not told of": "series of deleted accounts are removed",
+    "has one owner only": "is already used by GpuVM 'x'",
+    "correct what refers to it": "delete the objects that wait for it and create them again",
+}
+READ = [  # not the decisions and the report, which also tell of names in the tests
+    *(ROOT / "operator").rglob("*.py"),
+    *(ROOT / "docs" / "how-to").glob("*.md"),
+    *(ROOT / "docs" / "reference").glob("*.md"),
+    *(ROOT / "docs" / "explanation").glob("*.md"),
+    *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in {".md", ".yaml", ".json", ".txt"}),
+    ROOT / "README.md",
+]
+
+
+@pytest.mark.parametrize("words", GONE)
+def test_a_wording_that_was_replaced_is_used_nowhere(words):
+    found = [path.relative_to(ROOT) for path in READ if words in " ".join(path.read_text().split()).casefold()]
+    assert found == [], f"write instead: {GONE[words]}"
