@@ -69,7 +69,7 @@ async def test_a_price_that_comes_late_holds_nothing_before_the_releases_are_rea
     prices.price_per_hour = {"A100_40GB_PCIe_1x": "2.05"}.get
     it.leave("meant", status=bought("meant", price=None))
     it.leave("new", at=20, status=bought("new", price=None))
-    assert it.brake.check("u-new") is None
+    assert it.brake.hold("u-new") is None
 
 
 @pytest.mark.parametrize("namespace", ["team", "other"])
