@@ -219,9 +219,9 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
 
     Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
     """
-    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.lacked is None:
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.presence.lacked is None:
         return False
-    return found.lacked >= missing_from(tracked, proofs.grace, first_seen)
+    return found.presence.lacked >= missing_from(tracked, proofs.grace, first_seen)
 
 
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
@@ -264,7 +264,7 @@ def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
     """As ``_replaced``, for a chosen name, which another owner may have taken."""
     order, state = tracked.order, tracked.state
     if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(tracked, found):
-        if proofs.same is None and found.doubtful and order.missing_since is None:
+        if proofs.same is None and found.presence.away_until != found.presence.missed_until and order.missing_since is None:
             return replace(tracked, back_at=None)  # it may never have been away; as soon as the record shows more, that tells
         return _verified(tracked, found) if proofs.same else _moved(tracked, OrderEvent.REPLACED, now)
     # A resource whose destruction was requested, or that was not watched, may be gone, and its name another owner's.
@@ -275,9 +275,9 @@ def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
 
 def _unwatched(tracked: TrackedOrder, found: Present[object]) -> bool:
     """Whether the resource was unobserved for a while: another process saw it last, or this one by another credential."""
-    if found.shown_since is None:
+    if found.presence.shown_since is None:
         return False
-    return tracked.sighted is None or tracked.sighted < found.shown_since
+    return tracked.sighted is None or tracked.sighted < found.presence.shown_since
 
 
 def _verified(tracked: TrackedOrder, found: Present[object]) -> TrackedOrder:
@@ -285,16 +285,17 @@ def _verified(tracked: TrackedOrder, found: Present[object]) -> TrackedOrder:
     if tracked.order is None or tracked.back_at is None or found.as_of <= tracked.back_at:
         return replace(tracked, back_at=tracked.back_at or found.as_of)
     order = tracked.order.model_copy(update={"missing_since": None})
-    return replace(tracked, order=order, verified=found.returned, back_at=None)
+    return replace(tracked, order=order, verified=found.presence.missed_until, back_at=None)
 
 
 def _returned(tracked: TrackedOrder, found: Present[object]) -> bool:
     """Whether another resource may have been created under the chosen name since ours was last seen."""
     if tracked.order is not None and tracked.order.missing_since is not None:
         return True
-    if found.returned is None or found.returned <= tracked.since:
+    returned = found.presence.missed_until
+    if returned is None or returned <= tracked.since:
         return False
-    return tracked.verified is None or found.returned > tracked.verified
+    return tracked.verified is None or returned > tracked.verified
 
 
 def _shown_from(tracked: TrackedOrder) -> float:

@@ -9,8 +9,7 @@ from typing import Any
 
 from gpucloud.cloud import errors, parsing
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud import listings
-from gpucloud.engine.cloud.cluster_records import ClusterRecords
+from gpucloud.engine.cloud import listings, presence
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller.pacing import WritePacer
 from gpucloud.engine.kinds import dependencies, sharing
@@ -46,14 +45,14 @@ def lost_stays_ours() -> None:
 @named(MET, "what came back after a doubted listing is taken for the same")
 def doubted_return() -> None:
     """A return counts only after two listings that were believed, and a process believes that it looked all the time."""
-    note_missing = ClusterRecords.note_missing
+    after = presence.after_listing
 
-    def noted(self: ClusterRecords[Any], missing: Any, watched: Any, *, doubted: bool) -> None:
-        self.missed = {here: times for here, times in self.missed.items() if times > 1 or here in missing}
-        note_missing(self, missing, watched, doubted=doubted)
+    def listed(known: Any, **listing: Any) -> Any:
+        seen = after(known, **listing)
+        return dataclasses.replace(seen, missed_until=seen.away_until)
 
-    replace(note_missing, noted)
-    replace(order._unwatched, lambda tracked, found: found.shown_since is not None and tracked.sighted is None)
+    replace(after, listed)
+    replace(order._unwatched, lambda tracked, found: found.presence.shown_since is not None and tracked.sighted is None)
 
 
 @named(MET, "what came back is taken for the same")
