@@ -10,6 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Origin
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
+from gpucloud.reconcile.continuity import Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
@@ -109,32 +110,32 @@ def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_another
 
 BACK = back(SINCE + 50)  # two listings in a row had lacked it
 MISSED = shown(SINCE + 50, missed_until=SINCE + 50)  # one had
-OTHER = replace(CHOSEN, same=False)
+CHANGED = replace(CHOSEN, likeness=Likeness.CHANGED)
 
 
 @pytest.mark.parametrize(
     ("found", "proofs", "state", "why"),
     [
-        (BACK, OTHER, S.LOST, "somebody may have made another under the chosen name"),
+        (BACK, CHANGED, S.LOST, "somebody may have made another under the chosen name"),
         (BACK, CHOSEN, S.SEEN, "its addresses are the recorded ones"),
-        (BACK, replace(CHOSEN, same=None), S.LOST, "it was surely away, and nothing shows that it is the same"),
-        (MISSED, OTHER, S.LOST, "other addresses show that it was away"),
+        (BACK, replace(CHOSEN, likeness=Likeness.UNKNOWN), S.LOST, "it was surely away, and nothing shows that it is the same"),
+        (MISSED, CHANGED, S.LOST, "other addresses show that it was away"),
         (
             MISSED,
-            replace(CHOSEN, same=None),
+            replace(CHOSEN, likeness=Likeness.UNKNOWN),
             S.SEEN,
             "it may never have been away: the next look may tell",
         ),
-        (BACK, replace(MARKED, same=False), S.SEEN, "nobody else gives it this name"),
-        (BACK, replace(UNIQUE, same=False), S.SEEN, "its id tells"),
-        (shown(SINCE + 50), OTHER, S.SEEN, "it was never away: the cloud may change what it says of it"),
-        (back(SINCE), OTHER, S.SEEN, "it was seen since it came back"),
+        (BACK, replace(MARKED, likeness=Likeness.CHANGED), S.SEEN, "nobody else gives it this name"),
+        (BACK, replace(UNIQUE, likeness=Likeness.CHANGED), S.SEEN, "its id tells"),
+        (shown(SINCE + 50), CHANGED, S.SEEN, "it was never away: the cloud may change what it says of it"),
+        (back(SINCE), CHANGED, S.SEEN, "it was seen since it came back"),
     ],
 )
 def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
     assert look(found, proofs)(at(S.SEEN)).state is state, why
     elsewhere = (
-        proofs is OTHER or state is S.LOST
+        proofs is CHANGED or state is S.LOST
     )  # of one told to go, other addresses alone tell that the name is another's by now
     assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
 
@@ -142,33 +143,33 @@ def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(
 @pytest.mark.parametrize(
     ("sighted", "proofs", "state", "why"),
     [
-        (None, replace(CHOSEN, other=True), S.LOST, "another process saw it last"),
-        (SINCE - 1, replace(CHOSEN, other=True), S.LOST, "another credential showed it last"),
-        (SINCE + 40, replace(CHOSEN, other=True), S.SEEN, "it was watched all the time"),
-        (None, OTHER, S.SEEN, "only what may change has changed"),
-        (None, replace(MARKED, other=True), S.SEEN, "nobody else gives it this name"),
-        (None, replace(ADOPTS, other=True), S.SEEN, "whatever has the name is adopted"),
+        (None, replace(CHOSEN, likeness=Likeness.OTHER), S.LOST, "another process saw it last"),
+        (SINCE - 1, replace(CHOSEN, likeness=Likeness.OTHER), S.LOST, "another credential showed it last"),
+        (SINCE + 40, replace(CHOSEN, likeness=Likeness.OTHER), S.SEEN, "it was watched all the time"),
+        (None, CHANGED, S.SEEN, "only what may change has changed"),
+        (None, replace(MARKED, likeness=Likeness.OTHER), S.SEEN, "nobody else gives it this name"),
+        (None, replace(ADOPTS, likeness=Likeness.OTHER), S.SEEN, "whatever has the name is adopted"),
     ],
 )
 def test_a_chosen_name_that_nobody_watched_for_a_while_is_not_ours_if_it_shows_what_cannot_be(sighted, proofs, state, why):
     found = shown(SINCE + 50, shown_since=SINCE)
-    first = look(found, proofs)(at(S.SEEN, own=False, sighted=sighted))
+    first = look(found, proofs)(at(S.SEEN, own=False, sightings=Sightings(sighted)))
     assert first.state is state, why
-    assert look(replace(found, as_of=SINCE + 52), replace(proofs, other=True))(first).state is state, (
+    assert look(replace(found, as_of=SINCE + 52), replace(proofs, likeness=Likeness.OTHER))(first).state is state, (
         "from then on it is watched"
     )
 
 
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
-    assert look(shown(SINCE + 50), replace(CHOSEN, same=None))(at(S.DESTROYING)).state is S.DESTROYING
+    assert look(shown(SINCE + 50), replace(CHOSEN, likeness=Likeness.UNKNOWN))(at(S.DESTROYING)).state is S.DESTROYING
 
 
 def test_what_was_seen_to_be_the_same_once_may_change_later():
     once = look(BACK, CHOSEN)(at(S.SEEN))
-    assert look(BACK, OTHER)(once).state is S.LOST, "one listing may be an old one"
+    assert look(BACK, CHANGED)(once).state is S.LOST, "one listing may be an old one"
     verified = look(replace(BACK, as_of=SINCE + 52), CHOSEN)(once)
-    assert look(BACK, OTHER)(verified).state is S.SEEN
-    assert look(back(SINCE + 90), OTHER)(verified).state is S.LOST
+    assert look(BACK, CHANGED)(verified).state is S.SEEN
+    assert look(back(SINCE + 90), CHANGED)(verified).state is S.LOST
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.MALFORMED, ErrorKind.TOO_LARGE])
@@ -194,7 +195,7 @@ def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
 def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
     """They were another process's; the one listing is this one's."""
     gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
-    unknown = replace(CHOSEN, same=None)
+    unknown = replace(CHOSEN, likeness=Likeness.UNKNOWN)
     assert look(MISSED, unknown)(gone).state is S.LOST
     assert look(MISSED, unknown)(at(S.SEEN)).state is S.SEEN
 
