@@ -263,8 +263,8 @@ def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tu
     destroying, missing = order.state is OrderState.DESTROYING, order.missing_since is not None
     gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, missing=missing)
     answer, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
-    if answer is Answer.SAME:
-        order = order.model_copy(update={"missing_since": None}) if missing else order
+    if missing and answer is Answer.SAME:
+        order = order.model_copy(update={"missing_since": None})
     return answer, replace(tracked, order=order, sightings=sightings)
 
 
