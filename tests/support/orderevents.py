@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent, Present, Refusal
+from gpucloud.reconcile.facts import Absent, Presence, Present, Refusal
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs, TrackedOrder
 from gpucloud.reconcile.placement import Placement
@@ -33,8 +33,13 @@ def at(state, *, own=True, **fields):
     return TrackedOrder(order, SINCE, recorded=SINCE - 1 if own else None, **fields)
 
 
-def shown(as_of=SINCE, own_id="train"):
-    return Present(a_record(name=own_id), as_of)
+def shown(as_of=SINCE, own_id="train", **presence):
+    return Present(a_record(name=own_id), as_of, presence=Presence(**presence))
+
+
+def back(at):
+    """Shown again from then on, after two listings in a row had lacked it."""
+    return shown(SINCE + 50, missed_until=at, away_until=at)
 
 
 def missing(confirmed, since=SINCE):

@@ -1,4 +1,4 @@
-"""docs/reference/orders.md, printed from the table of transitions: what a person reads is what the core does."""
+"""docs/reference/orders.md, printed from the tables of the core: what a person reads is what the core does."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
+from gpucloud.reconcile.continuity import ANSWERS, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, MOST_REORDERS, TRANSITIONS
 
@@ -54,10 +55,33 @@ _OWN = (
     "acted upon, unless the name itself bears the fingerprint of the UID. What then has a chosen name counts as another's "
     "(`Conflict`); the message says that it may be yours."
 )
+_CHOSEN = (
+    "A name that the spec chooses (`vmName`, `snapshotName`) bears no fingerprint: somebody may destroy the VM or snapshot of "
+    "this object and make another one under its name. What a listing shows in the states Seen and Destroying follows from two "
+    "facts: what happened since the last listing that showed it as this object's (the lowest row that holds), and how the "
+    "listed record compares with the status (the column)."
+)
+_GAPS: Mapping[Gap, str] = {
+    Gap.WATCHED: "Every listing since has shown it.",
+    Gap.UNWATCHED: "Another process or another credential saw it last, or listings failed since.",
+    Gap.DESTROYING: "Its destruction was announced.",
+    Gap.MISSED: "A listing lacked it, or several that lacked too much at once to be believed.",
+    Gap.AWAY: "Two believed listings in a row lacked it, or the record has `missingSince`.",
+}
+_LIKENESSES: Mapping[Likeness, str] = {
+    Likeness.SAME: "The private address, else the public one, of a VM that was up, or the creation time of a snapshot.",
+    Likeness.UNKNOWN: "No address is both recorded and listed (addresses may be blank while a VM is off), or it was never up.",
+    Likeness.CHANGED: "Another public address, where no private one is known: it may change whenever a VM is switched on.",
+    Likeness.OTHER: "Another private address, or another creation time.",
+}
+_ANSWERS = (
+    "*The same, if a second listing shows the same*: nothing is done before that, because one listing may be an old one. *The "
+    "same, until a record shows more*: it counts as this object's, and is compared again in each listing. *Another*: the order "
+    "becomes Lost, or Gone after Destroying, and the operator leaves that VM or snapshot alone, unless the spec adopts it."
+)
 _MISSING = (
     "`missingSince` says that two listings in a row lacked what bears a chosen name. It is written with the report that the "
-    "operator looks again, so a new process knows it. A chosen name that comes back counts as another's, unless a recorded "
-    "address or time shows that it is the same."
+    "operator looks again, so a new process knows it, and removed when two listings have shown the same again."
 )
 _MARKED = (
     "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
@@ -80,6 +104,12 @@ def order_page() -> str:
         *(f"**{state}**: {_STATES[state]}{_marks(state)}" for state in OrderState),
         _MARKED,
         _OWN,
+        "## Chosen names",
+        _CHOSEN,
+        _table(("Since it was seen last", *Likeness), _gaps()),
+        *(f"**{gap}**: {_GAPS[gap]}" for gap in Gap),
+        *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
+        _ANSWERS,
         _MISSING,
         "## Power calls and restarts",
         "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",
@@ -97,6 +127,11 @@ def _marks(state: OrderState) -> str:
 def _transitions() -> Iterable[tuple[str, ...]]:
     for (before, event), (after, proof) in TRANSITIONS.items():
         yield f"`{before}`", event, f"`{after}`", proof
+
+
+def _gaps() -> Iterable[tuple[str, ...]]:
+    for gap, answers in ANSWERS.items():
+        yield f"`{gap}`", *(answers[likeness] for likeness in Likeness)
 
 
 def _diagram() -> str:

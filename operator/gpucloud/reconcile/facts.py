@@ -28,22 +28,29 @@ class Now:
 
 
 @dataclass(frozen=True, slots=True)
-class Present(Generic[R]):
-    """The last complete listing shows the record. ``duplicate_records``: more than one record has this identity.
+class Presence:
+    """In which listings through one credential a record was present. Each time (mono) is when a listing began.
 
-    ``returned``: begin of the listing that showed the record again after others had lacked it. ``doubtful``: only one listing
-    had lacked it, or none that was believed, so the resource may never have been gone. ``shown_since``: begin of the first
-    listing in a row, through this credential, that shows it; None: not counted. ``lacked``: begin of the first of the last two
-    plausible listings in a row that lacked the record before; None: no two did.
+    A listing that lacks too many records at once is implausible: it counts for ``missing_since``, and not for ``missed``. A
+    failed listing neither shows nor lacks the record, so after it ``shown_since`` begins anew.
     """
+
+    shown_since: float | None = None  # the first of the listings in a row that show it
+    missing_since: float | None = None  # the first of the listings in a row that lack it; None: the last one shows it
+    missed: int = 0  # how many plausible ones of those lack it
+    missed_until: float | None = None  # the listing that showed it again after the last absence; None: none ended yet
+    away_until: float | None = None  # the same after the last absence that two plausible listings in a row confirmed
+    lacked: float | None = None  # the first of the last two plausible listings in a row that lacked it
+
+
+@dataclass(frozen=True, slots=True)
+class Present(Generic[R]):
+    """The last complete listing shows the record. ``duplicate_records``: more than one record has this identity."""
 
     record: R
     as_of: float
     duplicate_records: bool = False
-    returned: float | None = None
-    doubtful: bool = False
-    shown_since: float | None = None
-    lacked: float | None = None
+    presence: Presence = field(default_factory=Presence)
 
 
 @dataclass(frozen=True, slots=True)

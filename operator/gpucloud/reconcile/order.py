@@ -11,12 +11,13 @@ of the record, so a restart can lengthen a wait and never shorten one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
-from gpucloud.reconcile import naming
+from gpucloud.reconcile import continuity, naming
+from gpucloud.reconcile.continuity import Answer, Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import cloud_placement
@@ -46,9 +47,7 @@ class TrackedOrder:
     recorded: float | None = None  # when this process wrote the record; None when another did
     unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
-    verified: float | None = None  # the return, after listings that lacked it, in which it was seen to be the same
-    back_at: float | None = None  # when the first listing began that shows the same again; one listing may be an old one
-    sighted: float | None = None  # when the last listing began in which this process took what bears a chosen name for it
+    sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
     destroyed_at: float | None = None  # when the answer to a destroying call of this process came
 
     @property
@@ -73,8 +72,7 @@ class Proofs:
     unique_id: bool = False  # the cloud's id of it is never given twice
     uid: str = ""  # the object's
     nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
-    same: bool | None = True  # the record shows what the status shows of it: addresses, time of creation; None: who knows
-    other: bool = False  # the record shows another private address, or time of creation, which nothing ever changes
+    likeness: Likeness = Likeness.SAME  # to what the status records of it: addresses, time of creation
 
 
 def may_exist(order: Order | None) -> bool:
@@ -185,7 +183,8 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
         if _was_never_made(tracked, found, proofs, first_seen):
             tracked = _moved(tracked, OrderEvent.MISSING, now.mono)
         return _shown(tracked, found, proofs, now.mono)
-    tracked = replace(tracked, back_at=None) if isinstance(found, Absent) else tracked
+    if isinstance(found, Absent) and tracked.sightings.back is not None:
+        tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
         return _moved(tracked, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
@@ -219,16 +218,18 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
 
     Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
     """
-    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.lacked is None:
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.presence.lacked is None:
         return False
-    return found.lacked >= missing_from(tracked, proofs.grace, first_seen)
+    return found.presence.lacked >= missing_from(tracked, proofs.grace, first_seen)
 
 
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
-    seen_id, replaced = id_of(found), _replaced(tracked, found, proofs, now)
-    if replaced is not None and (replaced.state is not OrderState.LOST or not proofs.adoptable):
-        return replaced
-    tracked = replace(replaced or tracked, sighted=found.as_of, back_at=None)
+    seen_id, (answer, tracked) = id_of(found), _judged(tracked, found, proofs)
+    if answer is Answer.REPLACED:
+        tracked = _moved(tracked, OrderEvent.REPLACED, now)
+    if answer is not Answer.SAME and (tracked.state is not OrderState.LOST or not proofs.adoptable):
+        return tracked
+    tracked = replace(tracked, sightings=Sightings(found.as_of))
     if tracked.state is OrderState.SEEN:
         return _with_id(tracked, seen_id)
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
@@ -248,53 +249,23 @@ def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool
     return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
 
 
-def _replaced(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder | None:
-    """The order when the listing shows, or may show, another under its name; None when it does not."""
+def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tuple[Answer, TrackedOrder]:
+    """Whether the listing shows the resource of the order, or another under its name."""
     order, seen_id = tracked.order, id_of(found)
     if order is None or not may_exist(order):
-        return None
+        return Answer.SAME, tracked
     if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = tracked.own or found.as_of >= tracked.since + proofs.grace
-        return _moved(tracked, OrderEvent.REPLACED, now) if settled else tracked
-    return None if proofs.marked or proofs.unique_id else _made_anew(tracked, found, proofs, now)
-
-
-def _made_anew(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder | None:
-    """As ``_replaced``, for a chosen name, which another owner may have taken."""
-    order, state = tracked.order, tracked.state
-    if order is not None and state in {OrderState.SEEN, OrderState.DESTROYING} and _returned(tracked, found):
-        if proofs.same is None and found.doubtful and order.missing_since is None:
-            return replace(tracked, back_at=None)  # it may never have been away; as soon as the record shows more, that tells
-        return _verified(tracked, found) if proofs.same else _moved(tracked, OrderEvent.REPLACED, now)
-    # A resource whose destruction was requested, or that was not watched, may be gone, and its name another owner's.
-    told = state is OrderState.DESTROYING and proofs.same is False
-    unlike = state is OrderState.SEEN and proofs.other and _unwatched(tracked, found)
-    return _moved(tracked, OrderEvent.REPLACED, now) if told or unlike else None
-
-
-def _unwatched(tracked: TrackedOrder, found: Present[object]) -> bool:
-    """Whether the resource was unobserved for a while: another process saw it last, or this one by another credential."""
-    if found.shown_since is None:
-        return False
-    return tracked.sighted is None or tracked.sighted < found.shown_since
-
-
-def _verified(tracked: TrackedOrder, found: Present[object]) -> TrackedOrder:
-    """The same is shown again: believed when a second listing shows it, too."""
-    if tracked.order is None or tracked.back_at is None or found.as_of <= tracked.back_at:
-        return replace(tracked, back_at=tracked.back_at or found.as_of)
-    order = tracked.order.model_copy(update={"missing_since": None})
-    return replace(tracked, order=order, verified=found.returned, back_at=None)
-
-
-def _returned(tracked: TrackedOrder, found: Present[object]) -> bool:
-    """Whether another resource may have been created under the chosen name since ours was last seen."""
-    if tracked.order is not None and tracked.order.missing_since is not None:
-        return True
-    if found.returned is None or found.returned <= tracked.since:
-        return False
-    return tracked.verified is None or found.returned > tracked.verified
+        return Answer.REPLACED if settled else Answer.UNDECIDED, tracked
+    if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
+        return Answer.SAME, tracked
+    destroying, missing = order.state is OrderState.DESTROYING, order.missing_since is not None
+    gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, missing=missing)
+    answer, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
+    if missing and answer is Answer.SAME:
+        order = order.model_copy(update={"missing_since": None})
+    return answer, replace(tracked, order=order, sightings=sightings)
 
 
 def _shown_from(tracked: TrackedOrder) -> float:
@@ -402,4 +373,6 @@ def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder
     doubtful = tracked.doubtful or tracked.state in OUTSTANDING
     order = tracked.order.model_copy(update={"state": transition.to})
     keeps = transition.to is OrderState.UNCLEAR and tracked.unresolved
-    return replace(tracked, order=order, since=now, unresolved=keeps, doubtful=doubtful, back_at=None)
+    return replace(
+        tracked, order=order, since=now, unresolved=keeps, doubtful=doubtful, sightings=Sightings(tracked.sightings.last)
+    )

@@ -51,10 +51,7 @@ MAY_EXIST = frozenset(
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
 _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
-    "a unique id in the listing differs from the recorded one; or, under a chosen name, it came back after two listings in a "
-    "row had lacked it (missingSince in the record), and no recorded address or time shows that it is the same; or after one, "
-    "or after implausible ones, with other addresses than are recorded; or, where another process or credential saw it last, "
-    "with another private address or time of creation than is recorded"
+    "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
 )
 _MARKED = "its name bears the fingerprint of this object's UID"
 
@@ -96,9 +93,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),
-    (S.DESTROYING, E.REPLACED): Transition(
-        S.GONE, f"{_REPLACED}; or, under a chosen name, a listing shows other addresses, or another time, than are recorded"
-    ),
+    (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so the operator looks once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, _MARKED),
     (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),

@@ -10,7 +10,6 @@ from typing import Any
 from gpucloud.cloud import errors, parsing
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud import listings
-from gpucloud.engine.cloud.cluster_records import ClusterRecords
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller.pacing import WritePacer
 from gpucloud.engine.kinds import dependencies, sharing
@@ -20,9 +19,10 @@ from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType
-from gpucloud.reconcile import order, placement, tenancy
+from gpucloud.reconcile import continuity, order, placement, tenancy
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.continuity import Answer, Gap, Sightings
 from gpucloud.reconcile.core import create
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
@@ -46,20 +46,20 @@ def lost_stays_ours() -> None:
 @named(MET, "what came back after a doubted listing is taken for the same")
 def doubted_return() -> None:
     """A return counts only after two listings that were believed, and a process believes that it looked all the time."""
-    note_missing = ClusterRecords.note_missing
+    gap_since = continuity.gap_since
 
-    def noted(self: ClusterRecords[Any], missing: Any, watched: Any, *, doubted: bool) -> None:
-        self.missed = {here: times for here, times in self.missed.items() if times > 1 or here in missing}
-        note_missing(self, missing, watched, doubted=doubted)
+    def gap(sightings: Sightings, *rest: Any, **more: Any) -> Gap:
+        found = gap_since(sightings, *rest, **more)
+        passes = found is Gap.MISSED or (found is Gap.UNWATCHED and sightings.last is not None)
+        return Gap.WATCHED if passes else found
 
-    replace(note_missing, noted)
-    replace(order._unwatched, lambda tracked, found: found.shown_since is not None and tracked.sighted is None)
+    replace(gap_since, gap)
 
 
 @named(MET, "what came back is taken for the same")
 def return_is_the_same() -> None:
     """Under a chosen name nothing is ever made anew."""
-    replace(order._made_anew, lambda *_: None)
+    replace(continuity.judged, lambda _, as_of, *__: (Answer.SAME, Sightings(as_of)))
 
 
 @named(MET, "an order that is proven never made stays unclear")

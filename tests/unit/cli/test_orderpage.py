@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gpucloud.cli import crds, orderpage
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.continuity import ANSWERS
 from gpucloud.reconcile.transitions import TRANSITIONS
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +22,13 @@ def test_every_transition_has_a_row_and_an_arrow_and_every_state_a_paragraph():
         assert f"| `{before}` | {event} | `{after}` | {proof} |" in text
         assert before is after or f"    {before} --> {after}: {event}\n" in text
     assert all(f"\n\n**{state}**: " in text for state in OrderState)
+
+
+def test_every_gap_of_a_chosen_name_has_a_row_and_a_paragraph():
+    text = orderpage.order_page()
+    for gap, answers in ANSWERS.items():
+        assert f"| `{gap}` | {' | '.join(answers.values())} |\n" in text
+        assert f"\n\n**{gap}**: " in text
 
 
 def test_a_page_that_differs_is_told(tmp_path, capsys):

@@ -133,6 +133,35 @@ async def test_another_private_address_after_an_outage_is_anothers(it):
     assert it.cloud.asked("DestroyServer") == []
 
 
+async def test_one_that_two_listings_lacked_while_nothing_was_decided_is_anothers_though_one_more_lacked_it_later(it):
+    """A status write hung meanwhile. Only the last absence counted, and that was a short one: a stranger's VM was destroyed."""
+    await it.apply(vmName="prod")
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(60)
+    written, hangs, goes_on = it.kube.replace_status, asyncio.Event(), asyncio.Event()
+
+    async def hanging(*args):
+        hangs.set()
+        await goes_on.wait()
+        return await written(*args)
+
+    it.kube.replace_status = hanging
+    it.change(spec={"powerState": "Stopped"})
+    await it.until(hangs.is_set)
+    it.cloud.vms.clear()
+    await listed(it)
+    await listed(it)
+    it.cloud.add("prod")
+    await listed(it)
+    await missed_once(it)
+    await listed(it)
+    goes_on.set()
+    await it.until(lambda: it.ready == "False/Conflict", 300)
+    it.delete()
+    await it.until(lambda: it.gone, 600)
+    assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
+
+
 async def test_an_order_whose_sender_fails_afterwards_is_not_sent_again_at_once(monkeypatch):
     """Something of our own broke after the cloud had accepted it: a second VM was bought a moment later."""
     cloud, broken = MakingCloud(), []

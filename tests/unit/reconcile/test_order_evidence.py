@@ -10,6 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Origin
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
+from gpucloud.reconcile.continuity import Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
@@ -28,6 +29,7 @@ from support.orderevents import (
     S,
     answer,
     at,
+    back,
     destroy,
     look,
     missing,
@@ -81,15 +83,21 @@ def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_al
     assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
 
 
-LATE = replace(shown(SINCE + 3 * GRACE), lacked=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
+LATE = shown(SINCE + 3 * GRACE, lacked=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
 
 
 @pytest.mark.parametrize(
     ("found", "proofs", "standing", "state", "why"),
     [
         (LATE, CHOSEN, at(S.UNCLEAR), S.REFUSED, "never made: somebody else has taken the name since"),
-        (replace(LATE, lacked=SINCE + GRACE - 1), CHOSEN, at(S.UNCLEAR), S.SEEN, "the first of the two came too early"),
-        (replace(LATE, lacked=None), CHOSEN, at(S.UNCLEAR), S.SEEN, "one listing proves nothing"),
+        (
+            shown(SINCE + 3 * GRACE, lacked=SINCE + GRACE - 1),
+            CHOSEN,
+            at(S.UNCLEAR),
+            S.SEEN,
+            "the first of the two came too early",
+        ),
+        (shown(SINCE + 3 * GRACE), CHOSEN, at(S.UNCLEAR), S.SEEN, "one listing proves nothing"),
         (LATE, MARKED, at(S.UNCLEAR), S.SEEN, "nobody else gives it this name"),
         (LATE, CHOSEN, replace(at(S.UNCLEAR), unresolved=True), S.SEEN, "it may have been accepted: ten graces"),
         (LATE, CHOSEN, at(S.ACCEPTED), S.SEEN, "it was accepted, and is late"),
@@ -100,33 +108,34 @@ def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_another
     assert look(found, proofs)(standing).state is state, why
 
 
-BACK = replace(shown(SINCE + 50), returned=SINCE + 50)  # two listings in a row had lacked it
-OTHER = replace(CHOSEN, same=False)
+BACK = back(SINCE + 50)  # two listings in a row had lacked it
+MISSED = shown(SINCE + 50, missed_until=SINCE + 50)  # one had
+CHANGED = replace(CHOSEN, likeness=Likeness.CHANGED)
 
 
 @pytest.mark.parametrize(
     ("found", "proofs", "state", "why"),
     [
-        (BACK, OTHER, S.LOST, "somebody may have made another under the chosen name"),
+        (BACK, CHANGED, S.LOST, "somebody may have made another under the chosen name"),
         (BACK, CHOSEN, S.SEEN, "its addresses are the recorded ones"),
-        (BACK, replace(CHOSEN, same=None), S.LOST, "it was surely away, and nothing shows that it is the same"),
-        (replace(BACK, doubtful=True), OTHER, S.LOST, "other addresses show that it was away"),
+        (BACK, replace(CHOSEN, likeness=Likeness.UNKNOWN), S.LOST, "it was surely away, and nothing shows that it is the same"),
+        (MISSED, CHANGED, S.LOST, "other addresses show that it was away"),
         (
-            replace(BACK, doubtful=True),
-            replace(CHOSEN, same=None),
+            MISSED,
+            replace(CHOSEN, likeness=Likeness.UNKNOWN),
             S.SEEN,
             "it may never have been away: the next look may tell",
         ),
-        (BACK, replace(MARKED, same=False), S.SEEN, "nobody else gives it this name"),
-        (BACK, replace(UNIQUE, same=False), S.SEEN, "its id tells"),
-        (shown(SINCE + 50), OTHER, S.SEEN, "it was never away: the cloud may change what it says of it"),
-        (replace(BACK, returned=SINCE), OTHER, S.SEEN, "it was seen since it came back"),
+        (BACK, replace(MARKED, likeness=Likeness.CHANGED), S.SEEN, "nobody else gives it this name"),
+        (BACK, replace(UNIQUE, likeness=Likeness.CHANGED), S.SEEN, "its id tells"),
+        (shown(SINCE + 50), CHANGED, S.SEEN, "it was never away: the cloud may change what it says of it"),
+        (back(SINCE), CHANGED, S.SEEN, "it was seen since it came back"),
     ],
 )
 def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(found, proofs, state, why):
     assert look(found, proofs)(at(S.SEEN)).state is state, why
     elsewhere = (
-        proofs is OTHER or state is S.LOST
+        proofs is CHANGED or state is S.LOST
     )  # of one told to go, other addresses alone tell that the name is another's by now
     assert look(found, proofs)(at(S.DESTROYING)).state is (S.GONE if elsewhere else S.DESTROYING), why
 
@@ -134,33 +143,33 @@ def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(
 @pytest.mark.parametrize(
     ("sighted", "proofs", "state", "why"),
     [
-        (None, replace(CHOSEN, other=True), S.LOST, "another process saw it last"),
-        (SINCE - 1, replace(CHOSEN, other=True), S.LOST, "another credential showed it last"),
-        (SINCE + 40, replace(CHOSEN, other=True), S.SEEN, "it was watched all the time"),
-        (None, OTHER, S.SEEN, "only what may change has changed"),
-        (None, replace(MARKED, other=True), S.SEEN, "nobody else gives it this name"),
-        (None, replace(ADOPTS, other=True), S.SEEN, "whatever has the name is adopted"),
+        (None, replace(CHOSEN, likeness=Likeness.OTHER), S.LOST, "another process saw it last"),
+        (SINCE - 1, replace(CHOSEN, likeness=Likeness.OTHER), S.LOST, "another credential showed it last"),
+        (SINCE + 40, replace(CHOSEN, likeness=Likeness.OTHER), S.SEEN, "it was watched all the time"),
+        (None, CHANGED, S.SEEN, "only what may change has changed"),
+        (None, replace(MARKED, likeness=Likeness.OTHER), S.SEEN, "nobody else gives it this name"),
+        (None, replace(ADOPTS, likeness=Likeness.OTHER), S.SEEN, "whatever has the name is adopted"),
     ],
 )
 def test_a_chosen_name_that_nobody_watched_for_a_while_is_not_ours_if_it_shows_what_cannot_be(sighted, proofs, state, why):
-    found = replace(shown(SINCE + 50), shown_since=SINCE)
-    first = look(found, proofs)(at(S.SEEN, own=False, sighted=sighted))
+    found = shown(SINCE + 50, shown_since=SINCE)
+    first = look(found, proofs)(at(S.SEEN, own=False, sightings=Sightings(sighted)))
     assert first.state is state, why
-    assert look(replace(found, as_of=SINCE + 52), replace(proofs, other=True))(first).state is state, (
+    assert look(replace(found, as_of=SINCE + 52), replace(proofs, likeness=Likeness.OTHER))(first).state is state, (
         "from then on it is watched"
     )
 
 
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
-    assert look(shown(SINCE + 50), replace(CHOSEN, same=None))(at(S.DESTROYING)).state is S.DESTROYING
+    assert look(shown(SINCE + 50), replace(CHOSEN, likeness=Likeness.UNKNOWN))(at(S.DESTROYING)).state is S.DESTROYING
 
 
 def test_what_was_seen_to_be_the_same_once_may_change_later():
     once = look(BACK, CHOSEN)(at(S.SEEN))
-    assert look(BACK, OTHER)(once).state is S.LOST, "one listing may be an old one"
+    assert look(BACK, CHANGED)(once).state is S.LOST, "one listing may be an old one"
     verified = look(replace(BACK, as_of=SINCE + 52), CHOSEN)(once)
-    assert look(BACK, OTHER)(verified).state is S.SEEN
-    assert look(replace(BACK, returned=SINCE + 90), OTHER)(verified).state is S.LOST
+    assert look(BACK, CHANGED)(verified).state is S.SEEN
+    assert look(back(SINCE + 90), CHANGED)(verified).state is S.LOST
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.MALFORMED, ErrorKind.TOO_LARGE])
@@ -186,9 +195,9 @@ def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
 def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
     """They were another process's; the one listing is this one's."""
     gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
-    unknown = replace(CHOSEN, same=None)
-    assert look(replace(BACK, doubtful=True), unknown)(gone).state is S.LOST
-    assert look(replace(BACK, doubtful=True), unknown)(at(S.SEEN)).state is S.SEEN
+    unknown = replace(CHOSEN, likeness=Likeness.UNKNOWN)
+    assert look(MISSED, unknown)(gone).state is S.LOST
+    assert look(MISSED, unknown)(at(S.SEEN)).state is S.SEEN
 
 
 def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():

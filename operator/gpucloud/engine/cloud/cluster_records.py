@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.presence import after_failure, after_listing
 from gpucloud.engine.telemetry.collectors import ListingStatus
-from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.facts import Presence, Unknown, UnknownReason
 from gpucloud.reconcile.naming import FINGERPRINT_LENGTH, Identity
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ R = TypeVar("R")
 
 EVERYTHING = ""  # as the name of an Identity: all records in its VPC
 ANYWHERE = ""  # as the VPC of an Identity: any VPC of the cluster
+UNWATCHED = Presence()
 IMPLAUSIBLE_COUNT = 3  # design: a listing is implausible if at least 3 and over 30 % of the known records vanish at once
 IMPLAUSIBLE_SHARE = 0.3
 CAUSES = {
@@ -55,12 +58,7 @@ class ClusterRecords(Generic[R]):
     records: dict[Identity, tuple[R, ...]] = field(default_factory=dict)
     as_of: float | None = None
     unknown: Unknown | None = None
-    missing_since: dict[Identity, float] = field(default_factory=dict)
-    missed: dict[Identity, int] = field(default_factory=dict)  # number of plausible listings in a row that lacked the record
-    returned: dict[Identity, float] = field(default_factory=dict)  # first listing that showed a missing record again
-    doubtful: frozenset[Identity] = frozenset()  # returned, and fewer than two plausible listings in a row had lacked it
-    shown_since: dict[Identity, float] = field(default_factory=dict)  # first of the listings in a row that show the record
-    lacked: dict[Identity, float] = field(default_factory=dict)  # first of the last two plausible ones in a row that lacked it
+    presences: dict[Identity, Presence] = field(default_factory=dict)  # of the watched identities
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
@@ -101,20 +99,19 @@ class ClusterRecords(Generic[R]):
         return self.doubted_since is not None
 
     def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
-        """Update which watched records are missing, since when, and which missing records returned."""
-        began, before = self.as_of or 0.0, self.before_as_of or 0.0
-        again = () if doubted else (here for here in missing if self.missed.get(here))
-        self.lacked = {here: at for here, at in self.lacked.items() if here in watched} | dict.fromkeys(again, before)
-        back = {here: began for here in self.missed if here not in missing}
-        self.returned = {here: at for here, at in (self.returned | back).items() if here in watched}
-        unsure = {here for here in back if self.missed[here] < 2}
-        self.doubtful = frozenset(here for here in (self.doubtful - back.keys()) | unsure if here in watched)
-        shown = (here for here in watched if here not in missing)
-        self.shown_since = {here: self.shown_since.get(here, began) for here in shown}
-        self.missed = {here: self.missed.get(here, 0) + (not doubted) for here in missing}
-        self.missing_since = {here: self.missing_since.get(here, began) for here in missing}
+        """Update the presences of the watched identities after a listing. ``missing`` are those that it lacks."""
+        listing = partial(after_listing, began=self.as_of or 0.0, before=self.before_as_of or 0.0, doubted=doubted)
+        self.presences = {here: listing(self.presence(here), shown=here not in missing) for here in watched}
         if not doubted:
             self.believed_gone = frozenset(missing)
+
+    def note_failure(self) -> None:
+        """After a listing that failed nobody knows what it would have shown."""
+        self.presences = {here: after_failure(presence) for here, presence in self.presences.items()}
+
+    def presence(self, identity: Identity) -> Presence:
+        """Return the presence of an identity; of one that was not watched no time is known."""
+        return self.presences.get(identity) or UNWATCHED
 
     def latest(self) -> Listed[R] | Unknown | None:
         """Return the last listing, or why it is unknown; None before the first one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -32,7 +32,7 @@ from gpucloud.engine.cloud.cluster_records import (
 )
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.reconcile.facts import Absent, Observation, Present, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, Observation, Presence, Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ class Inventory(Generic[R]):
         as_of = cached.as_of or 0.0
         found = find(cached.records, identity)
         if found:
-            returned, doubtful = cached.returned.get(identity), identity in cached.doubtful
-            present = Present(found[0], as_of, duplicate_records=len(found) > 1, returned=returned, doubtful=doubtful)
-            return replace(present, shown_since=cached.shown_since.get(identity, as_of), lacked=cached.lacked.get(identity))
-        missed_since = cached.missing_since.get(identity, as_of)
-        if cached.doubted_since is not None and max(cached.doubted_since, missed_since) > accepted_until:
+            presence = cached.presences.get(identity) or Presence(shown_since=as_of)
+            return Present(found[0], as_of, len(found) > 1, presence)
+        known_since = cached.presence(identity).missing_since
+        missing_since = as_of if known_since is None else known_since
+        if cached.doubted_since is not None and max(cached.doubted_since, missing_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
         confirmed = None if find(cached.before, identity) else cached.before_as_of
-        return Absent(as_of, missed_since, confirmed)
+        return Absent(as_of, missing_since, confirmed)
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""
@@ -343,7 +343,7 @@ class Inventory(Generic[R]):
 
     def _mark_unknown(self, cluster: str, cached: ClusterRecords[R], began: float, error: CloudError) -> Iterable[str]:
         cached.failures += 1
-        cached.shown_since = {}  # nobody watches meanwhile
+        cached.note_failure()
         cause = CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
         since = cached.unknown.since if cached.unknown is not None else cached.as_of if cached.as_of is not None else began
         before, cached.unknown = cached.unknown, Unknown(since, cause, error.message)
@@ -368,7 +368,7 @@ class Inventory(Generic[R]):
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
-        if any(cached.missed.get(self._watched[uid]) == 1 for uid in self._going):
+        if any(cached.presence(self._watched[uid]).missed == 1 for uid in self._going):
             cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
@@ -381,7 +381,7 @@ class Inventory(Generic[R]):
         was, now = (find(listed, self._watched[uid]) for listed in (cached.before, cached.records))
         if uid not in self._going:
             return was != now
-        return len(was) != len(now) if now else cached.missed.get(self._watched[uid]) == 2
+        return len(was) != len(now) if now else cached.presence(self._watched[uid]).missed == 2
 
     def _latest(self, cluster: str) -> Listed[R] | Unknown | None:
         """Return the last listing of a cluster in use, or why it is unknown; None before the first listing."""

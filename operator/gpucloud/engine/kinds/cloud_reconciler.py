@@ -29,6 +29,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find, is_ready
+from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core import failed, steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
@@ -104,18 +105,13 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None
         )
         grace = self._deps.limits.grace
-        same = not isinstance(found, Present) or self.is_same(stored.status, found.record)
-        other = isinstance(found, Present) and self.is_different(stored.status, found.record)
+        likeness = self.likeness(stored.status, found.record) if isinstance(found, Present) else Likeness.UNKNOWN
         unique_id, uid = self.subject.unique_id, stored.meta.uid
-        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, same=same, other=other)
+        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness)
 
     @abstractmethod
-    def is_same(self, status: S, record: Any) -> bool | None:
-        """Whether a record under a chosen name is the resource that status describes; None if that is unknown."""
-
-    def is_different(self, status: S, record: Any) -> bool:
-        """Whether a record under a chosen name shows something else where nothing ever changes of one and the same."""
-        return self.is_same(status, record) is False
+    def likeness(self, status: S, record: Any) -> Likeness:
+        """Compare a record under a chosen name with the resource that status describes."""
 
     @abstractmethod
     def chooses_name(self, spec: P) -> bool:

@@ -12,6 +12,7 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core.record import moment
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
@@ -60,10 +61,12 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         recorded = {} if order is None or not order.name else {"cluster": order.cluster, "vpc": order.vpc}
         return replace(here, name=name, **recorded)
 
-    def is_same(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> bool | None:
-        """Whether the record's creation time is the one in status; None if either is unknown."""
+    def likeness(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> Likeness:
+        """Compare the creation times."""
         taken_at = moment(record.creation_date)
-        return None if status.creation_date is None or taken_at is None else taken_at == status.creation_date
+        if status.creation_date is None or taken_at is None:
+            return Likeness.UNKNOWN
+        return Likeness.SAME if taken_at == status.creation_date else Likeness.OTHER
 
     def chooses_name(self, spec: GpuSnapshotSpec) -> bool:
         """Whether the spec sets the snapshot's name."""

@@ -20,6 +20,7 @@ from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMS
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
@@ -87,23 +88,19 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Return the identity that the spec asks for."""
         return self._deps.objects.desired_vm_identity(stored, spec)
 
-    def is_same(self, status: GpuVMStatus, record: VmRecord) -> bool | None:
-        """Whether the record has the recorded address of a VM that was up; False if it differs, None if none is known.
+    def likeness(self, status: GpuVMStatus, record: VmRecord) -> Likeness:
+        """Compare the addresses of a VM that was up. A private one decides where it is known.
 
-        A private address decides where it is known: a public one may change whenever a VM is switched on.
+        A public address may change whenever a VM is switched on.
         """
-        pairs = ((status.private_ip, record.private_ip), (status.ip, record.ip))
-        known = next((pair for pair in pairs if all(pair)), None)
-        if known is None:
-            return None
-        recorded, shown = known
-        if recorded != shown:
-            return False
-        return True if status.settled_generation is not None else None
-
-    def is_different(self, status: GpuVMStatus, record: VmRecord) -> bool:
-        """Whether its private address is another. A public one may change whenever a VM is switched on."""
-        return bool(status.private_ip and record.private_ip) and status.private_ip != record.private_ip
+        if status.private_ip and record.private_ip:
+            if status.private_ip != record.private_ip:
+                return Likeness.OTHER
+        elif not (status.ip and record.ip):
+            return Likeness.UNKNOWN
+        elif status.ip != record.ip:
+            return Likeness.CHANGED
+        return Likeness.UNKNOWN if status.settled_generation is None else Likeness.SAME
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the spec sets the VM's name."""

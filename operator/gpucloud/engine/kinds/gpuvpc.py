@@ -15,6 +15,7 @@ from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import adoption
+from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
 from gpucloud.reconcile.gpuvpc.facts import SUBJECT
@@ -80,9 +81,9 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         blocked = sharing.adoption(self._deps.objects, spec, account)
         return facts if blocked is None else adoption.without(facts, blocked)
 
-    def is_same(self, status: GpuVpcStatus, record: VpcRecord) -> bool:  # noqa: ARG002 - as above
-        """Whether the record is this VPC: always, since the id of a VPC is unique."""
-        return True
+    def likeness(self, status: GpuVpcStatus, record: VpcRecord) -> Likeness:  # noqa: ARG002 - as above
+        """Compare nothing: the id of a VPC is unique, and tells."""
+        return Likeness.SAME
 
     def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the base's proofs; nothing is adoptable if namespaces are isolated."""

@@ -31,7 +31,8 @@ async def test_a_record_that_implausible_listings_lacked_has_returned_doubtfully
     await asyncio.sleep(SLOW + 1.5 * FAST)  # while listings are not believed, they come at the pending interval
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(FAST)
-    assert (it.sees("vm0").returned, it.sees("vm0").doubtful) == (it.fetch.began[3], True)
+    seen = it.sees("vm0").presence
+    assert (seen.missed_until, seen.away_until) == (it.fetch.began[3], None)
 
 
 @pytest.mark.parametrize(

@@ -17,18 +17,20 @@ async def test_a_record_that_one_listing_lacked_has_returned_doubtfully(rig):
     it = rig([record()], [], [record()], [], [], [record()])
     it.inventory.watch("a", here())
     await asyncio.sleep(2 * SLOW + 5)
-    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[2], True)
+    seen = it.sees().presence
+    assert (seen.missed_until, seen.away_until) == (it.fetch.began[2], None)
     await asyncio.sleep(3 * SLOW)
-    assert (it.sees().returned, it.sees().doubtful) == (it.fetch.began[5], False)
+    seen = it.sees().presence
+    assert (seen.missed_until, seen.away_until) == (it.fetch.began[5], it.fetch.began[5])
 
 
 async def test_a_record_that_two_listings_in_a_row_lacked_says_since_when(rig):
     it = rig([], [record()], [], [], [record()])
     it.inventory.watch("a", here())
     await asyncio.sleep(SLOW + 5)
-    assert it.sees().lacked is None
+    assert it.sees().presence.lacked is None
     await asyncio.sleep(3 * SLOW)
-    assert it.sees().lacked == it.fetch.began[2]
+    assert it.sees().presence.lacked == it.fetch.began[2]
 
 
 async def test_shown_since_counts_anew_after_a_listing_without_the_record_and_after_a_time_without_watchers(rig):
@@ -36,14 +38,14 @@ async def test_shown_since_counts_anew_after_a_listing_without_the_record_and_af
     it.inventory.watch("a", here())
     it.inventory.watch("b", here("y"))
     await asyncio.sleep(SLOW + 5)
-    assert it.sees().shown_since == it.fetch.began[0]
+    assert it.sees().presence.shown_since == it.fetch.began[0]
     await asyncio.sleep(2 * SLOW)
-    assert it.sees().shown_since == it.fetch.began[3]
-    assert it.sees("y").shown_since == it.fetch.began[0]
+    assert it.sees().presence.shown_since == it.fetch.began[3]
+    assert it.sees("y").presence.shown_since == it.fetch.began[0]
     it.inventory.unwatch("b")
     await asyncio.sleep(SLOW)
     it.inventory.watch("b", here("y"))
-    assert it.sees("y").shown_since == it.fetch.began[4]
+    assert it.sees("y").presence.shown_since == it.fetch.began[4]
 
 
 async def test_as_of_is_the_beginning_of_the_listing(rig):
@@ -173,4 +175,4 @@ async def test_shown_since_counts_anew_after_a_listing_that_failed(rig):
     it = rig([record()], broken(ErrorKind.SERVER), [record()])
     it.inventory.watch("a", here())
     await asyncio.sleep(2 * SLOW + 5)
-    assert it.sees().shown_since == it.fetch.began[2]
+    assert it.sees().presence.shown_since == it.fetch.began[2]

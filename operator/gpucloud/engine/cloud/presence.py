@@ -1,0 +1,35 @@
+"""How the presence of one identity changes with each listing of its cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpucloud.reconcile.facts import Presence
+
+
+def after_listing(known: Presence, *, shown: bool, began: float, before: float, doubted: bool) -> Presence:
+    """Return the presence after a complete listing, which ``shown`` says to show the identity.
+
+    ``began`` and ``before`` are when (mono) this listing and the one before it began; ``doubted``: it is implausible.
+    """
+    if shown:
+        return _shown(known, began)
+    if known.missing_since is None:
+        known = replace(known, missing_since=began, shown_since=None)
+    if doubted:
+        return known
+    return replace(known, missed=known.missed + 1, lacked=before if known.missed else known.lacked)
+
+
+def after_failure(known: Presence) -> Presence:
+    """Return the presence after a listing that failed: what the next one shows may have been away meanwhile."""
+    return known if known.shown_since is None else replace(known, shown_since=None)
+
+
+def _shown(known: Presence, began: float) -> Presence:
+    if known.shown_since is not None:
+        return known
+    if known.missing_since is None:  # the first listing, or the first one after a failure
+        return replace(known, shown_since=began)
+    away_until = began if known.missed > 1 else known.away_until
+    return Presence(shown_since=began, missed_until=began, away_until=away_until, lacked=known.lacked)

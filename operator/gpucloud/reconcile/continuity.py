@@ -1,0 +1,96 @@
+"""Whether a chosen name in a listing still is what this object ordered, or something that somebody made under it meanwhile.
+
+A chosen name bears no fingerprint, so what has it is known only by never having been out of sight, or by its likeness to what
+the status records. Two things decide: the ``Gap`` since this process last took it for the object's, and its ``Likeness``.
+``ANSWERS`` holds every pair of them; docs/reference/orders.md is printed from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.facts import Presence
+
+
+class Gap(StrEnum):
+    """What happened since this process last took the resource for the object's. A later member outweighs the earlier ones."""
+
+    WATCHED = "Watched"
+    UNWATCHED = "Unwatched"
+    DESTROYING = "Destroying"
+    MISSED = "Missed"
+    AWAY = "Away"
+
+
+class Likeness(StrEnum):
+    """How a listed record compares with what the status records of the resource."""
+
+    SAME = "the same"
+    UNKNOWN = "nothing to compare"
+    CHANGED = "a difference that may come by itself"
+    OTHER = "a difference that never comes by itself"
+
+
+class Answer(StrEnum):
+    """What a listing shows under the chosen name."""
+
+    SAME = "the same"
+    LOOK_AGAIN = "the same, if a second listing shows the same"
+    UNDECIDED = "the same, until a record shows more"
+    REPLACED = "another"
+
+
+_S, _L, _U, _R = Answer.SAME, Answer.LOOK_AGAIN, Answer.UNDECIDED, Answer.REPLACED
+ANSWERS: dict[Gap, dict[Likeness, Answer]] = {
+    gap: dict(zip(Likeness, answers, strict=True))
+    for gap, answers in {
+        # of a likeness:   SAME UNKNOWN CHANGED OTHER
+        Gap.WATCHED: (_S, _S, _S, _S),
+        Gap.UNWATCHED: (_S, _S, _S, _R),
+        Gap.DESTROYING: (_S, _S, _R, _R),
+        Gap.MISSED: (_L, _U, _R, _R),
+        Gap.AWAY: (_L, _R, _R, _R),
+    }.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """In which listings this process saw the resource. Times (mono) are when a listing began."""
+
+    last: float | None = None  # the last one in which it was taken for this object's; None: another process saw it last
+    back: float | None = None  # the first that shows the same again after a gap: it may be an old one
+
+
+def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, missing: bool) -> Gap:
+    """Return the gap since the last sighting; of a resource that another process saw, since ``known_from`` (mono).
+
+    ``destroying``: its destruction was announced; ``missing``: the order's record says that two listings in a row lacked it.
+    """
+    last = known_from if sightings.last is None else sightings.last
+    if missing or _is_after(presence.away_until, last):
+        return Gap.AWAY
+    if _is_after(presence.missed_until, last):
+        return Gap.MISSED
+    if destroying:
+        return Gap.DESTROYING
+    return Gap.UNWATCHED if sightings.last is None or _is_after(presence.shown_since, last) else Gap.WATCHED
+
+
+def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Answer, Sightings]:
+    """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
+    answer = ANSWERS[gap][likeness]
+    if answer is Answer.LOOK_AGAIN and sightings.back is None:
+        return answer, replace(sightings, back=as_of)
+    if answer is Answer.LOOK_AGAIN and not _is_after(as_of, sightings.back):
+        return answer, sightings
+    if answer in {Answer.SAME, Answer.LOOK_AGAIN}:
+        return Answer.SAME, Sightings(last=as_of)
+    return answer, Sightings(sightings.last)
+
+
+def _is_after(at: float | None, other: float | None) -> bool:
+    return at is not None and other is not None and at > other
