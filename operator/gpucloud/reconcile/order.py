@@ -20,7 +20,7 @@ from gpucloud.reconcile import continuity, naming
 from gpucloud.reconcile.continuity import Answer, Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
-from gpucloud.reconcile.placement import cloud_placement
+from gpucloud.reconcile.placement import cloud_placement, unplaced
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent
 
@@ -349,15 +349,9 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
 
 
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
-    """Return the order when the destroying call is about to be announced.
-
-    Of what was lost, only what bears this object's mark is destroyed: under the cloud's own name for it may be another's.
-    """
+    """Return the order when the destroying call is about to be announced; of a lost one, for what bears the object's mark."""
     moved = _moved(tracked, OrderEvent.DESTROYED, now)
-    if moved.order is None or tracked.state is not OrderState.LOST:
-        return moved
-    nowhere = {"cloud_id": None, "cloud_cluster": None, "cloud_vpc": None}
-    return replace(moved, order=moved.order.model_copy(update=nowhere))
+    return moved if tracked.state is not OrderState.LOST else replace(moved, order=unplaced(moved.order))
 
 
 def destroy_answered(tracked: TrackedOrder, now: float) -> TrackedOrder:

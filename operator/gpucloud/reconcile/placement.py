@@ -55,6 +55,11 @@ def current_placement(order: Order | None) -> tuple[str | None, str | None, str 
     return cloud_placement(order) if order is not None and order.state in MAY_EXIST else None
 
 
+def unplaced(order: Order | None) -> Order | None:
+    """Return the order to be looked for as it was ordered: under the cloud's own name for what is lost may be another's."""
+    return order and order.model_copy(update=Placement().changes())
+
+
 def actual_identity(wanted: Identity, order: Order | None) -> Identity:
     """Return the identity under which listings show the resource: where the cloud placed it, else as the spec asks."""
     place = current_placement(order)

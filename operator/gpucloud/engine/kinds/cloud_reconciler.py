@@ -38,7 +38,6 @@ from gpucloud.reconcile.facts import CREATES, Present, Refusal, Unknown, Unknown
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placement
-from gpucloud.reconcile.tenancy import tenant_of
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Attempt, Now, Observation
+    from gpucloud.reconcile.facts import Attempt, Observation
     from gpucloud.reconcile.order import TrackedOrder
     from gpucloud.reconcile.plan import Plan
 
@@ -327,11 +326,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
         nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid)
-        found, tracked = self._look(stored, spec, account, (here, nonce), now)
-        wanted = self.identity(self._tracker.with_placement(stored), spec)
-        if wanted != here and not orders.may_exist(tracked.order):  # another's is where the cloud had placed it
-            here = wanted
-            found, tracked = self._look(stored, spec, account, (here, nonce), now)
+        found = self._observe(stored, spec, account, here, tracked)
+        while here is not None:
+            proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
+            tracked = self._tracker.observe(meta.uid, tracked, found, proofs, now)
+            wanted = self.identity(self._tracker.with_placement(stored), spec)
+            if wanted == here or orders.may_exist(tracked.order):
+                break
+            here = wanted  # what is where the cloud had placed it is another's
+            found = self._observe(stored, spec, account, here, tracked)
         return {
             "now": now,
             "meta": meta,
@@ -349,22 +352,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "nonce": nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
-
-    def _look(
-        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, sought: tuple[Identity | None, str], now: Now
-    ) -> tuple[Observation[Any], TrackedOrder]:
-        """Observe an identity; return that, and the order after it. ``sought``: the identity, and the nonce of a new record."""
-        (here, nonce), uid = sought, stored.meta.uid
-        tracked = self._tracker.merged(uid, stored.order)
-        found = self._observe(stored, spec, account, here, tracked)
-        if here is None:
-            return found, tracked
-        proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
-        tracked = orders.observed(tracked, found, proofs, now, self._tracker.history(uid).first_seen)
-        self._tracker.update(uid, tracked)
-        if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
-            self._tracker.record_tenant(uid, tenant_of(found.record))
-        return found, tracked
 
     def _observe(
         self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, tracked: TrackedOrder

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
+from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Present, Refusal, Verb
 from gpucloud.reconcile.placement import current_placement
+from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.order import TrackedOrder
+    from gpucloud.reconcile.facts import Now, Observation
+    from gpucloud.reconcile.order import Proofs, TrackedOrder
     from gpucloud.reconcile.placement import Placement
 
 POWER = frozenset({Verb.START, Verb.STOP})
@@ -69,6 +72,14 @@ class OrderTracker:
         known.tracked = tracked
         if tracked.order is not None:
             known.record_ids |= {tracked.order.id}
+
+    def observe(self, uid: str, tracked: TrackedOrder, found: Observation[Any], proofs: Proofs, now: Now) -> TrackedOrder:
+        """Return the order after an observation, and keep it, with the tenant of what is seen as the object's."""
+        tracked = orders.observed(tracked, found, proofs, now, self.history(uid).first_seen)
+        self.update(uid, tracked)
+        if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
+            self.record_tenant(uid, tenant_of(found.record))
+        return tracked
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
