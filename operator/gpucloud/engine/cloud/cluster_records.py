@@ -62,7 +62,7 @@ class ClusterRecords(Generic[R]):
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
     believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
-    doubted_since: float | None = None  # first of the implausible listings in a row; None: the last one was plausible
+    doubted_since: float | None = None  # since when nothing is believed to be missing; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
@@ -95,7 +95,7 @@ class ClusterRecords(Generic[R]):
         if not (implausible or doubted):
             self.doubted_since = None
         elif self.doubted_since is None:
-            self.doubted_since = began
+            self.doubted_since = began if self.unknown is None else self.unknown.since  # nothing was known since then
         return self.doubted_since is not None
 
     def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
@@ -112,6 +112,13 @@ class ClusterRecords(Generic[R]):
     def presence(self, identity: Identity) -> Presence:
         """Return the presence of an identity; of one that was not watched no time is known."""
         return self.presences.get(identity) or UNWATCHED
+
+    def known_until(self, now: float) -> float:
+        """Return the begin of the last listing by which all was known, when one that began ``now`` fails."""
+        if self.unknown is not None:
+            return self.unknown.since
+        known = self.as_of if self.doubted_since is None else self.doubted_since
+        return now if known is None else known
 
     def latest(self) -> Listed[R] | Unknown | None:
         """Return the last listing, or why it is unknown; None before the first one."""

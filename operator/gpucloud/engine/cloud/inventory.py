@@ -345,8 +345,7 @@ class Inventory(Generic[R]):
         cached.failures += 1
         cached.note_failure()
         cause = CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
-        since = cached.unknown.since if cached.unknown is not None else cached.as_of if cached.as_of is not None else began
-        before, cached.unknown = cached.unknown, Unknown(since, cause, error.message)
+        before, cached.unknown = cached.unknown, Unknown(cached.known_until(began), cause, error.message)
         return self._uids(cluster) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
