@@ -12,6 +12,7 @@ from gpucloud.engine.kinds import sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import adoption
@@ -69,11 +70,11 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
         """Return the VPC's facts."""
-        deleting = stored.meta.deleting
+        deleting, lost = stored.meta.deleting, common["tracked"].state is OrderState.LOST
         facts = VpcFacts(
             **common,
             needs=() if deleting else tuple(self._deps.objects.needs_of_vpc(account)),
-            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec, lost=lost)) if deleting else (),
             may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )

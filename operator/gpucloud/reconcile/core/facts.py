@@ -197,6 +197,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)
 
     @property
+    def deletion_seen(self) -> float:
+        """The mono time from which a listing began after the deletion, as this process saw it."""
+        return self.now.mono if self.history.deletion_seen is None else self.history.deletion_seen
+
+    @property
     def fresh_from(self) -> float:
         """The mono time before which a listing began too early to act on it; a slow listing is old when it arrives."""
         return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration
