@@ -88,6 +88,17 @@ ROWS = {
         UNMADE[OrderState.REFUSED] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 2)},
         released=Reason.GONE,
     ),
+    "retained when its destroying call had been announced: let go, and told": Row(
+        "nobody can take back a call that was sent",
+        {
+            "meta": DELETING,
+            "known": known(an_order(NAME, OrderState.DESTROYING)),
+            "found": present(),
+            "spec": a_spec(deletion={"policy": "Retain"}),
+        },
+        released=Reason.RETAINED,
+        says="may be destroyed all the same",
+    ),
     # --- letting go: who needs it, and with what it goes
     "without an account, with nothing begun: free": Row(
         "a namespace must be able to go",

@@ -57,8 +57,7 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
         return release_finalizer(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
     if f.policy is DeletionPolicy.RETAIN:
-        why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
-        return release_finalizer(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
+        return _retained(f)
     if f.owner is None and f.unproven_place and orders.may_exist(f.order):
         return None if f.tracked.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
@@ -66,6 +65,16 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not f.ours:  # a second claimant, or an existing resource of this name
         return _not_ours(f)
     return None
+
+
+def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Release an object whose spec retains the resource; warn if the destroying call may have been sent: it is not undone."""
+    what = f"The {f.subject.noun} {f.identity.name!r}"
+    if f.state is OrderState.DESTROYING:
+        late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
+        return release_finalizer(f, Reason.RETAINED, f"{what} is let go, as spec.deletion.policy says, {late}", True)
+    why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
+    return release_finalizer(f, Reason.RETAINED, f"{what} is retained, {why}.")
 
 
 def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
