@@ -8,13 +8,13 @@ import pytest
 
 from gpucloud.cloud import connection as connection_module
 from support.fakes import FakeCloud
-from support.orderrig import KEY, History
+from support.orderrig import KEY, VPC, History
 
 pytestmark = pytest.mark.looptime
 
 
 class VpcCloud(FakeCloud):
-    """Makes and destroys the one VPC; ``hides``: its listings lack it although it stands."""
+    """Makes and destroys one VPC beside another one; ``hides``: its listings lack it although it stands."""
 
     def __init__(self):
         super().__init__()
@@ -24,12 +24,12 @@ class VpcCloud(FakeCloud):
     async def handle_async_request(self, request):
         operation, here = request.url.path.rsplit("/", 1)[1], self.worlds[KEY]
         if operation == "CreateVpc":
-            self.vpcs["7"] = {"id": "7", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}
-            here[operation] = self.vpcs["7"]
+            self.vpcs["8"] = {"id": "8", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}
+            here[operation] = self.vpcs["8"]
         if operation == "DestroyVpc":
-            self.vpcs.pop(request.url.params["Id"])
+            self.vpcs.pop(request.url.params["Id"], None)
             here[operation] = {"status": "accepted"}
-        here["GetVpcs"] = [] if self.hides else list(self.vpcs.values())
+        here["GetVpcs"] = [VPC] if self.hides else [VPC, *self.vpcs.values()]
         return await super().handle_async_request(request)
 
 
@@ -63,9 +63,29 @@ async def test_a_vpc_that_listings_lacked_until_its_object_was_deleted_is_destro
     assert it.cloud.vpcs == {}
 
 
+async def test_a_vpc_that_listings_go_on_to_lack_is_destroyed_by_its_id(it):
+    """Chaos, reads that are empty for long: the process that ordered it knows its unique id, which nobody else can have."""
+    await lost(it)
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert (it.cloud.vpcs, len(it.cloud.asked("DestroyVpc"))) == ({}, 1)
+
+
+async def test_a_vpc_of_an_id_that_only_the_status_tells_is_not_destroyed_by_it(it):
+    """People can edit a status; a new process has seen no listing with it."""
+    await lost(it)
+    await it.start()
+    await asyncio.sleep(60)
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert it.cloud.asked("DestroyVpc") == []
+
+
 async def test_a_lost_vpc_is_let_go_after_two_listings(it):
     await lost(it)
     it.cloud.vpcs.clear()
+    await it.start()
+    await asyncio.sleep(60)
     before = len(it.cloud.asked("GetVpcs"))
     it.delete()
     assert await it.until(lambda: it.gone, 10) < 2

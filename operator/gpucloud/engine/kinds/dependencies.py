@@ -216,7 +216,9 @@ class Listers:
         """
         for vpc in self.vpcs.indexed(Named(spec.vpc)) if spec.vpc is not None else ():
             wanted = vpc.spec
-            if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer or vpc.status.vpc_id is None:
+            if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer:
+                continue
+            if vpc.status.vpc_id is None and (vpc.order is None or vpc.order.cloud_id is None):
                 continue
             if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
                 continue

@@ -63,7 +63,8 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
         """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
-        if not stored.meta.deleting or stored.status.vpc_id is None:
+        order = self.order_of(stored)
+        if not stored.meta.deleting or (stored.status.vpc_id is None and (order is None or order.cloud_id is None)):
             return {}
         inside = replace(identity(spec), name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
@@ -114,9 +115,11 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 yield Request(call, here.name)
             case Verb.DESTROY_VPC:
                 record = facts.found.record if isinstance(facts.found, Present) else None
-                if record is None or record.id is None:
+                its_id = facts.known_id if record is None else record.id
+                if its_id is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
-                yield Request(calls.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster), here.name)
+                cluster = here.cluster if record is None else record.cluster or here.cluster
+                yield Request(calls.destroy_vpc(id=its_id, cluster=cluster), here.name)
 
     def placement(self, facts: VpcFacts, answer: VpcRecord) -> Placement:
         """Return what the answer says of where the VPC is."""

@@ -205,8 +205,8 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
 def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Release the finalizer when two listings, both begun after the last call, lack the resource.
 
-    If the name proves the owner and this process has not sent the destroying call yet, it is sent even so, for what was seen
-    and for what no record tells of: the listing may be partial, and the call costs little.
+    If the name proves the owner, or this process knows its unique id, and has not sent the destroying call yet, it is sent even
+    so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little.
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
@@ -214,7 +214,7 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.unproven_place)
-    if attempt is None and marked:
+    if attempt is None and (marked or f.known_id is not None):
         return prepare() or _send(f, deleting(f))
     if f.unrecorded:
         return _unrecorded(f, found)
