@@ -98,11 +98,11 @@ def objects():
     }
     made = {}
     for number in range(12):
-        name, (status, state, memory, deleting) = list(situations.items())[number % 4]
+        name, (status, state, history, deleting) = list(situations.items())[number % 4]
         meta = an_object(uid=f"11111111-2222-3333-4444-{number:012d}", name=f"vm-{number}", deleting=deleting)
         here = builders.our_name(meta=meta)
         seen = {"vm_id": here} if status is there else {}
-        facts = builders.facts(meta=meta, status=status(order=builders.an_order(here, state), **seen), memory=memory)
+        facts = builders.facts(meta=meta, status=status(order=builders.an_order(here, state), **seen), history=history)
         made[f"{number}, which {name}"] = facts
     return made
 
@@ -115,7 +115,7 @@ async def test_nothing_is_lost_by_ten_thousand_odd_listings(campaign):
     inventory._expected = lambda _cluster: [facts.identity for who, facts in all_of_them.items() if "stands" in who]
     for uid, facts in all_of_them.items():
         inventory.watch(uid, facts.identity)
-    known = {who: facts.standing for who, facts in all_of_them.items()}
+    known = {who: facts.tracked for who, facts in all_of_them.items()}
     wrong, saw = [], Counter()
     for _ in range(scans):
         await asyncio.sleep(EVERY)
@@ -123,8 +123,8 @@ async def test_nothing_is_lost_by_ten_thousand_odd_listings(campaign):
             found = inventory.observe(facts.identity)
             saw[type(found)] += 1
             now = reading(LoopClock())
-            known[who] = orders.observed(known[who], found, builders.proofs(facts), now, facts.memory.first_seen)
-            plan = decide(replace(facts, now=now, found=found, standing=known[who]))
+            known[who] = orders.observed(known[who], found, builders.proofs(facts), now, facts.history.first_seen)
+            plan = decide(replace(facts, now=now, found=found, tracked=known[who]))
             told_again = plan.action is Verb.DESTROY and facts.meta.deleting  # its owner wants it gone
             if (plan.action is not None and not told_again) or plan.records_order or plan.release is not None:
                 wrong.append(f"{who}: {plan.action or plan.release or 'a new order'} upon {found}")

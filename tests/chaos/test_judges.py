@@ -270,14 +270,38 @@ ORDERS = {
 }
 
 
+def telling_to_go(at):
+    return called(CLOUD, "DestroyServer", {"Id": VM}, at=at)
+
+
+# When its destroying calls were sent, when its owner said Retain; let go at 7, gone at 8.
+RETAINED = {
+    "Retain came when the call had left": ([4], 6, 0),
+    "the call left after Retain": ([6.5], 6, 1),
+    "one call left before Retain, and one after": ([4, 6.5], 6, 1),
+    "Retain came when it had been let go": ([4], 7.5, 1),
+    "nobody said Retain": ([4], None, 1),
+}
+
+
+@pytest.mark.parametrize(("sent", "said", "wrong"), RETAINED.values(), ids=RETAINED)
+def test_retain_excuses_a_call_that_had_left_alone(sent, said, wrong):
+    cloud = [telling_to_go(at) for at in sent]
+    assert disordered([letting_go(7)], cloud, sent, (1, 8), {} if said is None else {UID: said}) == wrong
+
+
 @pytest.mark.parametrize(("kube", "cloud", "destroyed", "there", "wrong"), ORDERS.values(), ids=ORDERS)
 def test_the_order_of_things_is_judged(kube, cloud, destroyed, there, wrong):
+    assert disordered(kube, cloud, destroyed, there, {}) == wrong
+
+
+def disordered(kube, cloud, destroyed, there, retained):
     born, ended = there
     row = {"uid": 1, "order": {"name": VM, "cluster": "Msc1", "vpc": "acme"}, "status": "ONLINE", "created": born}
     history = changes([born, ended], [row, None])[: 1 if ended is None else 2]
     books = Books([destroying(at) for at in destroyed], history, [], [], {UID: "GpuVM/train"}, {})
-    trial = SimpleNamespace(kube=SimpleNamespace(seen=kube), cloud=SimpleNamespace(seen=cloud), skew=0.0)
-    assert len(disorder(trial, books)) == wrong
+    seen = {"kube": SimpleNamespace(seen=kube), "cloud": SimpleNamespace(seen=cloud)}
+    return len(disorder(SimpleNamespace(**seen, skew=0.0, retained=retained), books))
 
 
 def test_two_of_one_mark_are_a_crowd_wherever_they_are():

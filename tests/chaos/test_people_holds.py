@@ -127,7 +127,7 @@ def retained_at(rig, point):
 
         def retain():
             if trial.here.get("gpuvm", "train"):
-                trial.here.patch("gpuvm", "train", {"spec": {"deletion": {"policy": "Retain"}}})
+                trial.retain("gpuvm", "train")
 
         keep = Interruption(trial, retain)
         finish(trial, live_until(trial, point, keep))

@@ -83,6 +83,11 @@ _MISSING = (
     "`missingSince` says that two listings in a row lacked what bears a chosen name. It is written with the report that the "
     "operator looks again, so a new process knows it, and removed when two listings have shown the same again."
 )
+_LET_GO = (
+    "An object that is deleted is let go without a destroying call only when two listings that began after its deletion lack "
+    "what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer: the listings that proved it missing "
+    "before may have been partial. While it cannot be listed, the object stays, and Ready says why and what to do."
+)
 _MARKED = (
     "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
     "in the cloud, and counts towards limits. *Written at once*: a change to this state is written to the apiserver on its "
@@ -111,6 +116,7 @@ def order_page() -> str:
         *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
         _ANSWERS,
         _MISSING,
+        _LET_GO,
         "## Power calls and restarts",
         "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",
         _table(("Field", "Meaning"), _fields()),

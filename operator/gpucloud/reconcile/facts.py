@@ -147,6 +147,7 @@ class CallHistory:
 
     first_seen: float
     seen_new: bool = False  # this process has seen it without our finalizer, so before any call
+    deletion_seen: float | None = None  # when this process first saw that the object is being deleted
     finalizer_released: bool = False  # this process has decided to remove the finalizer, and may have done so
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 

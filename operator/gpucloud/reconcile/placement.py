@@ -56,8 +56,15 @@ def current_placement(order: Order | None) -> tuple[str | None, str | None, str 
 
 
 def unplaced(order: Order | None) -> Order | None:
-    """Return the order to be looked for as it was ordered: under the cloud's own name for what is lost may be another's."""
-    return order and order.model_copy(update=Placement().changes())
+    """Return the order to be looked for as it was ordered: under the cloud's own name for what is lost may be another's.
+
+    A VPC's unique id is no name, and stays: it tells the VPC from one that somebody makes under its name.
+    """
+    if order is None:
+        return None
+    own_id, _, _ = cloud_placement(order) or (None, None, None)
+    kept = order.cloud_id if own_id is None else None
+    return order.model_copy(update=Placement(kept).changes())
 
 
 def actual_identity(wanted: Identity, order: Order | None) -> Identity:

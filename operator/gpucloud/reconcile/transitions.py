@@ -53,6 +53,7 @@ _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
 )
+_KNOWN = "the process that ordered it knows its unique id"
 _MARKED = "its name bears the fingerprint of this object's UID"
 
 TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
@@ -84,11 +85,12 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
     (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),
     (S.SEEN, E.DESTROYED): Transition(
-        S.DESTROYING, f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}"
+        S.DESTROYING,
+        f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}, or {_KNOWN}",
     ),
     (S.LOST, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
     (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or its unique id is the recorded one, or spec.adoption allows it"),
-    (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}"),
+    (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or {_KNOWN}"),
     (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"

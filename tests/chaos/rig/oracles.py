@@ -31,7 +31,7 @@ QUIET_POLLS = 10
 # those that left the bucket after them. To the call the bucket is tried in tests/unit/cloud.
 WINDOW, UNDER_WAY = 3.0, 0.5
 SYNCED_WITHIN = 60.0  # seconds
-NOT_IN_LOGS = ("Traceback", "pass failed", "never retrieved", "failed unexpectedly", "Unclosed", "Unhandled")
+NOT_IN_LOGS = ("Traceback", "reconcile failed", "never retrieved", "failed unexpectedly", "Unclosed", "Unhandled")
 
 
 @dataclass(frozen=True)

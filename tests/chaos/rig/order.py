@@ -59,9 +59,27 @@ def _let_go_early(trial: Trial, books: Books) -> Iterator[str]:
             continue
         at = seen.at - trial.skew
         for life in _lives(books, uid):
+            if _retained_too_late(trial, uid, life.name, seen.at):
+                continue
             ordered = any(name == life.name and life.born <= when <= at for name, when in told)
             if ordered and life.born <= at < life.ended - _LEAST:
                 yield f"invariant 3: {books.uids[uid]} was let go {life.ended - at:.2f} s before {life.name} had gone"
+
+
+def _retained_too_late(trial: Trial, uid: str, name: str, at: float) -> bool:
+    """Whether its owner said Retain before it was let go (``at``), and after all of its destroying calls had been sent.
+
+    Retain lets an object go at once: invariant 3 asks for a proof that its thing is gone, *or* Retain. A call that has left
+    cannot be taken back, and its effect is not waited for, since the owner may say Retain just because none comes. A call that
+    left after Retain had been said excuses nothing.
+    """
+    said = trial.retained.get(uid)
+    sent = [
+        seen.at
+        for seen in trial.cloud.seen
+        if seen.call.word in DESTROYS and name in f"{seen.call.query} {seen.call.body.decode(errors='replace')}"
+    ]
+    return said is not None and said <= at and bool(sent) and max(sent) <= said
 
 
 def _lets_go(call: Call) -> str | None:

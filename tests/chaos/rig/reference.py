@@ -1,8 +1,13 @@
-"""A workload's run without faults: which calls there are, and what is made and destroyed. Made once a session."""
+"""A workload's runs without faults: which calls there are, and what is made and destroyed. Made once a session.
+
+Two are made, since how often something is written depends on time: of two statuses that follow each other quickly only the
+last is written, and the Events of both are one or two. A call that one of the two lives lacks is no point of every life.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reference:
-    """The calls on both links in order, and the create/delete summary."""
+    """The calls on both links in order, those that both lives had, and the create/delete summary."""
 
     cloud: list[Call]
     kube: list[Call]
@@ -37,6 +42,18 @@ def reference(rig: Rig, name: str) -> Reference:
 
 
 def _made(rig: Rig, name: str) -> Reference:
+    one, other = _lived(rig, name), _lived(rig, name)
+    assert one.summary == other.summary, f"{name}, without any fault: {one.summary}, then {other.summary}"
+    return Reference(_common(one.cloud, other.cloud), _common(one.kube, other.kube), one.summary)
+
+
+def _common(calls: list[Call], others: list[Call]) -> list[Call]:
+    """The calls of one life, without those of a class that the other had fewer of."""
+    counts = Counter(call.word for call in others)
+    return [call for call in calls if call.nth <= counts[call.word]]
+
+
+def _lived(rig: Rig, name: str) -> Reference:
     workload = WORKLOADS[name]
     with rig.trial(**workload.options) as trial:
         workload.prepare(trial)

@@ -51,6 +51,7 @@ class Trial:
         tag: the installation's tag in the names of what the operator makes.
         strangers: what of somebody else is in the cloud and must stay as it is (``strangers.plant``).
         uids: UID to ``kind/name`` of every object that the trial has applied.
+        retained: UID to the time at which the apiserver took ``deletion.policy: Retain`` for an object.
         canaries: its secrets: the keys that the simulator makes for it, the tokens of its operators' logins, and others.
         bystander: a key of somebody else in the same tenant; what it does is not the operator's.
         processes: every operator so far; the last is the present one.
@@ -67,6 +68,7 @@ class Trial:
         self.here = KubeClient(rig.cluster, self.namespace)
         self.sim = rig.take_sim()
         self.uids: dict[str, str] = {}
+        self.retained: dict[str, float] = {}
         self.canaries = self.sim.canaries = _canaries(rig)
         self.strangers: dict[str, Any] = {}
         self.vpc_names: dict[str, str] = {}
@@ -195,6 +197,11 @@ class Trial:
                 if item["kind"] == "GpuVpc":
                     self.vpc_names[item["spec"]["name"]] = who
         return made
+
+    def retain(self, kind: str, name: str) -> None:
+        """Set ``deletion.policy: Retain``, and remember when."""
+        taken = self.here.patch(kind, name, {"spec": {"deletion": {"policy": "Retain"}}})
+        self.retained[taken["metadata"]["uid"]] = time.time()
 
     def wait(self, look: Callable[[], T], what: str = "") -> T:
         """Wait for a checkpoint: up to a minute after the operator's last start, or after the last act of a person before."""

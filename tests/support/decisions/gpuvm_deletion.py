@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
-from support.builders import NOW, a_spec, a_status, an_order, present
+from support.builders import NOW, a_spec, a_status, an_order, known, present
 from support.gpuvmfacts import (
     DELETING,
     GOING,
@@ -16,7 +18,13 @@ from support.gpuvmfacts import (
     TOGETHER,
     a_list,
 )
-from support.rows import Row, tried
+from support.rows import OLD, Row, tried
+
+LOOKED_FOR = Absent(NOW, NOW - 99, NOW - 2)
+UNMADE = {
+    state: {"meta": DELETING, "known": known(an_order(NAME, state), doubtful=True), "found": LOOKED_FOR}
+    for state in (OrderState.REFUSED, OrderState.OVERDUE)
+}
 
 ROWS = {
     # --- letting go
@@ -51,6 +59,45 @@ ROWS = {
         },
         Reason.DELETING,
         action=Verb.DESTROY,
+    ),
+    **{
+        f"{state}, as listings before the deletion showed: looked for again": Row(
+            "they may have been partial, and a listing may show it now",
+            given | {"history": replace(OLD, deletion_seen=NOW - 1)},
+            Reason.DELETING,
+            looks=True,
+        )
+        for state, given in UNMADE.items()
+    },
+    **{
+        f"{state}, and two listings after the deletion lack it": Row(
+            "what was maybe ordered was not made",
+            given | {"history": replace(OLD, deletion_seen=NOW - 2)},
+            released=Reason.GONE,
+        )
+        for state, given in UNMADE.items()
+    },
+    "a chosen name, Refused as listings before the deletion showed: looked for again": Row(
+        "if it shows now, its owner must be told",
+        UNMADE[OrderState.REFUSED] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 1)},
+        Reason.DELETING,
+        looks=True,
+    ),
+    "a chosen name, Refused, and two listings after the deletion lack it": Row(
+        "what was maybe ordered was not made",
+        UNMADE[OrderState.REFUSED] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 2)},
+        released=Reason.GONE,
+    ),
+    "retained when its destroying call had been announced: let go, and told": Row(
+        "nobody can take back a call that was sent",
+        {
+            "meta": DELETING,
+            "known": known(an_order(NAME, OrderState.DESTROYING)),
+            "found": present(),
+            "spec": a_spec(deletion={"policy": "Retain"}),
+        },
+        released=Reason.RETAINED,
+        says="may be destroyed all the same",
     ),
     # --- letting go: who needs it, and with what it goes
     "without an account, with nothing begun: free": Row(

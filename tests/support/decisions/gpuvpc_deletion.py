@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
-from support.builders import NOW
-from support.rows import LONG_KNOWN, WORDS, Row, tried
+from support.builders import NOW, an_order, known
+from support.rows import LONG_KNOWN, OLD, WORDS, Row, tried
 from support.vpcfacts import (
     ADOPTS,
     CREATING,
@@ -24,6 +27,8 @@ from support.vpcfacts import (
 )
 
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
+GONE_FOR_LONG = {"found": Absent(NOW, NOW - 99, NOW - 2)}
+LOST = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1"))
 
 ROWS = {
     # --- letting go
@@ -124,11 +129,31 @@ ROWS = {
     "one listing after the grace is not proof": Row(
         "a listing may be partial", EMPTIED | {"found": Absent(NOW, NOW - 99)}, Reason.DELETING, looks=True
     ),
-    "two listings after the grace are proof": Row(
+    "two listings after the grace and the deletion are proof": Row(
         "somebody destroyed it outside",
-        EMPTIED | {"found": Absent(NOW, NOW - 99, NOW - 2), "occupants": Occupants(("VM 'a'",), NOW)},
+        EMPTIED | GONE_FOR_LONG | {"history": replace(OLD, deletion_seen=NOW - 2), "occupants": Occupants(("VM 'a'",), NOW)},
         released=Reason.GONE,
         says=NAME,
+    ),
+    "one listing after the deletion is not proof": Row(
+        "those before may have been partial",
+        EMPTIED | GONE_FOR_LONG | {"history": replace(OLD, deletion_seen=NOW - 1)},
+        Reason.DELETING,
+        looks=True,
+        says="Looking again",
+    ),
+    "lost, and not to be seen any more": Row(
+        "a listing that is not believed proves nothing",
+        EMPTIED | {"known": LOST, "found": Unknown(NOW - 99, UnknownReason.IMPLAUSIBLE)},
+        Reason.DELETION_BLOCKED,
+        says="accept-absence",
+        progress="Stalled",
+    ),
+    "lost, and something may stand in it": Row(
+        "what stands in it shows that it stands",
+        EMPTIED | GONE_FOR_LONG | {"known": LOST, "dependents": ("GpuVM 'train'",)},
+        Reason.DELETION_BLOCKED,
+        says="GpuVM 'train'",
     ),
     "nothing is recorded: free, and told": Row(
         "the status may be wiped", {"meta": DELETING}, released=Reason.RETAINED, says="may be your VPC"
@@ -141,7 +166,7 @@ ROWS = {
     ),
     "ordered by a process before us and not there after the grace: free": Row(
         "two listings that began late enough",
-        {"meta": DELETING, "status": CREATING, "history": CallHistory(first_seen=NOW - 310)},
+        {"meta": DELETING, "status": CREATING, "history": CallHistory(first_seen=NOW - 310, deletion_seen=NOW - 310)},
         released=Reason.GONE,
         says="No VPC was created for this object",
     ),

@@ -325,7 +325,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         tracked = self._tracker.merged(meta.uid, stored.order)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
-        nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid)
+        nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid, deleting=meta.deleting)
         found = self._observe(stored, spec, account, here, tracked)
         while here is not None:
             proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)

@@ -150,13 +150,16 @@ class Listers:
         elif vm.order is None or vm.order.state is not OrderState.SEEN:
             yield Dependency(name, Readiness.PENDING, _message(vm))
 
-    def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec) -> Iterator[str]:
-        """Yield the objects that block this VPC's destruction: they refer to it, or have or may have a resource in it."""
+    def dependents_of_vpc(self, vpc: Vpc, spec: GpuVpcSpec, *, lost: bool = False) -> Iterator[str]:
+        """Yield the objects that block this VPC's destruction: they refer to it, or have or may have a resource in it.
+
+        Of a lost VPC only the latter, which may show that it still stands; the others can use the next VPC.
+        """
         here, refers_here = InVpc(spec.cluster.casefold(), spec.name), RefersTo(gpuvpc.KIND, vpc.meta.namespace, vpc.meta.name)
         for vm in self.vms.indexed(here, refers_here):
             if vm.spec is None or not vm.meta.has_finalizer:
                 continue
-            refers = vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
+            refers = not lost and vm.spec.vpc_ref is not None and _same(vm, vpc, vm.spec.vpc_ref.name)
             if refers or (_ordered_in(vm, vpc, spec) and self._may_share_tenant(vm, vpc)):
                 yield _display_name(gpuvm.KIND, vm, vpc)
         for snapshot in self.snapshots.indexed(here):
@@ -219,7 +222,9 @@ class Listers:
         """
         for vpc in self.vpcs.indexed(Named(spec.vpc)) if spec.vpc is not None else ():
             wanted = vpc.spec
-            if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer or vpc.status.vpc_id is None:
+            if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer:
+                continue
+            if vpc.status.vpc_id is None and (vpc.order is None or vpc.order.cloud_id is None):
                 continue
             if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
                 continue

@@ -12,6 +12,7 @@ from gpucloud.engine.kinds import sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import adoption
@@ -63,18 +64,19 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
         """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
-        if not stored.meta.deleting or stored.status.vpc_id is None:
+        order = self.order_of(stored)
+        if not stored.meta.deleting or (stored.status.vpc_id is None and (order is None or order.cloud_id is None)):
             return {}
         inside = replace(identity(spec), name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
 
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
         """Return the VPC's facts."""
-        deleting = stored.meta.deleting
+        deleting, lost = stored.meta.deleting, common["tracked"].state is OrderState.LOST
         facts = VpcFacts(
             **common,
             needs=() if deleting else tuple(self._deps.objects.needs_of_vpc(account)),
-            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec)) if deleting else (),
+            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec, lost=lost)) if deleting else (),
             may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )
@@ -114,9 +116,11 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 yield Request(call, here.name)
             case Verb.DESTROY_VPC:
                 record = facts.found.record if isinstance(facts.found, Present) else None
-                if record is None or record.id is None:
+                its_id = facts.known_id if record is None else record.id
+                if its_id is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
-                yield Request(calls.destroy_vpc(id=record.id, cluster=record.cluster or here.cluster), here.name)
+                cluster = here.cluster if record is None else record.cluster or here.cluster
+                yield Request(calls.destroy_vpc(id=its_id, cluster=cluster), here.name)
 
     def placement(self, facts: VpcFacts, answer: VpcRecord) -> Placement:
         """Return what the answer says of where the VPC is."""

@@ -42,9 +42,13 @@ class OrderTracker:
         self._clock = clock
         self._entries = entries
 
-    def history(self, uid: str) -> CallHistory:
-        """Begin the object's call history unless it has begun, and return it."""
-        return self._history(self._entry(uid))
+    def history(self, uid: str, *, deleting: bool = False) -> CallHistory:
+        """Begin the object's call history unless it has begun, note when its deletion is first seen, and return it."""
+        known = self._entry(uid)
+        history = self._history(known)
+        if deleting and history.deletion_seen is None:
+            history = known.history = replace(history, deletion_seen=self._clock.mono())
+        return history
 
     def merged(self, uid: str, recorded: Order | None) -> TrackedOrder:
         """Return the order as this process knows it, merged with the order that the status records."""

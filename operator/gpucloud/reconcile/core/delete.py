@@ -57,8 +57,7 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
         return release_finalizer(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
     if f.policy is DeletionPolicy.RETAIN:
-        why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
-        return release_finalizer(f, Reason.RETAINED, f"The {noun} {name!r} is retained, {why}.")
+        return _retained(f)
     if f.owner is None and f.unproven_place and orders.may_exist(f.order):
         return None if f.tracked.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
@@ -68,11 +67,23 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return None
 
 
-def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    """Release an object whose resource was lost before. Another resource of its name is not destroyed."""
+def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Release an object whose spec retains the resource; warn if the destroying call may have been sent: it is not undone."""
+    what = f"The {f.subject.noun} {f.identity.name!r}"
+    if f.state is OrderState.DESTROYING:
+        late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
+        return release_finalizer(f, Reason.RETAINED, f"{what} is let go, as spec.deletion.policy says, {late}", True)
+    why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
+    return release_finalizer(f, Reason.RETAINED, f"{what} is retained, {why}.")
+
+
+def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again."""
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
-    if not isinstance(f.found, Present):
+    if f.state is OrderState.GONE and not isinstance(f.found, Present):
         return release_finalizer(f, Reason.GONE, gone)
+    if not isinstance(f.found, Present):
+        return None
     doubt = failed.maybe_made(f)
     return release_finalizer(
         f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt)
@@ -89,6 +100,8 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
         return release_finalizer(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
     if isinstance(f.found, Present):
         return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}", bool(doubt))
+    if f.tracked.doubtful and isinstance(f.found, Absent) and not _missing_since(f.found, f.deletion_seen):
+        return plan_status(f, deleting(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
     if doubt:
         return release_finalizer(
             f, Reason.RETAINED, f"Nothing is destroyed. If a {noun} {name!r} appears, see whose it is.{doubt}", True
@@ -192,8 +205,8 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
 def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Release the finalizer when two listings, both begun after the last call, lack the resource.
 
-    If the name proves the owner and this process has not sent the destroying call yet, it is sent even so, for what was seen
-    and for what no record tells of: the listing may be partial, and the call costs little.
+    If the name proves the owner, or this process knows its unique id, and has not sent the destroying call yet, it is sent even
+    so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little.
     """
     name = f.identity.name
     if f.state is OrderState.GONE:
@@ -201,14 +214,12 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
     attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.unproven_place)
-    if attempt is None and marked:
+    if attempt is None and (marked or f.known_id is not None):
         return prepare() or _send(f, deleting(f))
     if f.unrecorded:
         return _unrecorded(f, found)
     if f.state is OrderState.LOST:
-        return release_finalizer(
-            f, Reason.GONE, f"The {f.subject.noun} {name!r} was gone from the cloud before this object was deleted."
-        )
+        return _lost(f, found)
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
         answered = f.tracked.destroyed_at
@@ -216,18 +227,35 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
 
 
+def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+    """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
+    gone = f"The {f.subject.noun} {f.identity.name!r} was gone from the cloud before this object was deleted."
+    if _missing_since(found, f.deletion_seen):
+        return release_finalizer(f, Reason.GONE, gone)
+    return plan_status(f, working(Reason.DELETING, f"{gone} Looking again before believing it."), refresh_after=f.now.mono)
+
+
+def _missing_since(found: Absent, mono: float) -> bool:
+    """Whether two listings in a row lack it that began at this time or later.
+
+    A record that says Lost, Refused or Overdue since earlier listings is no proof for a deletion: those may have been partial
+    and long past, and a resource that is there all the same would be nobody's from then on.
+    """
+    return found.confirmed is not None and found.confirmed >= mono
+
+
 def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """No record tells what was ordered. An answer that nobody recorded may hide a success, which shows within a grace."""
-    attempt, needed = f.attempt(f.subject.destroy), f.history.first_seen + f.limits.grace
-    needed = needed if attempt is None else max(needed, attempt.at)
-    if found.confirmed is None or found.confirmed < needed:
+    attempt = f.attempt(f.subject.destroy)
+    needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen if attempt is None else attempt.at)
+    if not _missing_since(found, needed):
         return plan_status(f, deleting(f), refresh_after=max(needed, f.now.mono))
     return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
-    if not is_free(f):
+    if not is_free(f) or (f.tracked.doubtful and not _missing_since(found, f.deletion_seen)):
         return plan_status(f, deleting(f), refresh_after=max(free_from(f), f.now.mono))
     witnessed, shown_from = f.tracked.own or f.history.seen_new, f.history.first_seen + f.limits.grace
     if not witnessed and found.as_of < shown_from:

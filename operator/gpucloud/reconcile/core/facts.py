@@ -197,6 +197,20 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)
 
     @property
+    def deletion_seen(self) -> float:
+        """The mono time from which a listing began after the deletion, as this process saw it."""
+        return self.now.mono if self.history.deletion_seen is None else self.history.deletion_seen
+
+    @property
+    def known_id(self) -> str | None:
+        """The unique id of what this very process ordered, and saw listed; None if only a status tells it, or it is a name."""
+        order = self.order
+        if order is None or not (self.subject.unique_id and self.tracked.own and order.origin is Origin.CREATED):
+            return None
+        was_listed = self.state in {OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING}
+        return order.cloud_id if was_listed and order.cloud_id != order.name else None
+
+    @property
     def fresh_from(self) -> float:
         """The mono time before which a listing began too early to act on it; a slow listing is old when it arrives."""
         return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration

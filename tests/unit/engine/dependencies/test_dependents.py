@@ -23,6 +23,7 @@ def a_vpc(reconcilers, **more):
 
 
 IN_IT = status("Running", "True", None, order=("x", "acme-train"))
+LOST_WITH_IT = status("VMLost", order=an_order("x", OrderState.LOST, vpc="acme-train"))
 OVERDUE_IN_IT = status("DependencyNotReady", order=an_order("x", OrderState.OVERDUE, vpc="acme-train"))
 
 
@@ -60,6 +61,21 @@ async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):
     a_vpc(reconcilers, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
     reconcilers.put(kind, "other", **other)
     assert (await reconcilers.facts("GpuVpc", "net")).dependents == ((named,) if named else ()), why
+
+
+@pytest.mark.parametrize(
+    ("other", "waits", "why"),
+    [
+        ({"spec": BY_REF}, False, "it waits for the VPC, and can use the next one"),
+        ({"spec": BY_REF, "status": IN_IT}, True, "its VM shows that the VPC may stand"),
+        ({"spec": BY_REF, "status": LOST_WITH_IT}, False, "it was lost with the VPC"),
+    ],
+)
+async def test_who_needs_a_vpc_that_was_lost(reconcilers, other, waits, why):
+    lost = an_order("acme-train", OrderState.LOST, vpc="acme-train", cloud_id="7")
+    a_vpc(reconcilers, status=status("VPCLost", order=lost))
+    reconcilers.put("GpuVM", "other", **other)
+    assert (await reconcilers.facts("GpuVpc", "net")).dependents == (("GpuVM 'other'",) if waits else ()), why
 
 
 async def test_a_vm_behind_another_endpoint_needs_no_vpc_of_ours(reconcilers, a_session):

@@ -1,0 +1,105 @@
+"""Histories of what listings lacked for a while although it was there: its object's deletion looks again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud import connection as connection_module
+from support.fakes import FakeCloud
+from support.orderrig import KEY, VPC, History
+
+pytestmark = pytest.mark.looptime
+
+
+class VpcCloud(FakeCloud):
+    """Makes and destroys one VPC beside another one; ``hides``: its listings lack it although it stands."""
+
+    def __init__(self):
+        super().__init__()
+        self.vpcs, self.hides = {}, False
+        self.world(KEY)
+
+    async def handle_async_request(self, request):
+        operation, here = request.url.path.rsplit("/", 1)[1], self.worlds[KEY]
+        if operation == "CreateVpc":
+            self.vpcs["8"] = {"id": "8", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}
+            here[operation] = self.vpcs["8"]
+        if operation == "DestroyVpc":
+            self.vpcs.pop(request.url.params["Id"], None)
+            here[operation] = {"status": "accepted"}
+        here["GetVpcs"] = [VPC] if self.hides else [VPC, *self.vpcs.values()]
+        return await super().handle_async_request(request)
+
+
+@pytest.fixture
+async def it(monkeypatch):
+    cloud = VpcCloud()
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
+    made = await History(cloud, "GpuVpc").start()
+    yield made
+    await made.engine.stop(1.0)
+
+
+async def lost(it):
+    """The VPC stands, and all listings of some minutes lack it."""
+    await it.apply()
+    await it.until(lambda: it.ready == "True/Available")
+    it.cloud.hides = True
+    await it.until(lambda: it.ready == "False/VPCLost", 600)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_vpc_that_listings_lacked_until_its_object_was_deleted_is_destroyed(it, restarted):
+    """Chaos, reads that are empty: it was let go upon the listings of before, and its VPC stayed."""
+    await lost(it)
+    if restarted:
+        await it.start()
+        await asyncio.sleep(60)
+    it.cloud.hides = False
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert it.cloud.vpcs == {}
+
+
+async def test_a_vpc_that_listings_go_on_to_lack_is_destroyed_by_its_id(it):
+    """Chaos, reads that are empty for long: the process that ordered it knows its unique id, which nobody else can have."""
+    await lost(it)
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert (it.cloud.vpcs, len(it.cloud.asked("DestroyVpc"))) == ({}, 1)
+
+
+async def test_a_vpc_of_an_id_that_only_the_status_tells_is_not_destroyed_by_it(it):
+    """People can edit a status; a new process has seen no listing with it."""
+    await lost(it)
+    await it.start()
+    await asyncio.sleep(60)
+    it.delete()
+    await it.until(lambda: it.gone, 300)
+    assert it.cloud.asked("DestroyVpc") == []
+
+
+async def test_a_lost_vpc_is_let_go_after_two_listings(it):
+    await lost(it)
+    it.cloud.vpcs.clear()
+    await it.start()
+    await asyncio.sleep(60)
+    before = len(it.cloud.asked("GetVpcs"))
+    it.delete()
+    assert await it.until(lambda: it.gone, 10) < 2
+    assert (len(it.cloud.asked("GetVpcs")) - before, it.cloud.asked("DestroyVpc")) == (2, [])
+
+
+async def test_a_lost_vpc_stays_while_it_cannot_be_looked_for(it):
+    """And says why, and what to do."""
+    await lost(it)
+    it.cloud.refuse("GetVpcs", 500)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 300)
+    assert "spec.deletion.policy: Retain" in it.words
+    it.cloud.heal()
+    it.cloud.hides = False
+    await it.until(lambda: it.gone, 300)
+    assert it.cloud.vpcs == {}
