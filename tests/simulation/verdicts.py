@@ -146,11 +146,8 @@ class Verdicts(Forgiving):
         settings, lag = self._world.scenario.settings, self._world.cloud.lag
         calm = settings.poll_steady_seconds + 5.0 + settings.poll_pending_seconds
         if self._world.weather.over:
-            return (
-                calm
-                + 60.0
-                + (settings.blind_after_seconds if self.many_vanished(kind, max(self.vanished.values(), default=0.0)) else 0.0)
-            )
+            blind = any(self.many_vanished(kind, at) for at in self.vanished.values())
+            return calm + 60.0 + (settings.blind_after_seconds if blind else 0.0)
         return calm + max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds) + 120.0 + lag
 
     def lies(self, life: Life) -> bool:

@@ -46,6 +46,17 @@ def test_it_is_looked_for_where_the_cloud_says(order, where):
 
 
 @pytest.mark.parametrize(
+    ("order", "cloud_id"),
+    [
+        (an_order("train", S.LOST, cloud_id="vm-9"), None),  # under that name may be another's
+        (an_order("train", S.LOST, vpc="train", cloud_id="vpc-1"), "vpc-1"),  # no other VPC ever has it
+    ],
+)
+def test_what_is_lost_is_looked_for_as_it_was_ordered(order, cloud_id):
+    assert placement.unplaced(order).cloud_id == cloud_id
+
+
+@pytest.mark.parametrize(
     ("order", "moved"),
     [
         (an_order("train"), False),

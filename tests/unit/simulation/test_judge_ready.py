@@ -44,6 +44,17 @@ def test_ready_may_be_untrue_for_a_while_only(court, after, found):
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("went", "blind"), [((0, 1, 2), True), ((0, 1, 2, 500), True), ((0, 200, 400), False)])
+def test_after_all_faults_a_listing_that_lacks_many_is_not_believed_for_a_while(court, went, blind):
+    """Seed 1300574: one more went later than the many."""
+    court.world.weather.over = True
+    calm = court.judge.patience("GpuVM")
+    for number, at in enumerate(went):
+        item = court.bought(f"vm-{number}", f"vm-{number}-x")
+        court.judge.vanished[item["metadata"]["uid"]] = float(at)
+    assert (court.judge.patience("GpuVM") > calm) is blind
+
+
 @pytest.mark.parametrize(("who", "found"), [("operator-0.1", ["blind"]), ("operator-1.1", [])])
 def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     """Seed 402996: another had taken over during an outage, and counted from its own first look."""
