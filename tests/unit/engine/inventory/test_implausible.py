@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from support.inventoryrig import FAST, INSIDE, SLOW, here, record
+from support.inventoryrig import FAST, INSIDE, SLOW, broken, here, record
 
 pytestmark = pytest.mark.looptime
 
@@ -80,6 +81,22 @@ async def test_records_are_unknown_until_the_fleet_is_listed_again(fleet):
     await asyncio.sleep(FAST)
     assert isinstance(it.sees("vm0"), Present)
     assert sorted(it.woken) == [f"uid{number}" for number in range(5)]
+
+
+async def test_what_an_outage_hid_and_no_listing_is_believed_of_is_unknown_since_before_the_outage(rig):
+    """Simulated world, seed 1300574: Ready stood through both waits, one after the other."""
+    records = [record(f"vm{number}") for number in range(4)]
+    it = rig(records, broken(ErrorKind.UNAVAILABLE), [], broken(ErrorKind.UNAVAILABLE))
+    it.inventory._expected = lambda _cluster: {here(one.id) for one in records}
+    it.inventory.watch("uid0", here("vm0"))
+    causes = set()
+    for _ in range(100):
+        await asyncio.sleep(FAST / 2)
+        seen = it.sees("vm0")
+        if isinstance(seen, Unknown):
+            causes.add(seen.cause)
+            assert seen.since == it.fetch.began[0]
+    assert causes == {UnknownReason.UNREACHABLE, UnknownReason.IMPLAUSIBLE}
 
 
 async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(fleet):
