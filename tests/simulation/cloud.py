@@ -6,6 +6,7 @@ It also keeps the one truth that the operator cannot know: for which object each
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,6 +59,7 @@ class Order:
     configuration: str = ""  # of a VM
     tenancy: str = ""  # the tenant in the object's status when it was sent
     perhaps: bool = False  # it may have been accepted: its 2xx answer could not be read, or any was lost with its process
+    unheard: float = math.inf  # when who sent it waited no longer for its answer
 
 
 class Lag(NamedTuple):

@@ -245,19 +245,14 @@ class Judge(Verdicts):
         now = self._world.loop.time()
         self._promises.answered(process, operation, request, response)
         if operation in CREATES:
-            place = asked_place(request, self._world.cloud.callers.tenant(request))
-            name = asked_name(request)
-            what = (process.name, *place)
-            sent = self._world.cloud.orders.named(self._world.cloud_names.get(name, name))
-            order = next(
-                (one for one in sent if not one.answer and (one.sender, one.vpc, one.cluster, one.tenant) == what), None
-            )
+            order = next((one for one in self._orders_sent(process, request) if not one.answer), None)
             if order is not None:
-                clear = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
+                readable = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
+                clear = readable and order.unheard == math.inf
                 accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
-                unread = response.ending is Ending.COMPLETE and response.status < 300 and not clear
-                order.known, order.perhaps = now, not process.alive or unread
+                unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable
+                order.known, order.perhaps = min(now, order.unheard), not process.alive or unread
                 self.sometimes[f"order {order.answer}"] += 1
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")
@@ -278,6 +273,21 @@ class Judge(Verdicts):
                 if not slow:
                     self._last_good[operation] = now
             self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
+
+    def unheard(self, process: Process, operation: str, request: Request) -> None:
+        """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""
+        sent = self._orders_sent(process, request) if operation in CREATES and process.alive else []
+        for order in sent[-1:]:
+            order.unheard = self._world.loop.time()
+            if order.answer:
+                order.answer, order.known = "unclear", order.unheard
+
+    def _orders_sent(self, process: Process, request: Request) -> list[Order]:
+        """The orders that a process sent by requests like this one."""
+        name = asked_name(request)
+        what = (process.name, *asked_place(request, self._world.cloud.callers.tenant(request)))
+        sent = self._world.cloud.orders.named(self._world.cloud_names.get(name, name))
+        return [one for one in sent if (one.sender, one.vpc, one.cluster, one.tenant) == what]
 
     def received(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """An answer of the cloud has come to who asked: a good listing of it may have taken its time."""

@@ -170,9 +170,13 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
-        response: Response = await self.travel(
-            domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
-        )
+        try:
+            response: Response = await self.travel(
+                domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)
+            )
+        except asyncio.CancelledError:
+            world.judge.unheard(self.process, operation, plain)
+            raise
         world.judge.rates.answered(self.process, plain, response)
         world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:

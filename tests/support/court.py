@@ -68,12 +68,16 @@ class Court:
     def orders(self, name, fault="", **spec):
         return self.sends("CreateServer", fault, name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
 
-    def answers(self, name, status, fault=""):
-        """The operator orders, and the cloud answers so whatever it did."""
+    def answers(self, name, status, fault="", *, heard=True, late=False):
+        """The operator orders, and the cloud answers so whatever it did; ``late``: the operator gave up before that."""
         body = json.dumps({"name": name, **SPEC}).encode()
         order = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, body)
         self.judge.sent(self.operator, "CreateServer", order)
+        if not heard and late:
+            self.judge.unheard(self.operator, "CreateServer", order)
         self.judge.answered(self.operator, "CreateServer", order, Response(status), fault)
+        if not heard and not late:
+            self.judge.unheard(self.operator, "CreateServer", order)
 
     def destroys(self, name):
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")

@@ -153,3 +153,14 @@ def test_an_acceptance_that_cannot_be_read_is_none(court, fault, answer):
     court.records(court.applied(), "a-x")
     court.answers("a-x", 202, fault)
     assert court.world.cloud.orders[-1].answer == answer
+
+
+@pytest.mark.parametrize(("answer", "found"), [({"heard": False}, []), ({"heard": False, "late": True}, []), ({}, ["foreign"])])
+def test_a_refusal_that_came_when_nobody_waited_any_longer_is_known_to_nobody(court, answer, found):
+    """Seed 2000003: the call took longer than its deadline, and a stranger had taken the name meanwhile."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.answers("prod", 409, **answer)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.destroys("prod")
+    assert court.oracles == found
