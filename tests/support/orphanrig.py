@@ -48,14 +48,20 @@ class Rig:
         )
         self.metrics = Metrics()
         self.metrics.export_orphans(self.orphans.counts, self.orphans.refusals)
-        self.loses = 0  # so many Events are not recorded
+        self.loses, self.lost = 0, []  # so many Events are not recorded; who is to hear of it
 
     def record(self, session, kind, event, lost):
         if self.loses:
             self.loses -= 1
-            lost()
+            self.lost.append(lost)
             return
         self.told.append((min(self.sessions.users(session)), kind, event))
+
+    async def scan(self):
+        """Scan once; Events are posted, or lost, some time later."""
+        await self.orphans.scan()
+        while self.lost:
+            self.lost.pop()()
 
     def account(self, key=KEY, label=OWN_ACCOUNT):
         return self.sessions.open(URL, ApiKey(key), label)

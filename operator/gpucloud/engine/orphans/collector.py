@@ -193,7 +193,7 @@ class OrphanCollector:
     def _report(self, at: _AccountScan, found: list[MarkedRecord]) -> None:
         now, reported = self._deps.clock.mono(), 0
         self._reported = {key: when for key, when in self._reported.items() if now - when < REPORT_AGAIN_SECONDS}
-        self._unposted &= self._reported.keys()
+        self._unposted.intersection_update(self._reported)  # in place: callbacks of Events under way add to this very set
         for marked in found:
             key = _key(at.session, marked)
             known = key in self._reported

@@ -160,12 +160,15 @@ async def test_one_account_that_fails_keeps_no_other_from_being_looked_at(rig):
     assert [label for label, _, _ in it.told] == ["team/default"]
 
 
-async def test_an_orphan_whose_event_was_lost_is_told_of_again_and_logged_once(rig, logs):
+@pytest.mark.parametrize("accounts", [1, 2])
+async def test_an_orphan_whose_event_was_lost_is_told_of_again_and_logged_once(rig, logs, accounts):
+    """Of two accounts: simulated world, seed 658. The scan of the second one forgot what the first one was to hear."""
     it = rig()
-    it.account()
+    for key, label in ((KEY, "crew/default"), (OTHER_KEY, "team/default"))[:accounts]:
+        it.account(key, label)
     it.loses = 2
     for told in (0, 0, 1, 1):
-        await it.orphans.scan()
+        await it.scan()
         assert len(it.told) == told
     assert len([line for line in logs if line["event"] == "orphan"]) == 1
 
