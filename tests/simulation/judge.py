@@ -272,6 +272,8 @@ class Judge(Verdicts):
                 self._sightings.listings.append(GoodListing(now, operation, asked.casefold(), *whose, heard, arrives))
                 if not slow:
                     self._last_good[operation] = now
+            if fault == "list-stale":
+                self._promises.misled(self._last_good.get(operation, 0.0))
             self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
     def unheard(self, process: Process, operation: str, request: Request) -> None:

@@ -109,6 +109,10 @@ class Promises:
             if accepted > MOST_REORDERS:
                 self._found("reordered", f"{operation} {name!r} was accepted {accepted} times, and is sent again")
 
+    def misled(self, last_good: float) -> None:
+        """A listing shows what was so before: who has seen the effect of a power call takes it for undone by somebody."""
+        self._powered = {body: one for body, one in self._powered.items() if one.at >= last_good}
+
     def disturbed(self) -> None:
         """Somebody else changed something: the next power call has a reason of its own."""
         self._powered.clear()

@@ -134,6 +134,24 @@ def test_a_power_call_is_repeated_only_in_one_place(court, cluster, found):
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(
+    ("listings", "found"), [(["list-stale"], ["repeated"]), (["", "list-stale"], []), (["list-stale", ""], ["repeated"])]
+)
+def test_a_power_call_is_repeated_when_a_listing_shows_its_effect_undone(court, listings, found):
+    """Seed 41173: one listing showed the VM off, and the next one, an older view, on again."""
+    court.bought(powerState="Stopped")
+    said = {"id": "a-x", "namespace": "acme", "cluster": "Msc1"}
+    request = Request("POST", "/api/v1/servers/virtual/StopServer", (), SIGNED, json.dumps(said).encode())
+    asked = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+    court.judge.sent(court.operator, "StopServer", request)
+    court.judge.answered(court.operator, "StopServer", request, Response(202, b"{}"), "")
+    for fault in listings:
+        court.passes(1)
+        court.judge.answered(court.operator, "GetServers", asked, Response(200), fault)
+    court.judge.sent(court.operator, "StopServer", request)
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("lag", "cluster", "found"), [(1.1, "Hou1", []), (1.1, "Msc1", ["twice"]), (0.5, "Hou1", ["twice"])])
 def test_a_cloud_that_lists_later_than_a_grace_refuses_no_second_order_in_another_place(court, lag, cluster, found):
     """Seed 50988: nothing showed what an order without a clear answer had made, and its owner named another cluster."""
