@@ -121,8 +121,8 @@ def _vpc_of(found: Present[Any]) -> str:
 def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     """Whether the record must be written at once. The rest only informs: a new process waits out what it does not know.
 
-    That a listing showed an outstanding order under a chosen name must be known: the thing may be gone when a new process
-    looks, and it would take what somebody makes under the name meanwhile for it. A marked name proves itself.
+    That a listing showed an order under a chosen name must be known, and what it showed of it: the thing may be gone when
+    somebody looks next, and what is made under the name meanwhile would be taken for it. A marked name proves itself.
     """
     if before is None or after is None:
         return before is not after
@@ -130,7 +130,7 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
         return True
     if before.missing_since is None and after.missing_since is not None:
         return True
-    shown = after.state is OrderState.SEEN and before.state in OUTSTANDING | {OrderState.OVERDUE}
+    shown = after.state is OrderState.SEEN and before.state in BEING_MADE
     if shown and not naming.proves(after.name, uid):
         return True
     return before.state is not after.state and after.state in URGENT

@@ -74,17 +74,18 @@ async def test_what_a_listing_showed_of_an_unclear_order_outlives_the_process_th
     assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
-async def test_what_was_seen_is_recorded_while_the_cloud_cannot_be_listed(it):
-    """Simulated world, seed 500751: it stayed with its process, and the next one took a stranger's VM for what was ordered."""
+async def test_what_was_seen_under_a_chosen_name_is_recorded_at_once(it):
+    """Simulated world, seed 500751: it stayed with its process, and the next one took a stranger's VM for what was ordered.
+
+    Seed 1301158: its address was recorded nowhere when the listings failed, and a stranger's VM passed for it.
+    """
     it.cloud.odd = {"status": "PENDING_READINESS"}
     await it.apply(**CHOSEN)
     await it.until(lambda: it.cloud.asked("CreateServer"))
     listings = len(it.cloud.asked("GetServers"))
     await it.until(lambda: len(it.cloud.asked("GetServers")) > listings)
-    await asyncio.sleep(0.1)
-    assert it.status["order"]["state"] == "Intended"
     it.cloud.add("elsewhere", cluster="Hou1")  # no listing is believed any more
-    await asyncio.sleep(10.0)
+    await asyncio.sleep(0.1)
     assert it.status["order"]["state"] == "Seen"
     assert it.ready == "False/Creating"
 

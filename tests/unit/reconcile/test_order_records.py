@@ -84,8 +84,8 @@ def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
         (NEW, NEW.model_copy(update={"state": S.ACCEPTED, "cloud_id": "vm-9"}), True, "it is nowhere else"),
         (NEW, NEW.model_copy(update={"id": "newer"}), True, "another order"),
         *((NEW, NEW.model_copy(update={"state": state}), True, state) for state in sorted(orders.URGENT)),
-        *((NEW, NEW.model_copy(update={"state": state}), False, state) for state in (S.UNCLEAR, S.SEEN, S.OVERDUE)),
-        *((at(state).order, at(S.SEEN).order, True, state) for state in (S.ACCEPTED, S.UNCLEAR, S.OVERDUE)),
+        *((NEW, NEW.model_copy(update={"state": state}), False, state) for state in (S.UNCLEAR, S.OVERDUE)),
+        *((at(state).order, at(S.SEEN).order, True, state) for state in (S.INTENDED, S.ACCEPTED, S.UNCLEAR, S.OVERDUE)),
         (at(S.DESTROYING).order, at(S.SEEN).order, False, "it was seen before"),
     ],
 )
