@@ -81,6 +81,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),
     (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.OVERDUE, E.ASKED_AGAIN): Transition(S.UNCLEAR, "reconcile-requested-at is new: it is looked for once more before that"),
+    (S.OVERDUE, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or this process had the acceptance that names it"),
     (S.OVERDUE, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
     (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
     (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),

@@ -68,6 +68,7 @@ ROWS = {
             looks=True,
         )
         for state, given in UNMADE.items()
+        if state is not OrderState.OVERDUE
     },
     **{
         f"{state}, and two listings after the deletion lack it": Row(
@@ -76,7 +77,34 @@ ROWS = {
             released=Reason.GONE,
         )
         for state, given in UNMADE.items()
+        if state is not OrderState.OVERDUE
     },
+    "accepted, and never listed: destroyed by its name": Row(
+        "it may appear later, and nobody would know whose it is",
+        UNMADE[OrderState.OVERDUE] | {"history": replace(OLD, deletion_seen=NOW - 2)},
+        Reason.DELETING,
+        action=Verb.DESTROY,
+        status={"order": OrderState.DESTROYING},
+    ),
+    "a chosen name, accepted, and never listed: let go with a warning": Row(
+        "what appears under the name may be somebody else's, so nothing is destroyed unseen",
+        UNMADE[OrderState.OVERDUE] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 2)},
+        released=Reason.RETAINED,
+        says="billed until you destroy it",
+    ),
+    "retained, and never ordered: nothing is said to stay": Row(
+        "people would look for a VM that is billed",
+        {"meta": DELETING, "status": a_status("DependencyNotReady", order=Order(state=OrderState.NOT_ORDERED))}
+        | {"spec": a_spec(deletion={"policy": "Retain"})},
+        released=Reason.GONE,
+        says="No VM was created",
+    ),
+    "retained, and lost before: nothing is said to stay": Row(
+        "the same",
+        {"meta": DELETING, "known": known(an_order(NAME, OrderState.LOST)), "spec": a_spec(deletion={"policy": "Retain"})},
+        released=Reason.GONE,
+        says="was gone from the cloud",
+    ),
     "a chosen name, Refused as listings before the deletion showed: looked for again": Row(
         "if it shows now, its owner must be told",
         UNMADE[OrderState.REFUSED] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 1)},

@@ -57,6 +57,7 @@ PROOF = {
     (S.OVERDUE, E.RECORDED): (record, None),
     (S.OVERDUE, E.SHOWN): (look(shown(SINCE - 1), CHOSEN), look(shown(SINCE - 2), CHOSEN)),
     (S.OVERDUE, E.ASKED_AGAIN): (ask("t2"), ask("t1")),
+    (S.OVERDUE, E.DESTROYED): (destroy, None),
     (S.OVERDUE, E.REPLACED): (look(ELSE, UNIQUE), look(ELSE, CHOSEN)),
     (S.SEEN, E.MISSING): (look(missing(SINCE + GRACE - 1), MARKED), look(missing(SINCE + GRACE - 2), MARKED)),
     (S.SEEN, E.REPLACED): (look(ELSE, UNIQUE), look(ELSE, CHOSEN)),

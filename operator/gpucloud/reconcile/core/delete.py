@@ -70,6 +70,10 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Release an object whose spec retains the resource; warn if the destroying call may have been sent: it is not undone."""
     what = f"The {f.subject.noun} {f.identity.name!r}"
+    if f.never_created or (f.never_ordered and not f.adopted):
+        return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+    if f.state in {OrderState.LOST, OrderState.GONE} and isinstance(f.found, Absent):
+        return release_finalizer(f, Reason.GONE, f"{what} was gone from the cloud before this object was deleted.")
     if f.state is OrderState.DESTROYING:
         late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
         return release_finalizer(f, Reason.RETAINED, f"{what} is let go, as spec.deletion.policy says, {late}", True)
@@ -143,6 +147,8 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.NOT_LISTED:
         return _meanwhile(f, refresh_after=f.history.first_seen)
     way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
+    if f.state is OrderState.DESTROYING:
+        way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = f"{sure} -- or, to let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
@@ -211,11 +217,10 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     name = f.identity.name
     if f.state is OrderState.GONE:
         return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
+    if f.attempt(f.subject.destroy) is None and _is_destroyed_unlisted(f):
+        return prepare() or _send(f, deleting(f))
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
-    attempt, marked = f.attempt(f.subject.destroy), f.subject.by_name and not (f.chosen_name or f.unproven_place)
-    if attempt is None and (marked or f.known_id is not None):
-        return prepare() or _send(f, deleting(f))
     if f.unrecorded:
         return _unrecorded(f, found)
     if f.state is OrderState.LOST:
@@ -227,12 +232,24 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
 
 
+def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether the destroying call is sent though listings lack the resource: its name or id proves whose it is.
+
+    What the cloud accepted, and never listed, may appear later; a call for what was never accepted would say nothing.
+    """
+    marked = f.subject.by_name and not (f.chosen_name or f.unproven_place)
+    if f.state is OrderState.OVERDUE:
+        return marked or (f.subject.by_name and f.unproven_place and f.tracked.own)
+    return (f.seen or f.unrecorded) and (marked or f.known_id is not None)
+
+
 def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
-    gone = f"The {f.subject.noun} {f.identity.name!r} was gone from the cloud before this object was deleted."
+    what = f"the {f.subject.noun} {f.identity.name!r}"
     if _missing_since(found, f.deletion_seen):
-        return release_finalizer(f, Reason.GONE, gone)
-    return plan_status(f, working(Reason.DELETING, f"{gone} Looking again before believing it."), refresh_after=f.now.mono)
+        return release_finalizer(f, Reason.GONE, f"T{what[1:]} was gone from the cloud before this object was deleted.")
+    words = f"Listings lacked {what} before this object was deleted. Looking again before the object goes."
+    return plan_status(f, working(Reason.DELETING, words), refresh_after=f.now.mono)
 
 
 def _missing_since(found: Absent, mono: float) -> bool:
@@ -262,7 +279,8 @@ def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return plan_status(f, deleting(f), refresh_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
-        return release_finalizer(f, Reason.GONE, f"{words} See that the account is not billed for it.")
+        late = "Nothing is destroyed: if it appears, it is billed until you destroy it in the cloud."
+        return release_finalizer(f, Reason.RETAINED, f"{words} {late}", True)
     return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
 
 
