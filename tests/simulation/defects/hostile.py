@@ -175,7 +175,7 @@ def retains_adopted_only() -> None:
 def vpc_in_use_goes() -> None:
     """Neither the objects that refer to a VPC nor what listings show in it hold its destruction."""
     replace(_emptied, lambda _: None)
-    replace(Listers.dependents_of_vpc, lambda *_: iter(()))
+    replace(Listers.dependents_of_vpc, lambda *_, **__: iter(()))
 
 
 @named(HOSTILE, "orphans are never looked for")

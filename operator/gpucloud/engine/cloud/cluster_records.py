@@ -61,6 +61,8 @@ class ClusterRecords(Generic[R]):
     presences: dict[Identity, Presence] = field(default_factory=dict)  # of the watched identities
     before: dict[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the successful listing before the last
     before_as_of: float | None = None
+    implausible: bool = False  # the last listing lacks too much itself; one that is only doubted may agree with the next
+    before_implausible: bool = False  # the same of the one before
     believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
     doubted_since: float | None = None  # since when nothing is believed to be missing; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
@@ -100,7 +102,8 @@ class ClusterRecords(Generic[R]):
 
     def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
         """Update the presences of the watched identities after a listing. ``missing`` are those that it lacks."""
-        listing = partial(after_listing, began=self.as_of or 0.0, before=self.before_as_of or 0.0, doubted=doubted)
+        before = None if self.before_implausible else self.before_as_of
+        listing = partial(after_listing, began=self.as_of or 0.0, before=before, doubted=doubted)
         self.presences = {here: listing(self.presence(here), shown=here not in missing) for here in watched}
         if not doubted:
             self.believed_gone = frozenset(missing)

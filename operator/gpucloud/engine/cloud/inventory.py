@@ -136,7 +136,8 @@ class Inventory(Generic[R]):
         missing_since = as_of if known_since is None else known_since
         if cached.doubted_since is not None and max(cached.doubted_since, missing_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        confirmed = None if find(cached.before, identity) else cached.before_as_of
+        unproven = cached.before_implausible and missing_since > accepted_until
+        confirmed = None if unproven or find(cached.before, identity) else cached.before_as_of
         return Absent(as_of, missing_since, confirmed)
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
@@ -354,8 +355,9 @@ class Inventory(Generic[R]):
         vanished, expected = self._vanished(cached, cluster, records)
         implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
-        cached.before, cached.before_as_of = before, cached.as_of
+        cached.before, cached.before_as_of, cached.before_implausible = before, cached.as_of, cached.implausible
         cached.records, cached.by_base, cached.as_of, cached.unknown, cached.failures = records, None, began, None, 0
+        cached.implausible = implausible
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
         missing = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
         cached.note_missing(missing, watched, doubted=doubted)

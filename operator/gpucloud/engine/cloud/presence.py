@@ -7,10 +7,11 @@ from dataclasses import replace
 from gpucloud.reconcile.facts import Presence
 
 
-def after_listing(known: Presence, *, shown: bool, began: float, before: float, doubted: bool) -> Presence:
+def after_listing(known: Presence, *, shown: bool, began: float, before: float | None, doubted: bool) -> Presence:
     """Return the presence after a complete listing, which ``shown`` says to show the identity.
 
-    ``began`` and ``before`` are when (mono) this listing and the one before it began; ``doubted``: it is implausible.
+    ``began`` and ``before`` are when (mono) this listing and the one before it began, None if that was implausible itself;
+    ``doubted``: this one is not believed.
     """
     if shown:
         return _shown(known, began)
@@ -18,7 +19,8 @@ def after_listing(known: Presence, *, shown: bool, began: float, before: float, 
         known = replace(known, missing_since=began, shown_since=None)
     if doubted:
         return known
-    return replace(known, missed=known.missed + 1, lacked=before if known.missed else known.lacked)
+    twice = known.missed and before is not None
+    return replace(known, missed=known.missed + 1, lacked=before if twice else known.lacked)
 
 
 def after_failure(known: Presence) -> Presence:

@@ -99,6 +99,20 @@ async def test_what_an_outage_hid_and_no_listing_is_believed_of_is_unknown_since
     assert causes == {UnknownReason.UNREACHABLE, UnknownReason.IMPLAUSIBLE}
 
 
+async def test_an_implausible_listing_is_not_the_first_of_two_that_prove_an_absence(rig):
+    """What is destroyed would count as gone, and a name as free, by one listing that may be partial."""
+    ours, others = record("ours"), [record(f"vm{number}") for number in range(4)]
+    it = rig([ours, *others], [], others)
+    it.inventory._expected = lambda _cluster: {here(one.id) for one in others}
+    it.inventory.watch("uid", here("ours"))
+    await asyncio.sleep(SLOW + 1.5 * FAST)
+    assert it.sees("ours") == Absent(it.fetch.began[2], it.fetch.began[1])
+    assert it.sees("ours", accepted_until=it.fetch.began[1]).confirmed == it.fetch.began[1], "a person says that it is gone"
+    it.inventory.refresh_after("uid", it.fetch.began[2] + 0.1)
+    await asyncio.sleep(FAST)
+    assert it.sees("ours").confirmed == it.fetch.began[2]
+
+
 async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(fleet):
     """One of three was destroyed outside, and the first listing since then showed none."""
     it = fleet(3, 0, 3, 1)

@@ -23,7 +23,7 @@ def after(*listings):
             continue
         shown, doubted = listing in {SHOWN, DOUBTED_SHOWN}, listing in {DOUBTED, DOUBTED_SHOWN}
         presence = after_listing(presence, shown=shown, began=float(began), before=before, doubted=doubted)
-        before = float(began)
+        before = None if doubted else float(began)
     return presence
 
 
@@ -44,7 +44,8 @@ def after(*listings):
         ((DOUBTED,), Presence(missing_since=1)),
         ((DOUBTED, DOUBTED, SHOWN), Presence(shown_since=3, missed_until=3)),
         ((LACKS, DOUBTED, SHOWN), Presence(shown_since=3, missed_until=3)),
-        ((LACKS, DOUBTED, LACKS, SHOWN), Presence(shown_since=4, missed_until=4, away_until=4, lacked=2)),
+        ((LACKS, DOUBTED, LACKS, SHOWN), Presence(shown_since=4, missed_until=4, away_until=4)),
+        ((LACKS, DOUBTED, LACKS, LACKS), Presence(missing_since=1, missed=3, lacked=3)),
         ((LACKS, DOUBTED_SHOWN), Presence(shown_since=2, missed_until=2)),
         ((SHOWN, FAILED), Presence()),
         ((SHOWN, FAILED, SHOWN), Presence(shown_since=3)),
