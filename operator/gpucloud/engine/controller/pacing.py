@@ -40,6 +40,7 @@ class _Streak:
     ended: float = -math.inf  # the last one, in mono seconds
     idle: int = 0  # reconciles without a change since the last one with a change
     changes: int = 0
+    changed_at: float = -math.inf  # when the last of them ended
     at_once: bool = False  # the next one starts at once: it sends an announced call, or a listing has come
     was_at_once: bool = False  # the last one started at once for that reason
     caused: bool = False  # something outside has changed for the object since the last reconcile began
@@ -80,6 +81,8 @@ class ReconcilePacer:
         streak = self._streak(uid)
         if streak.caused:
             streak.restart()
+        if self._clock.mono() - streak.changed_at > self._longest:  # a retry every few minutes is no hot loop
+            streak.changes = 0
         due = streak.due(self._longest)
         if due > self._clock.mono() + EARLY_SECONDS:
             return due
@@ -95,6 +98,7 @@ class ReconcilePacer:
         streak.ended = self._clock.mono()
         streak.idle = 0 if changed else streak.idle + 1
         streak.changes += changed
+        streak.changed_at = streak.ended if changed else streak.changed_at
         streak.at_once = announced and changed and not streak.was_at_once
 
     def _streak(self, uid: str) -> _Streak:
