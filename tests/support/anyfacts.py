@@ -155,7 +155,7 @@ def a_history(r, base, order, there):
     if known.state is OrderState.SEEN and r.random() < 0.4:
         told = attempts[subject.destroy] = replace(an_attempt(r, subject.destroy), at=times[4])
         known = orders.destroying(known, times[4])
-        known = orders.destroy_answered(known, times[4]) if told.refusal is None else known
+        known = orders.destroy_answered(known, told.refusal, base.limits.grace, times[4])
     first = min([times[0], *(item.at for item in attempts.values())])
     return known, CallHistory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
 

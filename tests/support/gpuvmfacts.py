@@ -19,7 +19,7 @@ STOPPED = a_spec(powerState="Stopped")
 DELETING = an_object(deleting=True)
 DESTROYING = an_order(NAME, OrderState.DESTROYING)
 GOING = a_status("Deleting", **BOUGHT | {"order": DESTROYING})
-TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)  # this process has told it to go, and has had the answer
+TOLD = known(DESTROYING, ago=5, absence_counts_from=NOW - 5)  # this process has told it to go, and has had the answer
 REJECTED = a_status("Rejected", progress="Stalled", order=an_order(NAME, OrderState.REFUSED, refused_generation=1))
 RETAINS = a_spec(deletion={"policy": "Retain"})
 HELD = a_status("DeletionHeld", progress="Stalled", **BOUGHT)

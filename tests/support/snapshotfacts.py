@@ -61,7 +61,7 @@ SUCCEEDED = Condition(
 COMPLETED = a_snapshot_status("Completed", "True", None, **TAKEN)
 COMPLETED = COMPLETED.model_copy(update={"conditions": (*COMPLETED.conditions, SUCCEEDED)})
 DESTROYING = an_order(NAME, OrderState.DESTROYING)
-TOLD = known(DESTROYING, ago=5, destroyed_at=NOW - 5)
+TOLD = known(DESTROYING, ago=5, absence_counts_from=NOW - 5)
 GOING = a_snapshot_status("Deleting", **TAKEN | {"order": DESTROYING})
 DELETING = an_object(deleting=True)
 RETAINS = a_snapshot_spec(deletion={"policy": "Retain"})

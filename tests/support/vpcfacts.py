@@ -36,7 +36,7 @@ def a_vpc(vpc_id="vpc-1", as_of=NOW, duplicate_records=False, **fields):
 
 INTENDED = an_order(NAME, OrderState.INTENDED, vpc=NAME)
 MINE = known(INTENDED, ago=1, recorded=1)
-TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), ago=5, destroyed_at=NOW - 5)
+TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), ago=5, absence_counts_from=NOW - 5)
 REJECTED = a_vpc_status(
     "Rejected", progress="Stalled", order=an_order(NAME, OrderState.REFUSED, vpc=NAME, refused_generation=1)
 )

@@ -48,7 +48,7 @@ class TrackedOrder:
     unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
     doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
-    destroyed_at: float | None = None  # when the answer to a destroying call of this process came
+    absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
 
     @property
     def state(self) -> OrderState:
@@ -208,7 +208,7 @@ def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: 
     if tracked.state is OrderState.SEEN:
         return confirmed is not None and found.as_of >= found.since + grace
     if tracked.state is OrderState.DESTROYING:
-        from_ = tracked.since + grace if tracked.destroyed_at is None else tracked.destroyed_at
+        from_ = tracked.since + grace if tracked.absence_counts_from is None else tracked.absence_counts_from
         return confirmed is not None and confirmed >= from_
     return False
 
@@ -277,6 +277,8 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
     here, order = proofs.here, tracked.order
     if order is None:
         order = Order(state=OrderState.NOT_ORDERED)
+    elif not may_exist(order):  # it is shown where it was ordered
+        order = unplaced(order) or order
     if not order.name:
         vpc = here.vpc or _vpc_of(found)  # only the listing tells where the GpuVpc that the spec refers to is gone
         place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
@@ -354,9 +356,17 @@ def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
     return moved if tracked.state is not OrderState.LOST else replace(moved, order=unplaced(moved.order))
 
 
-def destroy_answered(tracked: TrackedOrder, now: float) -> TrackedOrder:
-    """Return the order after the destroying call was accepted, or found nothing to destroy."""
-    return replace(tracked, destroyed_at=now)
+def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: float, now: float) -> TrackedOrder:
+    """Return the order after the answer to the destroying call.
+
+    After an acceptance, or where nothing was found, listings prove at once that it is gone; after a refusal for certain, which
+    says that it is there, only after as long as an accepted order may take to show. Without a clear answer: a grace.
+    """
+    if refusal is None or refusal.kind is ErrorKind.NOT_FOUND:
+        return replace(tracked, absence_counts_from=now)
+    if refusal.ambiguous or tracked.absence_counts_from is not None:
+        return tracked
+    return replace(tracked, absence_counts_from=now + ACCEPTED_GRACES * grace)
 
 
 def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:

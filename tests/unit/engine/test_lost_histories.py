@@ -26,7 +26,7 @@ class VpcCloud(FakeCloud):
         if operation == "CreateVpc":
             self.vpcs["8"] = {"id": "8", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}
             here[operation] = self.vpcs["8"]
-        if operation == "DestroyVpc":
+        if operation == "DestroyVpc" and (None, operation) not in self.refused:
             self.vpcs.pop(request.url.params["Id"], None)
             here[operation] = {"status": "accepted"}
         here["GetVpcs"] = [VPC] if self.hides else [VPC, *self.vpcs.values()]
@@ -103,3 +103,29 @@ async def test_a_lost_vpc_stays_while_it_cannot_be_looked_for(it):
     it.cloud.hides = False
     await it.until(lambda: it.gone, 300)
     assert it.cloud.vpcs == {}
+
+
+@pytest.mark.parametrize("code", [400, 403, 409])
+async def test_a_refused_destroying_call_is_no_proof_that_it_is_gone(it, code):
+    """The cloud says that it stands, whatever listings lack: the call is sent again."""
+    await lost(it)
+    it.cloud.refuse("DestroyVpc", code)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 60)
+    assert "DestroyVpc failed" in it.words
+    await asyncio.sleep(100)
+    assert not it.gone
+    it.cloud.heal()
+    await it.until(lambda: it.gone, 600)
+    assert it.cloud.vpcs == {}
+
+
+async def test_what_the_cloud_refuses_for_ever_to_destroy_and_no_listing_shows_goes_with_a_warning(it):
+    await lost(it)
+    it.cloud.vpcs.clear()
+    it.cloud.refuse("DestroyVpc", 403)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    event = [event for event in it.kube.events if event["reason"] == "Gone"][-1]
+    assert event["type"] == "Warning"
+    assert "DestroyVpc failed" in event["note"]

@@ -66,7 +66,7 @@ def test_nothing_is_recorded_that_is_longer_than_the_schema_allows():
 
 
 def test_destroyed_by_us_is_gone_after_two_listings_whatever_was_seen_before():
-    told = orders.destroy_answered(destroy(at(S.SEEN)), SINCE + 2)
+    told = orders.destroy_answered(destroy(at(S.SEEN)), None, GRACE, SINCE + 2)
     assert look(missing(SINCE + 2), MARKED)(told).state is S.GONE
     assert look(missing(SINCE + 1), MARKED)(told).state is S.DESTROYING
 

@@ -147,7 +147,7 @@ def test_a_restart_shortens_no_wait(seed):
             history.append(orders.observed(written, shown(told), MARKED, a_reading(told), SINCE))
         case _:
             seen = orders.observed(written, shown(told), MARKED, a_reading(told), SINCE)
-            history += [seen, orders.destroy_answered(orders.destroying(seen, told), told)]
+            history += [seen, orders.destroy_answered(orders.destroying(seen, told), None, GRACE, told)]
     status = r.choice(history).order
     after = orders.take_over(None, status, frozenset(), ended)
     without = believed_from(history[-1], SINCE, absent_from)

@@ -255,7 +255,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
             self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
         elif verb is self.subject.destroy:
-            self._tracker.record_destroying(uid, answered=refusal is None)
+            self._tracker.record_destroying(uid, refusal, self._deps.limits.grace)
             for inventory in self._watches.inventories(uid) if refusal is None and verb in self.delayed_verbs else ():
                 inventory.expect_end(uid)
         return attempt

@@ -118,14 +118,12 @@ class OrderTracker:
             now = self._clock.mono()
             known.tracked = orders.answered(known.tracked, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
-    def record_destroying(self, uid: str, *, answered: bool) -> None:
-        """Apply the sent destroying call to the order; ``answered``: the cloud accepted it."""
+    def record_destroying(self, uid: str, refusal: Refusal | None, grace: float) -> None:
+        """Apply the sent destroying call, and its answer, to the order."""
         known = self._entry(uid)
         if known.tracked is not None:
             now = self._clock.mono()
-            known.tracked = orders.destroying(known.tracked, now)
-            if answered:
-                known.tracked = orders.destroy_answered(known.tracked, now)
+            known.tracked = orders.destroy_answered(orders.destroying(known.tracked, now), refusal, grace, now)
 
     def tenancy(self, uid: str) -> str | None:
         """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import placement
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
@@ -17,11 +19,13 @@ from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Attempt
 
 S = TypeVar("S", bound=CloudStatus)
 
@@ -83,11 +87,11 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again."""
-    gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
     if f.state is OrderState.GONE and not isinstance(f.found, Present):
-        return release_finalizer(f, Reason.GONE, gone)
+        return _gone(f)
     if not isinstance(f.found, Present):
         return None
+    gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
     doubt = failed.maybe_made(f)
     return release_finalizer(
         f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt)
@@ -214,11 +218,18 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     If the name proves the owner, or this process knows its unique id, and has not sent the destroying call yet, it is sent even
     so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little.
     """
-    name = f.identity.name
     if f.state is OrderState.GONE:
-        return release_finalizer(f, Reason.GONE, f"The {f.subject.noun} {name!r} is gone from the cloud.")
-    if f.attempt(f.subject.destroy) is None and _is_destroyed_unlisted(f):
+        return _gone(f)
+    attempt = f.attempt(f.subject.destroy)
+    if attempt is None and _is_destroyed_unlisted(f):
         return prepare() or _send(f, deleting(f))
+    if attempt is not None and _is_certainly_refused(attempt):
+        return _refused_unlisted(f, attempt, prepare)
+    return _await_absence(f, found)
+
+
+def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+    """Release the finalizer, or look again, by what listings that lack the resource prove in this state of the order."""
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)
     if f.unrecorded:
@@ -227,27 +238,61 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
         return _lost(f, found)
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
-        answered = f.tracked.destroyed_at
+        answered = f.tracked.absence_counts_from
         certain_from = f.tracked.since + f.limits.grace if answered is None else answered
     return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
+
+
+def _gone(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Release an object whose resource is gone after the destroying call; warn if the cloud had refused that."""
+    words, attempt = f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.", f.attempt(f.subject.destroy)
+    if attempt is None or not _is_certainly_refused(attempt):
+        return release_finalizer(f, Reason.GONE, words)
+    words = f"No listing shows the {f.subject.noun} {f.identity.name!r} any more, but {failed.verdict(attempt).message}"
+    return release_finalizer(f, Reason.GONE, f"{words} Look in the cloud: what is there still is nobody's.", True)
+
+
+def _is_certainly_refused(attempt: Attempt) -> bool:
+    """Whether the cloud refused the destroying call, and not because there is nothing to destroy."""
+    refusal = attempt.refusal
+    return refusal is not None and not refusal.ambiguous and refusal.kind is not ErrorKind.NOT_FOUND
+
+
+def _refused_unlisted(f: CloudFacts[Any, S, Any], attempt: Attempt, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
+    """Say that the destroying call was refused, though listings lack the resource: they may be wrong.
+
+    It is sent again once before they are believed, half-way through that wait.
+    """
+    said = refused(f, failed.verdict(attempt))
+    half = attempt.at + ACCEPTED_GRACES / 2 * f.limits.grace
+    if failed.in_backoff(f, attempt) and f.now.mono < half:
+        return plan_status(f, said, requeue_at=half, refresh_after=f.tracked.absence_counts_from)
+    return (prepare() or _send(f, said)) if _is_destroyed_unlisted(f) else plan_status(f, said, refresh_after=f.now.mono)
 
 
 def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether the destroying call is sent though listings lack the resource: its name or id proves whose it is.
 
-    What the cloud accepted, and never listed, may appear later; a call for what was never accepted would say nothing.
+    What the cloud accepted, and never listed, may appear later; a call for what was never accepted would say nothing. What
+    the cloud had placed elsewhere, and listings proved missing there, never had the name that was ordered.
     """
+    if f.state is OrderState.LOST and placement.cloud_placement(f.order) is not None:
+        return f.known_id is not None
+    accepted_elsewhere = f.subject.by_name and f.unproven_place and f.tracked.own
     marked = f.subject.by_name and not (f.chosen_name or f.unproven_place)
-    if f.state is OrderState.OVERDUE:
-        return marked or (f.subject.by_name and f.unproven_place and f.tracked.own)
-    return (f.seen or f.unrecorded) and (marked or f.known_id is not None)
+    known = f.seen or f.unrecorded or f.state is OrderState.OVERDUE
+    return known and (marked or accepted_elsewhere or f.known_id is not None)
 
 
 def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
-    what = f"the {f.subject.noun} {f.identity.name!r}"
+    placed = placement.cloud_placement(f.order) is not None and f.order is not None
+    name = f.order.cloud_id if placed and f.order is not None and f.order.cloud_id else f.identity.name
+    what = f"the {f.subject.noun} {name!r}"
     if _missing_since(found, f.deletion_seen):
-        return release_finalizer(f, Reason.GONE, f"T{what[1:]} was gone from the cloud before this object was deleted.")
+        late = " If it appears again, it is billed until you destroy it in the cloud." if placed else ""
+        gone = f"T{what[1:]} was gone from the cloud before this object was deleted.{late}"
+        return release_finalizer(f, Reason.GONE, gone, placed)
     words = f"Listings lacked {what} before this object was deleted. Looking again before the object goes."
     return plan_status(f, working(Reason.DELETING, words), refresh_after=f.now.mono)
 
