@@ -1,7 +1,7 @@
 """Sends a ``Call``: deadline, attempts, the rules about what a failure means, one report for every attempt.
 
-Knows no particular operation; a listing tells nothing older than its last attempt. This is the place where a transport's
-failure becomes NOT_SENT or OUTCOME_UNKNOWN.
+Knows no particular operation, but for ``Listing.delay``: a listing tells nothing older than its last attempt. This is the
+place where a transport's failure becomes NOT_SENT or OUTCOME_UNKNOWN.
 """
 
 import asyncio

@@ -57,7 +57,7 @@ class TrackedOrder:
 
     @property
     def own(self) -> bool:
-        """Whether this process wrote the record, or has learned the state itself, so that no status is believed."""
+        """Whether this process wrote the record, so that no status is believed."""
         return self.recorded is not None
 
 

@@ -217,13 +217,14 @@ async def test_what_comes_to_stand_under_the_clouds_own_name_for_a_lost_vm_is_an
         it.delete()
         await asyncio.sleep(0.1)
     it.cloud.odd = {}
+    before = len(it.cloud.asked("DestroyServer"))
     it.cloud.add("srv-1")
     if deleted == "after":
         await it.until(lambda: it.ready == "False/VMLost", 100)
         it.delete()
     await it.until(lambda: it.gone, 300)
     assert list(it.cloud.vms) == ["srv-1"]
-    assert "srv-1" not in {asked["Id"] for _, _, asked in it.cloud.asked("DestroyServer")}
+    assert "srv-1" not in {asked["Id"] for _, _, asked in it.cloud.asked("DestroyServer")[before:]}
 
 
 async def test_what_stands_under_the_clouds_own_name_after_a_restart_is_not_destroyed_where_its_address_is_another(it):

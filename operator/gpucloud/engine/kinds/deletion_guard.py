@@ -90,7 +90,8 @@ class DeletionGuard:
         )
         self._set(fresh)
         if held and not self._holding:
-            self._log([fresh])
+            self._log(self._held())
+        self._prune()
 
     def drop(self, uid: str) -> None:
         """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""
@@ -192,7 +193,6 @@ class DeletionGuard:
             self._unreleased_cache = None
 
     def _unreleased(self) -> list[VmDeletion]:
-        self._prune()
         if self._unreleased_cache is None:
             waiting = [item for item in self._deletions.values() if not item.released]
             self._unreleased_cache = sorted(waiting, key=lambda item: item.requested_at)

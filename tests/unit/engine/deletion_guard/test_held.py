@@ -225,6 +225,23 @@ async def test_that_the_guard_holds_is_logged_once_and_that_it_holds_no_more(mak
     assert [(line["exceeded"], line["vms"], line["price"]) for line in told] == [("--brake-vms 3", 4, "8.20")]
 
 
+async def test_what_is_held_and_already_released_is_not_logged_as_held(make, logs):
+    it = make()
+    it.leave("one", status=held("one"), annotations={Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:00Z"})
+    assert [line["event"] for line in logs if line["event"].startswith("the brake holds")] == []
+
+
+async def test_that_it_is_asked_why_a_deletion_is_held_changes_nothing(make):
+    it = make()
+    it.leave("gone")
+    assert await it.destroy("gone")
+    it.reconcilers.drop("GpuVM", "gone")
+    before = dict(it.brake._deletions), dict(it.brake._gone)
+    it.reconcilers.clock.now += 10_000
+    assert it.brake.hold("u-gone") is None
+    assert (it.brake._deletions, it.brake._gone) == before
+
+
 async def test_a_price_comes_from_the_status_else_from_the_catalogue(make):
     it = make(Rule(price=Decimal(5)))
     it.leave("dear", status=bought("dear", price="3"))
