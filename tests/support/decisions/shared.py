@@ -146,6 +146,14 @@ def _sight(k):
             progress="Stalled",
             says="Create one.",
         ),
+        "no account any more leaves unknown what was seen": Row(
+            "the last look may be true still",
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
+            Reason.NO_ACCOUNT,
+            "Unknown",
+            "Stalled",
+            says="Create one.",
+        ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",
             {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
