@@ -61,10 +61,15 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, decisions
 	export CHAOS=whole SITUATIONS=30000; $(PYTEST) -n 3 --dist worksteal --timeout 3600 tests/unit/fuzz \
 	  tests/unit/reconcile/test_properties.py tests/e2e/test_generated_specs.py
 
-simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000 from seed FIRST=0, MINUTES=n; SEED=n replays one; EXHAUSTIVE=1 DEPTH=14 visits every interleaving; DEFECTS=1 plants known defects, each within HISTORIES=5000; FLEET=1000 applies so many VMs at once; SHARDS=1 tries shards, in HISTORIES=300
-	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(SEED),--seed $(SEED)) \
-	  $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) $(if $(SHARDS),--shards $(if $(RIVALS),--rivals)) $(if $(EXHAUSTIVE),--exhaustive $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START)))
+SIMULATE := HISTORIES FIRST MINUTES SEED EXHAUSTIVE DEPTH START DEFECTS FLEET SHARDS RIVALS HELP PYTHON
+set = $(filter-out 0,$($(1)))
+simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000, SEED=n, DEFECTS=1, ...; HELP=1 lists all
+	$(foreach v,$(filter-out MAKE% -%,$(.VARIABLES)),$(if $(and $(filter command,$(origin $(v))),$(filter-out $(SIMULATE),$(v))),$(error make simulate has no $(v); it has $(SIMULATE))))
+	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(call set,HELP),--help) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(call set,DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) \
+	  $(if $(call set,SHARDS),--shards) $(if $(call set,RIVALS),--rivals) \
+	  $(if $(call set,EXHAUSTIVE),--exhaustive) $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START))
 
 planted: $(READY) ## known defects of others, planted one at a time: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted

@@ -113,8 +113,8 @@ class Settings(Value):
     cloud_qps: PositiveFloat = Field(10.0, description="requests per second to the cloud, per credential")
     cloud_burst: PositiveInt = Field(20, description="requests to the cloud that may be sent at once")
     cloud_timeout_seconds: PositiveFloat = Field(30.0, description="total deadline of one call to the cloud")
-    create_grace_seconds: NonNegativeFloat = Field(
-        30.0, description="how long to look for a VM after an unclear answer before asking again"
+    create_grace_seconds: PositiveFloat = Field(
+        30.0, description="how long to look for a VM after an unclear answer before ordering again"
     )
     install_tag: str = Field(
         "", description="tag in the names of our VMs; made from the cluster's identity when empty", pattern=INSTALL_TAG

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simulation import aims, single, telling
@@ -48,39 +49,61 @@ def run(given: argparse.Namespace) -> int:
     return 2
 
 
+@dataclass
+class _Tally:
+    """What the histories of a campaign have shown so far."""
+
+    began: float = field(default_factory=time.monotonic)
+    met: Counter[str] = field(default_factory=Counter)
+    sometimes: Counter[str] = field(default_factory=Counter)
+    seeds: set[int] = field(default_factory=set)
+    digests: dict[int, str] = field(default_factory=dict)
+    broken: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self.began
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a history; print its first violation, and now and then how far it is."""
+        self.seeds.add(outcome.seed)
+        self.met.update(outcome.met.keys())
+        self.sometimes.update(outcome.sometimes)
+        if outcome.seed % AGAIN == 0 and len(self.digests) < COMPARED:
+            self.digests[outcome.seed] = outcome.digest
+        if outcome.violations:
+            self.broken[outcome.oracle].append(outcome)
+            if len(self.broken[outcome.oracle]) <= TOLD:
+                print(f"seed {outcome.seed}: {outcome.violations[0]}", flush=True)
+        if len(self.seeds) % 500 == 0:
+            _progress(len(self.seeds), self.began, self.broken)
+
+    def print(self) -> None:
+        """Print the table."""
+        seeds = (min(self.seeds), max(self.seeds))
+        print(telling.table(len(self.seeds), seeds, self.seconds, self.met, self.sometimes, self.broken))
+
+
 def _campaign(given: argparse.Namespace, aimed: list[int]) -> int:
     single.quieten()
-    began, done = time.monotonic(), 0
-    met: Counter[str] = Counter()
-    sometimes: Counter[str] = Counter()
-    seeds: set[int] = set()
-    digests: dict[int, str] = {}
-    broken: defaultdict[str, list[Outcome]] = defaultdict(list)
-    for outcome in _outcomes(given, aimed):
-        done += 1
-        seeds.add(outcome.seed)
-        met.update(outcome.met.keys())
-        if outcome.seed % AGAIN == 0 and len(digests) < COMPARED:
-            digests[outcome.seed] = outcome.digest
-        sometimes.update(outcome.sometimes)
-        if outcome.violations:
-            broken[outcome.oracle].append(outcome)
-            if len(broken[outcome.oracle]) <= TOLD:
-                print(f"seed {outcome.seed}: {outcome.violations[0]}", flush=True)
-        if done % 500 == 0:
-            _progress(done, began, broken)
-        if given.stop and broken:
-            break
-        if given.minutes and time.monotonic() - began > 60 * given.minutes:
-            break
-    seconds = time.monotonic() - began
-    print(telling.table(done, (min(seeds), max(seeds)), seconds, met, sometimes, broken))
-    for outcomes in list(broken.values())[: given.shrink]:
+    tally = _Tally()
+    try:
+        for outcome in _outcomes(given, aimed):
+            tally.add(outcome)
+            if (given.stop and tally.broken) or (given.minutes and tally.seconds > 60 * given.minutes):
+                break
+    except KeyboardInterrupt:
+        if tally.seeds:
+            tally.print()
+        raise
+    tally.print()
+    for outcomes in list(tally.broken.values())[: given.shrink]:
         print(telling.story(single.live(outcomes[0].seed, keep=True)))
-    differing = [] if given.stop else _differing(digests)
+    differing = [] if given.stop else _differing(tally.digests)
     for seed in differing:
         print(f"seed {seed} depends on the hash seed: an iterated set, or another order that nothing fixes")
-    return 1 if broken or differing or sometimes["NOT THE SAME TWICE"] else 0
+    return 1 if tally.broken or differing or tally.sometimes["NOT THE SAME TWICE"] else 0
 
 
 def _differing(digests: dict[int, str]) -> list[int]:
@@ -102,7 +125,7 @@ def _outcomes(given: argparse.Namespace, seeds: list[int]) -> Iterator[Outcome]:
         for some in chunks:
             yield from _chunk(some)
         return
-    with multiprocessing.get_context("fork").Pool(given.processes, single.settle_down) as pool:
+    with multiprocessing.get_context("fork").Pool(given.processes, single.begin_worker) as pool:
         for outcomes in (pool.imap if given.stop else pool.imap_unordered)(_chunk, chunks):
             yield from outcomes
 
@@ -110,7 +133,7 @@ def _outcomes(given: argparse.Namespace, seeds: list[int]) -> Iterator[Outcome]:
 def _progress(done: int, began: float, broken: dict[str, list[Outcome]]) -> None:
     seconds = time.monotonic() - began
     found = ", ".join(f"{oracle} {len(outcomes)}" for oracle, outcomes in sorted(broken.items())) or "none"
-    print(f"{done} histories, {done / seconds:.1f}/s; violations: {found}", flush=True)
+    print(f"{telling.histories(done)}, {done / seconds:.1f}/s; violations: {found}", flush=True)
 
 
 def tell_digests(seeds: Iterable[int]) -> int:

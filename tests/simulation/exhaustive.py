@@ -171,7 +171,7 @@ def explore(depth: int, minutes: float, processes: int, start: str) -> int:
     began, seen, broken = time.monotonic(), set(), []
     layer: list[Path] = [(start,)]
     runs = 0
-    with multiprocessing.get_context("fork").Pool(processes, single.settle_down) as pool:
+    with multiprocessing.get_context("fork").Pool(processes, single.begin_worker) as pool:
         for level in range(depth + 1):
             following: list[Path] = []
             for found in pool.imap(visit, layer, chunksize=16):
@@ -186,7 +186,8 @@ def explore(depth: int, minutes: float, processes: int, start: str) -> int:
                     following = []
                     break
             spent = (time.monotonic() - began) / 60
-            print(f"depth {level}: {len(seen)} states, {runs} runs, {len(broken)} violations, {spent:.1f} minutes", flush=True)
+            states = "1 state" if len(seen) == 1 else f"{len(seen)} states"
+            print(f"depth {level}: {states}, runs: {runs}, violations: {len(broken)}, {spent:.1f} minutes", flush=True)
             layer = following
             if not layer:
                 break

@@ -33,7 +33,7 @@ RECORDED_SECONDS = 12.0  # until an answer is surely recorded: after ten (docs/a
 RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
 SLOW = "cloud-slow"
 SHOWS = {"", "word", SLOW}  # faults of listings that show all the same who is there
-MAY_BE_YOURS = "it is billed until you destroy it"  # what an Event says where something is let go that may be the object's
+MAY_BE_YOURS = "may be your"  # what an Event says where something is let go that may be the object's
 
 
 class Judge(Verdicts):

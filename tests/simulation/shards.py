@@ -19,7 +19,7 @@ from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime.workqueue import Lane, WorkQueue
 from gpucloud.reconcile.lease import LeaseDurations
 from gpucloud.settings import Credentials
-from simulation import scenario, single
+from simulation import scenario, single, telling
 from simulation.books import Books
 from simulation.choices import Choices
 from simulation.feeder import Feeder
@@ -313,5 +313,6 @@ def run(histories: int, first: int, *, rivals: bool) -> int:
         oracles.update(violation.oracle for violation in found[:1])
         for violation in found[:1]:
             print(f"seed {seed}: {violation}")
-    print(f"{histories} histories with {SHARDS} shards, {oracles.total()} broke a rule: {dict(oracles)}")
+    by_rule = ", ".join(f"{rule} {count}" for rule, count in oracles.most_common()) or "none"
+    print(f"{telling.histories(histories)} with {SHARDS} shards; violations: {by_rule}")
     return 1 if oracles else 0

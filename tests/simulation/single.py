@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import signal
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -59,6 +60,12 @@ def settle_down() -> None:
     gc.collect()
     gc.freeze()
     gc.disable()
+
+
+def begin_worker() -> None:
+    """Prepare a worker process. An interrupt from the keyboard is its parent's affair, which ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settle_down()
 
 
 def live(seed: int, deviations: Mapping[Key, object] | None = None, *, keep: bool = False) -> Outcome:

@@ -92,6 +92,11 @@ def again(path: Path) -> int:
     return 1 if outcome.violations else 0
 
 
+def histories(count: int) -> str:
+    """Return this number of histories in words."""
+    return f"{count} {'history' if count == 1 else 'histories'}"
+
+
 def table(
     done: int,
     seeds: tuple[int, int],
@@ -102,7 +107,7 @@ def table(
 ) -> str:
     """What a campaign has shown."""
     first, last = seeds
-    lines = [f"{done} histories in {seconds:.0f} s: {done / seconds:.1f} a second"]
+    lines = [f"{histories(done)} in {seconds:.0f} s: {done / seconds:.1f} a second"]
     lines += [
         f"seeds {first} to {last}; again: make simulate FIRST={first} HISTORIES={last - first + 1}, one: make simulate SEED=n"
     ]

@@ -57,6 +57,7 @@ class Kind:
     """A kind that orders something in the cloud, and what the rows that all kinds share start from."""
 
     name: str
+    name_field: str
     noun: str  # what the cloud has for it, as messages say it
     cloud_name: str
     decide: Callable

@@ -92,6 +92,17 @@ def test_some_kind_has_each_reason_that_calls_a_person():
     assert {reason for kind in RECIPES for reason in calling_a_person(kind)} == stalled
 
 
+DECIDED = [row for table in TABLES.values() for row in table.rows.values() if row.reason]
+
+
+@pytest.mark.parametrize("reason", sorted({row.reason for row in DECIDED}))
+def test_the_conditions_of_each_reason_are_as_decided(reason):
+    """The words of the cell are those of the decisions, none more and none less."""
+    words = set(re.findall(r"True|False|Unknown|Reconciling|Stalled", rows_of(STATUS)[f"`{reason}`"][0]))
+    rows = [row for row in DECIDED if row.reason == reason]
+    assert words == {word for row in rows for word in (row.ready, row.progress) if word}
+
+
 @pytest.mark.parametrize("annotation", Annotation)
 def test_every_annotation_is_explained(annotation):
     assert all(rows_of(STATUS)[f"`{annotation}`"])

@@ -98,7 +98,7 @@ def test_the_first_endpoint_is_the_operators_own():
         (("--cloud-qps", "0"), {}, "--cloud-qps"),
         (("--cloud-burst", "0"), {}, "--cloud-burst"),
         (("--cloud-timeout-seconds", "0"), {}, "--cloud-timeout-seconds"),
-        (("--create-grace-seconds", "-1"), {}, "must not be negative"),
+        (("--create-grace-seconds", "0"), {}, "--create-grace-seconds: must be greater than zero"),
         (("--blind-after-seconds", "-1"), {}, "must not be negative"),
         (("--brake-vms", "-1"), {}, "--brake-vms: must not be negative"),
         (("--brake-price-per-hour", "-1"), {}, "--brake-price-per-hour: must not be negative"),

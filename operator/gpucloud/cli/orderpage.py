@@ -64,29 +64,32 @@ _CHOSEN = (
 _GAPS: Mapping[Gap, str] = {
     Gap.WATCHED: "Every listing since has shown it.",
     Gap.UNWATCHED: "Another process or another credential saw it last, or listings failed since.",
-    Gap.DESTROYING: "Its destruction was announced.",
+    Gap.DESTROYING: "`status.order` is Destroying: the destroying call may have been sent.",
     Gap.MISSED: "A listing lacked it, or several that lacked too much at once to be believed.",
     Gap.AWAY: "Two believed listings in a row lacked it, or the record has `missingSince`.",
 }
 _LIKENESSES: Mapping[Likeness, str] = {
-    Likeness.SAME: "The private address, else the public one, of a VM that was up, or the creation time of a snapshot.",
+    Likeness.SAME: (
+        "The private address of a VM that was up, else its public address, is as recorded; or the creation time of a snapshot."
+    ),
     Likeness.UNKNOWN: "No address is both recorded and listed (addresses may be blank while a VM is off), or it was never up.",
-    Likeness.CHANGED: "Another public address, where no private one is known: it may change whenever a VM is switched on.",
-    Likeness.OTHER: "Another private address, or another creation time.",
+    Likeness.CHANGED: "No private address is known, and the public one differs: it may change whenever a VM is switched on.",
+    Likeness.OTHER: "Neither changes while a VM or snapshot exists.",
 }
 _ANSWERS = (
-    "*The same, if a second listing shows the same*: nothing is done before that, because one listing may be an old one. *The "
-    "same, until a record shows more*: it counts as this object's, and is compared again in each listing. *Another*: the order "
-    "becomes Lost, or Gone after Destroying, and the operator leaves that VM or snapshot alone, unless the spec adopts it."
+    "*This object's, if a second listing agrees*: nothing is done before that, because one listing may be an old one. *This "
+    "object's, until a listing shows more*: the record is compared again in each listing. *Another's*: the order becomes Lost, "
+    "or Gone after Destroying, and the operator leaves that VM or snapshot alone, unless the spec adopts it."
 )
 _MISSING = (
     "`missingSince` says that two listings in a row lacked what bears a chosen name. It is written with the report that the "
     "operator looks again, so a new process knows it, and removed when two listings have shown the same again."
 )
 _LET_GO = (
-    "An object that is deleted is let go without a destroying call only when two listings that began after its deletion lack "
-    "what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer: the listings that proved it missing "
-    "before may have been partial. While it cannot be listed, the object stays, and Ready says why and what to do."
+    "When an object is deleted, what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer, is let go "
+    "only when two listings that began after the deletion lack it: the listings that proved it missing before may have been "
+    "partial. (`spec.deletion.policy: Retain` lets everything go at once.) While it cannot be listed, the object stays, and "
+    "Ready says why and what to do."
 )
 _MARKED = (
     "*May exist*: in this state the VM, VPC or snapshot may exist in the cloud, so the object keeps its finalizer and its name "
@@ -111,8 +114,8 @@ def order_page() -> str:
         _OWN,
         "## Chosen names",
         _CHOSEN,
-        _table(("Since it was seen last", *Likeness), _gaps()),
-        *(f"**{gap}**: {_GAPS[gap]}" for gap in Gap),
+        _table(("Since it was seen last", *(likeness.capitalize() for likeness in Likeness)), _gaps()),
+        *(f"**{gap.capitalize()}**: {_GAPS[gap]}" for gap in Gap),
         *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
         _ANSWERS,
         _MISSING,
@@ -137,7 +140,7 @@ def _transitions() -> Iterable[tuple[str, ...]]:
 
 def _gaps() -> Iterable[tuple[str, ...]]:
     for gap, answers in ANSWERS.items():
-        yield f"`{gap}`", *(answers[likeness] for likeness in Likeness)
+        yield gap, *(answers[likeness] for likeness in Likeness)
 
 
 def _diagram() -> str:

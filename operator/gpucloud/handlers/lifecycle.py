@@ -160,11 +160,15 @@ def connect() -> kopf.ConnectionInfo:
 
     Raises:
         kopf.LoginError: there is neither.
+        FileNotFoundError: KUBECONFIG names a file that does not exist.
     """
     settings = kopf.OperatorSettings()
-    found = kopf.login_with_service_account(logger=log, settings=settings) or kopf.login_with_kubeconfig(
-        logger=log, settings=settings
-    )
+    try:
+        found = kopf.login_with_service_account(logger=log, settings=settings) or kopf.login_with_kubeconfig(
+            logger=log, settings=settings
+        )
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"KUBECONFIG names no file: {error.filename}") from None
     if found is None:
         raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
     return found

@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 class Gap(StrEnum):
     """What happened since this process last took the resource for the object's. A later member outweighs the earlier ones."""
 
-    WATCHED = "Watched"
-    UNWATCHED = "Unwatched"
-    DESTROYING = "Destroying"
-    MISSED = "Missed"
-    AWAY = "Away"
+    WATCHED = "watched"
+    UNWATCHED = "not watched"
+    DESTROYING = "destruction announced"
+    MISSED = "missing from a listing"
+    AWAY = "missing from two listings in a row"
 
 
 class Likeness(StrEnum):
     """How a listed record compares with what the status records of the resource."""
 
-    SAME = "the same"
-    UNKNOWN = "nothing to compare"
-    CHANGED = "a difference that may come by itself"
-    OTHER = "a difference that never comes by itself"
+    SAME = "same address or creation time"
+    UNKNOWN = "not comparable"
+    CHANGED = "other public address"
+    OTHER = "other private address or creation time"
 
 
 class Answer(StrEnum):
     """What a listing shows under the chosen name."""
 
-    SAME = "the same"
-    LOOK_AGAIN = "the same, if a second listing shows the same"
-    UNDECIDED = "the same, until a record shows more"
-    REPLACED = "another"
+    SAME = "this object's"
+    LOOK_AGAIN = "this object's, if a second listing agrees"
+    UNDECIDED = "this object's, until a listing shows more"
+    REPLACED = "another's"
 
 
 _S, _L, _U, _R = Answer.SAME, Answer.LOOK_AGAIN, Answer.UNDECIDED, Answer.REPLACED

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
 CORRECT_OR_ASK_AGAIN = (
-    "Delete this object and create it anew, corrected; or set gpucloud.dev/reconcile-requested-at to try again."
+    "Delete this object and create it anew, corrected; or, to try again, set the annotation "
+    "gpucloud.dev/reconcile-requested-at to the present time."
 )
 
 
@@ -44,7 +45,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.NOT_FOUND,
         60,
         True,
-        "Create what is missing, or delete this object and create it anew; it tries again every few minutes.",
+        "Create what is missing, or delete this object and create it anew; the operator tries again every few minutes.",
     ),
     ErrorKind.REDIRECTED: RetryPolicy(
         Reason.API_ERROR,
@@ -60,16 +61,20 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         "login; the operator reads it again within a minute.",
     ),
     ErrorKind.LOGIN: RetryPolicy(
-        Reason.CREDENTIALS_REFUSED, 60, True, "Use an account without a second factor or a pending password change."
+        Reason.CREDENTIALS_REFUSED,
+        60,
+        True,
+        "Put an API key, or the login of a user without a second factor or a pending password change, into the account's "
+        "Secret, or into the operator's own credential; the operator reads it again within a minute.",
     ),
     ErrorKind.FORBIDDEN: RetryPolicy(
-        Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; it tries again every 5 minutes."
+        Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; the operator tries again every 5 minutes."
     ),
     ErrorKind.THROTTLED: RetryPolicy(
         Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; the operator tries again."
     ),
     ErrorKind.UNAVAILABLE: RetryPolicy(
-        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; it tries again until there is."
+        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; the operator tries again until there is."
     ),
     ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; the operator tries again."),
 }
@@ -77,9 +82,11 @@ _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
-    "It failed again and again; it goes on trying every 5 minutes. See what the cloud says.",
+    "The call failed 5 times in a row or more; the operator goes on trying every 5 minutes. See what the cloud says.",
 )
-_UNCLEAR = RetryPolicy(Reason.API_ERROR, 5, False, "It looks whether the request was carried out, and tries again if not.")
+_UNCLEAR = RetryPolicy(
+    Reason.API_ERROR, 5, False, "The operator looks whether the request was carried out, and tries again if not."
+)
 
 
 def policy(attempt: Attempt) -> RetryPolicy:
@@ -89,7 +96,7 @@ def policy(attempt: Attempt) -> RetryPolicy:
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
     if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
-        return replace(found, base=LONGEST_DELAY, advice="It tries again every 5 minutes.")
+        return replace(found, base=LONGEST_DELAY, advice="The operator tries again every 5 minutes.")
     if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
         return _REPEATEDLY_FAILED
     return found

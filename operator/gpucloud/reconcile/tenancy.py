@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from gpucloud.reconcile import credential
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
@@ -58,22 +59,23 @@ def check_tenant(
         return Unknown(
             since,
             UnknownReason.TENANT,
-            f"The credential of account {account.name!r} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
-            "Nothing is destroyed or created on the strength of it: put the right credential back.",
+            f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
+            f"Nothing is destroyed or created on the strength of it: {credential.restore(account.name)}.",
         )
     if isinstance(found, Present):
         return Unknown(
             since,
             UnknownReason.TENANT,
             f"What is there now belongs to tenant {found.record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
-            "nothing is done to it. Put the right credential back, or delete this object.",
+            f"nothing is done to it. To go on, {credential.restore(account.name)}; or delete this object with "
+            "spec.deletion.policy: Retain.",
         )
     if isinstance(found, Absent) and not account.tenants and not accepted.covers(since):
         early = f" {accepted.too_early}" if accepted.too_early else ""
         return Unknown(
             since,
             UnknownReason.TENANT,
-            f"The credential of account {account.name!r} has shown nothing yet of tenant {tenancy!r}, to which this object "
+            f"The {credential.described(account.name)} has shown nothing yet of tenant {tenancy!r}, to which this object "
             f"belongs, so a listing proves nothing.{early} If it is gone: {way_out or 'accept its absence'} -- until then "
             "nothing is created or destroyed for this object.",
         )

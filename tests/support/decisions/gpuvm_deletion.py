@@ -197,7 +197,7 @@ ROWS = {
         },
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says="Grant",
+        says=("Grant", "To destroy the VM and keep its snapshots, set spec.deletion.snapshots: Keep."),
     ),
     "a foreign snapshot that came meanwhile stays": Row(
         "ours are gone, and DeleteSnapshots would take that one",

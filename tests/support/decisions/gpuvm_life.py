@@ -56,11 +56,11 @@ ROWS = {
         "the list of states is open",
         {"status": RUNNING, "found": present("DEFROSTING")},
         Reason.UNKNOWN_STATE,
-        says="DEFROSTING",
+        says="'DEFROSTING', which this version does not know; the operator waits",
         status={"state": "DEFROSTING"},
     ),
     "no word at all is waited out": Row(
-        "every field may be null", {"status": RUNNING, "found": present(None)}, Reason.UNKNOWN_STATE
+        "every field may be null", {"status": RUNNING, "found": present(None)}, Reason.UNKNOWN_STATE, says="reports no state"
     ),
     "a failed VM stalls with its price": Row(
         "it may still cost money",

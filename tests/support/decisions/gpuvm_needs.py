@@ -60,7 +60,7 @@ ROWS = {
         "it would hold the VPC up, or be cut off",
         {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
-        says="is being deleted",
+        says="is being deleted: nothing is created with it. When it is gone, create it again; or delete this object.",
     ),
     "the first that is not ready is named": Row(
         "one thing at a time",
@@ -105,7 +105,7 @@ ROWS = {
             "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
         },
         Reason.ACCOUNT_NOT_READY,
-        says="Waiting for Secret 'key'",
+        says="Waiting for Secret 'key': it is gone from namespace 'team'. Create it again.",
     ),
     "what may exist under a refused credential still calls a person": Row(
         "it cannot be seen or destroyed",
@@ -116,7 +116,7 @@ ROWS = {
         },
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
-        says="Ask the administrator to replace it",
+        says="Ask the administrator to replace the operator's own credential",
     ),
     # --- the words of the cloud, and of what is seen late
     "a new one says that nothing was ordered": Row(
@@ -125,7 +125,7 @@ ROWS = {
         Reason.CREDENTIALS_REFUSED,
         progress="Stalled",
         status={"order": OrderState.NOT_ORDERED},
-        says="Ask the administrator to replace it",
+        says="Ask the administrator to replace the operator's own credential",
     ),
     "what is missing in the cloud is told": Row(
         "a VPC that is named may be created yet",

@@ -130,7 +130,7 @@ ROWS = {
         Reason.ORDER_OVERDUE,
         progress="Stalled",
         status={"order": OrderState.OVERDUE},
-        says="to order again",
+        says=(f"accepted the order for VM '{NAME}' once, as 'vm-of-its-own' in VPC", "It may be billed", "to order again"),
     ),
     "overdue, and a person asks to order again: looked for once more": Row(
         "it may have come just now; the record keeps that it was asked for",

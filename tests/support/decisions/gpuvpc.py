@@ -160,6 +160,22 @@ ROWS = {
         None,
         status={"order": OrderState.SEEN, "adopted": True},
     ),
+    "a name that the cloud calls taken and the spec would adopt: wait for a listing that shows it": Row(
+        "the spec asks for the adoption already",
+        {"spec": ADOPTS, "status": CREATING, "history": CALLED_TAKEN},
+        Reason.CONFLICT,
+        progress="Stalled",
+        says=("the VPC is adopted as soon as a listing shows it", "or free the name"),
+        status={"order": OrderState.REFUSED},
+    ),
+    "a name that the cloud calls taken and the spec requires: wait for a listing that shows it": Row(
+        "nothing is ordered any more, so a free name changes nothing",
+        {"spec": REQUIRED, "status": CREATING, "history": CALLED_TAKEN},
+        Reason.CONFLICT,
+        progress="Stalled",
+        says="never happens if it is another tenant's.",
+        status={"order": OrderState.REFUSED},
+    ),
     "a VPC that is there though our order was refused is not ours, and no proof stays": Row(
         "somebody with the right to made it by hand; deleting this object would destroy it",
         {"status": CREATING, "history": REFUSED_FOR_CERTAIN, "found": a_vpc()},

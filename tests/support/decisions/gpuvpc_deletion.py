@@ -92,7 +92,7 @@ ROWS = {
         EMPTIED | {"found": a_vpc("vpc-2", duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=(NAME, "by hand"),
+        says=(NAME, "the one that is yours"),
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",
@@ -156,7 +156,10 @@ ROWS = {
         says="GpuVM 'train'",
     ),
     "nothing is recorded: free, and told": Row(
-        "the status may be wiped", {"meta": DELETING}, released=Reason.RETAINED, says="may be your VPC"
+        "the status may be wiped",
+        {"meta": DELETING},
+        released=Reason.RETAINED,
+        says="may be your VPC: if it is, destroy it in the cloud",
     ),
     "never ordered: free": Row(
         "nothing was made",

@@ -14,6 +14,7 @@ from support.rows import Kind
 
 GPUVM = Kind(
     name="GpuVM",
+    name_field="spec.vmName",
     noun="VM",
     cloud_name=vm.NAME,
     decide=gpuvm.decide,
@@ -42,6 +43,7 @@ GPUVM = Kind(
 )
 GPUVPC = Kind(
     name="GpuVpc",
+    name_field="spec.name",
     noun="VPC",
     cloud_name=vpc.NAME,
     decide=gpuvpc.decide,
@@ -67,6 +69,7 @@ GPUVPC = Kind(
 )
 GPUSNAPSHOT = Kind(
     name="GpuSnapshot",
+    name_field="spec.snapshotName",
     noun="snapshot",
     cloud_name=snapshot.NAME,
     decide=gpusnapshot.decide,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.rows import OLD, Row, tried
 
@@ -203,7 +203,7 @@ def held(k):
             k.leaving | {"found": k.found(duplicate_records=True)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says="by hand",
+            says=("Set spec.deletion.policy: Retain", "the one that is yours"),
         ),
         "a forbidden destroy keeps the object": Row(
             "no error ever frees the finalizer",
@@ -211,6 +211,20 @@ def held(k):
             Reason.DELETION_BLOCKED,
             progress="Stalled",
             says=("Grant", "Retain"),
+        ),
+        "a refused credential is replaced before anything is given up": Row(
+            f"Retain leaves the {k.noun} behind",
+            k.leaving | {"found": Unknown(NOW, UnknownReason.REFUSED, "401"), "account": AccountFacts("lab")},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=("Update the Secret of account 'lab' in place", "Retain"),
+        ),
+        "a permission to list is granted before anything is given up": Row(
+            f"Retain leaves the {k.noun} behind",
+            k.leaving | {"found": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says=(f"the operator's own credential the permission to list {k.noun}s", "Retain"),
         ),
         "without an account, with something made: held": Row(
             "no account is no proof",

@@ -27,8 +27,8 @@ def test_every_transition_has_a_row_and_an_arrow_and_every_state_a_paragraph():
 def test_every_gap_of_a_chosen_name_has_a_row_and_a_paragraph():
     text = orderpage.order_page()
     for gap, answers in ANSWERS.items():
-        assert f"| `{gap}` | {' | '.join(answers.values())} |\n" in text
-        assert f"\n\n**{gap}**: " in text
+        assert f"| {gap} | {' | '.join(answers.values())} |\n" in text
+        assert f"\n\n**{gap.capitalize()}**: " in text
 
 
 def test_a_page_that_differs_is_told(tmp_path, capsys):

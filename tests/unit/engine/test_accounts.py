@@ -99,6 +99,7 @@ def test_the_operators_own_serves_only_the_namespaces_that_the_flag_names(a_sess
     if not served:
         assert resolved.unknown.cause is UnknownReason.NO_ACCOUNT
         assert "--own-account-namespace" in resolved.unknown.detail
+        assert ("Ask the administrator" in resolved.unknown.detail) is (status is not None)
 
 
 def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
@@ -106,6 +107,15 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "GpuCloudAccount named 'default' in namespace 'team'" in resolved.unknown.detail
+
+
+def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):
+    rig.accounts.own = None
+    rig.put("default")
+    resolved = rig.resolve(None, OWN_ACCOUNT)
+    assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
+    assert "Create one" not in resolved.unknown.detail
+    assert "spec.deletion.policy: Retain" in resolved.unknown.detail
 
 
 @pytest.mark.parametrize("name", ["default", "prod", "../others/prod", "others/prod", "(operator)"])

@@ -7,7 +7,7 @@ import itertools
 import kopf
 import pytest
 
-from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, first_failure, run, settings
+from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, connect, first_failure, run, settings
 from gpucloud.kinds.meta import FINALIZER
 
 
@@ -19,6 +19,13 @@ def test_kopf_has_a_finalizer_of_its_own():
 def test_one_that_only_looks_has_yet_another():
     """It has no timers, so it would take off the finalizer that the leader's need, and the two would write in a circle."""
     assert settings(idle=True).persistence.finalizer not in {settings().persistence.finalizer, FINALIZER}
+
+
+def test_a_kubeconfig_that_does_not_exist_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError) as caught:
+        connect()
+    assert str(caught.value) == f"KUBECONFIG names no file: {tmp_path / 'none'}"
 
 
 async def test_kopfs_end_ends_nothing_else():

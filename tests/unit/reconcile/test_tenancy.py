@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Absent, AccountFacts, Present, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import check_tenant
@@ -47,7 +48,11 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
         (GONE, ("other",), ("account 'default'", "of tenant 'other',", "to tenant 'acme'", "put the right credential back")),
         (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
         (seen("other"), ("other",), ("of tenant 'other',", "put the right credential back")),
-        (seen("other"), ("acme",), ("belongs to tenant 'other'", "this object to tenant 'acme'", "delete this object")),
+        (
+            seen("other"),
+            ("acme",),
+            ("belongs to tenant 'other'", "to tenant 'acme'", "delete this object with spec.deletion.policy: Ret"),
+        ),
         (seen("other"), (), ("belongs to tenant 'other'",)),
         (GONE, (), ("account 'default'", "has shown nothing yet of tenant 'acme'")),
     ],
@@ -57,6 +62,12 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
     assert (judgement.since, judgement.cause) == (SINCE, UnknownReason.TENANT)
     assert all(words in judgement.detail for words in says), judgement.detail
     assert judgement.detail.endswith(".")
+
+
+def test_the_operators_own_credential_is_the_administrators_affair():
+    judgement = check_tenant(GONE, "acme", AccountFacts(OWN_ACCOUNT, frozenset({"other"})), SINCE)
+    assert "The operator's own credential is of tenant 'other'" in judgement.detail
+    assert "ask the administrator to put the right credential back" in judgement.detail
 
 
 UP_TO_THEN = AcceptedAbsence(SINCE, too_early="Too early.")

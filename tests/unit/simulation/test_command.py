@@ -3,7 +3,7 @@
 import pytest
 
 from simulation import __main__ as command
-from simulation import aims, campaign, hunt, shards
+from simulation import aims, campaign, hunt, shards, single
 
 
 @pytest.fixture
@@ -31,6 +31,60 @@ def asked(monkeypatch):
 def test_how_many_histories_are_made(asked, words, histories, why):
     assert command.main(words) == 0
     assert asked["histories"] == histories, why
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--exhaustive", "--depth", "-1"], "argument --depth: -1 is too few: give 1 or more"),
+        (["--defects", "nonsense"], "no known defect has 'nonsense' in its name"),
+        (["--without", "nonsense"], "no kind of fault or act is named 'nonsense'"),
+        (["--without", "lgg"], "near: 'lag'"),
+        (["--aim", ";"], "';' names nothing to aim at"),
+        (["--minutes", "-1"], "-1 is no duration: give more than 0, or 0 for no limit"),
+        (["--minutes", "soon"], "'soon' is not a number"),
+        (["--histories", "abc"], "argument --histories: 'abc' is not a whole number"),
+        (["--fleet", "0"], "argument --fleet: 0 is too few: give 1 or more"),
+        (["--processes", "0"], "argument --processes: 0 is too few"),
+        (["--replay", "/nope"], "there is no file '/nope'"),
+        (["--digests", "1,abc"], "'abc' is not a whole number"),
+        (["--seed", "0", "--fleet", "2"], "give one of --seed and --fleet"),
+        (["--start", "ready"], "--start has an effect only with --exhaustive"),
+        (["--depth", "3"], "--depth has an effect only with --exhaustive"),
+        (["--rivals"], "--rivals has an effect only with --shards"),
+    ],
+)
+def test_what_would_go_unheeded_is_refused_in_one_line(asked, capsys, words, says):
+    with pytest.raises(SystemExit) as end:
+        command.main(words)
+    assert end.value.code == 2
+    assert says in capsys.readouterr().err.splitlines()[-1]
+    assert not asked
+
+
+def test_a_part_of_a_defects_name_plants_those(asked):
+    command.main(["--defects", "10-mass"])
+    assert asked["only"] == "10-mass"
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch, capsys):
+    def interrupted(_given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "run", interrupted)
+    assert command.main([]) == command.INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupted_campaign_tells_what_ran(monkeypatch, capsys):
+    def outcomes(_given, _seeds):
+        yield single.live(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "_outcomes", outcomes)
+    monkeypatch.setattr(single, "quieten", lambda: None)
+    assert command.main(["--histories", "3"]) == command.INTERRUPTED
+    assert capsys.readouterr().out.startswith("1 history in ")
 
 
 def test_what_is_aimed_at_is_several_words(asked):

@@ -152,7 +152,7 @@ class Accounts:
         """Return the account that this object uses."""
         name = self.name_for(meta, spec, status)
         if name == OWN_ACCOUNT:
-            return self._resolve_own(meta.namespace)
+            return self._resolve_own(meta.namespace, recorded=status.account == OWN_ACCOUNT)
         account = self._accounts.get((meta.namespace, name))
         described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
@@ -180,16 +180,22 @@ class Accounts:
         session = None if spec is None else self.resolve(meta, spec, status).session
         return None if session is None else session.url
 
-    def _resolve_own(self, namespace: str) -> ResolvedAccount:
+    def _resolve_own(self, namespace: str, *, recorded: bool) -> ResolvedAccount:
+        """Resolve the operator's own account. ``recorded``: the object's status names it, so no other one is ever used."""
         if self.own is None or self.own.session is None:
-            return self._no_account(namespace, "the operator has none of its own")
+            return self._no_account(namespace, "the operator has none of its own", recorded=recorded)
         if self._own_namespaces and namespace not in self._own_namespaces:
-            return self._no_account(namespace, "the operator's own does not serve this namespace (--own-account-namespace)")
+            why = "the operator's own does not serve this namespace (--own-account-namespace)"
+            return self._no_account(namespace, why, recorded=recorded)
         return ResolvedAccount(_facts(OWN_ACCOUNT, self.own.session), self.own.session, since=self.own.since)
 
-    def _no_account(self, namespace: str, why: str) -> ResolvedAccount:
+    def _no_account(self, namespace: str, why: str, *, recorded: bool) -> ResolvedAccount:
         message = (
-            f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
+            f"This object belongs to the operator's own account, but {why}; no other account is used for it. Ask the "
+            "administrator to put it back. To let this object go and keep what it stands for, delete it with "
+            "spec.deletion.policy: Retain."
+            if recorded
+            else f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
             f"{namespace!r}, and {why}. Create one."
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import CloudStatus, Order, OrderState
+from gpucloud.kinds.common import Adoption, CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile import credential, placement, retry
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement, retry
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
@@ -108,13 +108,21 @@ def overdue(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     if f.order.reorders < MOST_REORDERS and placement.cloud_placement(f.order) is None:
         return None
-    verdict = stalled(
-        Reason.ORDER_OVERDUE,
-        f"The cloud accepted the order for {f.subject.noun} {f.identity.name!r} {f.order.reorders + 1} times and lists none in "
-        f"{f.place}. Nothing more is ordered. Ask the cloud's support; to order again, set the annotation "
-        f"{Annotation.RECONCILE_REQUESTED_AT} to the present time.",
+    return plan_status(f, stalled(Reason.ORDER_OVERDUE, _overdue(f, f.order)))
+
+
+def _overdue(f: CloudFacts[Any, Any, Any], order: Order) -> str:
+    placed = placement.cloud_placement(order)
+    often = "once" if order.reorders == 0 else f"{order.reorders + 1} times"
+    where = f" and lists none in {f.place}"
+    if placed is not None:
+        where = f", as {placed[0] or order.name!r} in {f.place}, and lists none there"
+    ask = "It may be billed: ask the cloud's support" if f.subject.billed else "Ask the cloud's support"
+    return (
+        f"The cloud accepted the order for {f.subject.noun} {order.name!r} {often}{where}. "
+        f"{ask}. Nothing more is ordered; to order again, set the "
+        f"annotation {Annotation.RECONCILE_REQUESTED_AT} to the present time."
     )
-    return plan_status(f, verdict)
 
 
 def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -131,10 +139,12 @@ def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def _name_taken(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    may_order = f.adoption is not Adoption.REQUIRED
+    freed = "; or free the name: the operator tries it every 5 minutes while listings lack it" if may_order else ""
     return stalled(
         Reason.CONFLICT,
         f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.conflict_advice}; or free the name: it is tried every 5 minutes while listings lack it.{failed.maybe_made(f)}",
+        f"{f.conflict_advice}{freed}.{failed.maybe_made(f)}",
     )
 
 
@@ -160,9 +170,9 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"The credential of account {f.account.name!r} has shown nothing yet of tenant {f.tenancy!r}, in which the "
+        f"The {credential.described(f.account.name)} has shown nothing yet of tenant {f.tenancy!r}, in which the "
         f"{f.subject.noun} of this object was ordered before: nothing is ordered with it until it does. If the credential is "
-        "another tenant's, put the right one back; to order with it, delete this object and apply it again.",
+        f"another tenant's, {credential.restore(f.account.name)}; to order with it, delete this object and apply it again.",
     )
     return plan_status(f, verdict)
 

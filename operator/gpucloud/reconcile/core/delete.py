@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import credential, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
@@ -112,7 +112,7 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
         return plan_status(f, deleting(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
     if doubt:
         return release_finalizer(
-            f, Reason.RETAINED, f"Nothing is destroyed. If a {noun} {name!r} appears, see whose it is.{doubt}", True
+            f, Reason.RETAINED, f"Nothing is destroyed. A {noun} {name!r} may still appear in the cloud.{doubt}", True
         )
     return release_finalizer(f, Reason.GONE, f"No {noun} was created for this object.")
 
@@ -150,12 +150,12 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return Plan(pending=True)
     if unseen.cause is UnknownReason.NOT_LISTED:
         return _meanwhile(f, refresh_after=f.history.first_seen)
-    way_out = f"To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
+    way_out = _first_way_out(f, unseen.cause) + retain(f)
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
-        way_out = f"{sure} -- or, to let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
+        way_out = f"{sure} -- or: {retain(f)}"
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     message = (
         f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. This object stays until the {f.subject.noun} is proven "
@@ -167,6 +167,19 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
             return _meanwhile(f, requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
+
+
+def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
+    """Return what makes the resource visible again, if that is the credential's affair: Retain may leave a bill behind."""
+    if cause is UnknownReason.REFUSED:
+        return f"{credential.renew(f.account.name)} "
+    return f"{credential.grant(f.account.name, f.subject.noun)} " if cause is UnknownReason.FORBIDDEN else ""
+
+
+def retain(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return the way out that is always there: give the resource up and keep it."""
+    kept = f"{f.subject.noun} (billed on)" if f.subject.billed else f.subject.noun
+    return f"To let this object go and keep the {kept}, set spec.deletion.policy: Retain."
 
 
 def _meanwhile(f: CloudFacts[Any, S, Any], refresh_after: float | None = None, requeue_at: float | None = None) -> Plan[S]:
@@ -184,7 +197,7 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
             stalled(
                 Reason.DELETION_BLOCKED,
                 f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r}; they cannot be told apart, so none "
-                "is destroyed. Destroy them by hand, or set spec.deletion.policy: Retain.",
+                "is destroyed. Set spec.deletion.policy: Retain, and destroy in the cloud the one that is yours.",
             ),
         )
     attempt = f.attempt(f.subject.destroy)
@@ -205,9 +218,9 @@ def _send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
     return plan_action(f, f.subject.destroy, said, order=order)
 
 
-def refused(f: CloudFacts[Any, Any, Any], said: Verdict) -> Verdict:
-    """Return the verdict of a refused destroying call, with the advice for a deletion."""
-    words = f"{said.message} To let this object go and keep the {f.subject.noun}, set spec.deletion.policy: Retain."
+def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = None) -> Verdict:
+    """Return the verdict of a refused destroying call, with the advice for a deletion; by default to retain the resource."""
+    words = f"{said.message} {retain(f) if way_out is None else way_out}"
     make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 

@@ -42,6 +42,8 @@ class Subject:
     unique_id: bool  # the cloud never reuses an id, so another resource is recognized by its id
     shown: tuple[str, ...]  # status fields that are cleared when there is no resource
     conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
+    name_field: str  # of the spec, where it chooses the name
+    billed: bool = True  # the cloud bills it while it exists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudStatus, OrderState
+from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.reconcile import credential, pause
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -99,7 +99,7 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.CONFLICT,
             f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
-            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another name.",
+            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another {f.subject.name_field}.",
         ),
     )
 
@@ -156,11 +156,15 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
     noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     match unseen.cause:
         case UnknownReason.REFUSED:
-            return stalled(Reason.CREDENTIALS_REFUSED, _refused(f, detail))
+            return stalled(
+                Reason.CREDENTIALS_REFUSED,
+                f"The cloud refuses the {credential.described(f.account.name)}{detail}. {credential.renew(f.account.name)}",
+            )
         case UnknownReason.FORBIDDEN:
             return stalled(
                 Reason.PERMISSION_DENIED,
-                f"The credential of account {f.account.name!r} may not list {noun}s{detail}. Grant it in the cloud.",
+                f"The {credential.described(f.account.name)} may not list {noun}s{detail}. "
+                f"{credential.grant(f.account.name, noun)}",
             )
         case UnknownReason.REJECTED:
             return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
@@ -172,24 +176,12 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 ready="Unknown",
             )
         case _:
+            shown = "Its last known state is shown" if f.seen else "Nothing is created meanwhile"
             return working(
                 Reason.API_UNAVAILABLE,
-                f"The cloud cannot be asked about this {noun}{detail}. Its last known state is shown; the operator goes on "
-                "asking.",
+                f"The cloud cannot be asked about this {noun}{detail}. {shown}; the operator goes on asking.",
                 ready="Unknown",
             )
-
-
-def _refused(f: CloudFacts[Any, Any, Any], detail: str) -> str:
-    if f.account.name == OWN_ACCOUNT:
-        return (
-            f"The cloud refuses the operator's own credential{detail}. Ask the administrator to replace it; the operator reads "
-            "it again within a minute."
-        )
-    return (
-        f"The cloud refuses the credential of account {f.account.name!r}{detail}. Update its Secret in place (do not delete "
-        "it) with a valid API key or login; the operator reads it again within a minute."
-    )
 
 
 def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
@@ -318,9 +310,12 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
         case Readiness.MISSING:
             correct = f"; or, if the name is wrong, delete this object and create it again with the right {need.field}"
             way_out = f" Create it{'' if orders.may_exist(f.order) else correct}." if need.field else ""
-            words = f"Waiting for {need.name}: there is none in namespace {f.meta.namespace!r} yet.{way_out}{detail}"
+            there = f"there is none in namespace {f.meta.namespace!r} yet"
+            gone = f"it is gone from namespace {f.meta.namespace!r}"  # only a field names what may never have been there
+            words = f"Waiting for {need.name}: {there if need.field else gone}.{way_out}{detail}"
         case Readiness.DELETING:
-            words = f"{need.name} is being deleted: nothing is created with it.{detail}"
+            way_on = " When it is gone, create it again; or delete this object."
+            words = f"{need.name} is being deleted: nothing is created with it.{detail or way_on}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:

@@ -26,6 +26,7 @@ SUBJECT = Subject(
     unique_id=False,
     shown=("root_disk_size", "ready_to_use"),
     conflict_advice=" and create it again with another spec.snapshotName",
+    name_field="spec.snapshotName",
 )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
 
+KEEP_SNAPSHOTS = "To destroy the VM and keep its snapshots, set spec.deletion.snapshots: Keep."
+
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step of a requested deletion."""
@@ -63,7 +65,8 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.in_backoff(f, attempt):
-        return plan_status(f, delete.refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
+        said = delete.refused(f, failed.verdict(attempt), KEEP_SNAPSHOTS)
+        return plan_status(f, said, requeue_at=failed.again_at(f, attempt))
     if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
         again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
         return plan_status(f, delete.deleting(f), refresh_after=again)
@@ -76,7 +79,7 @@ def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
         return plan_status(f, delete.deleting(f), refresh_after=f.now.mono)
     detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
-        f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that; set it to "
-        "Keep to destroy the VM alone."
+        f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that. "
+        f"{KEEP_SNAPSHOTS}"
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

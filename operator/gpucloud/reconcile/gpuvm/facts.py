@@ -27,6 +27,7 @@ SUBJECT = Subject(
     unique_id=False,
     shown=("state", "vm_id", "ip", "private_ip", "price_per_hour"),
     conflict_advice=" and create it again with another spec.vmName",
+    name_field="spec.vmName",
 )
 
 

@@ -54,10 +54,15 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                 f,
                 working(
                     Reason.UNKNOWN_STATE,
-                    f"The cloud reports the state {reported_state(vm.record) or 'nothing'!r}, unknown here; it waits for "
-                    "one that is.",
+                    f"{_unknown_state(vm.record)}; the operator waits for one that it knows. If it stays so, ask the cloud's "
+                    "support.",
                 ),
             )
+
+
+def _unknown_state(record: VmRecord) -> str:
+    state = reported_state(record)
+    return f"The cloud reports the state {state!r}, which this version does not know" if state else "The cloud reports no state"
 
 
 def _online(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:

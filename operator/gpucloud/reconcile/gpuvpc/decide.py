@@ -94,7 +94,7 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
         detail = f" ({inside.detail})" if inside.detail else ""
         words = (
             f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
-            "To let this object go and keep the VPC, set spec.deletion.policy: Retain."
+            f"{delete.retain(f)}"
         )
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:

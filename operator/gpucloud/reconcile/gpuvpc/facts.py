@@ -23,6 +23,8 @@ SUBJECT = Subject(
     unique_id=True,
     shown=("vpc_id", "ip_range"),
     conflict_advice=", or take the VPC over with spec.adoption: IfExists",
+    name_field="spec.name",
+    billed=False,
 )
 
 
@@ -55,7 +57,9 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
 
     @property
     def conflict_advice(self) -> str:
-        """Whether messages may advise adoption: only where adoption is allowed."""
+        """The advice to adopt the VPC, where that is allowed; if spec.adoption asks for it already, to wait for the VPC."""
+        if self.may_adopt and self.adoption is not Adoption.NEVER:
+            return "; or wait: the VPC is adopted as soon as a listing shows it, which never happens if it is another tenant's"
         if self.may_adopt:
             return self.subject.conflict_advice
         return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {OWN_ACCOUNT_WAY_OUT}"
