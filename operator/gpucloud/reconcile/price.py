@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 NOTHING = Decimal(0)
 ABSURD_PRICE = Decimal(10**9)  # not a price, and more digits than a status can hold
 # The cloud bills a VM in PENDING_READINESS and ONLINE; of one that is OFFLINE the root disk only (field notes).
-NOT_BILLED = frozenset({"NA", "PLANNED", "PENDING", "PENDING_RESOURCES", "OFFLINE", "CREATE_FAILED", "FAILED", "ADMIN_WAIT"})
+FAILED = frozenset({"CREATE_FAILED", "FAILED", "ADMIN_WAIT"})  # whether these are billed is not documented
+NOT_BILLED = frozenset({"NA", "PLANNED", "PENDING", "PENDING_RESOURCES", "OFFLINE"}) | FAILED
 OFF = "OFFLINE"
 ORDERS_WITHOUT_VM = frozenset({"NotOrdered", "Intended", "Refused", "Lost", "Gone"})  # states of the order record
 
@@ -29,6 +30,11 @@ def may_be_billed(status: object) -> bool:
 def is_off(status: object) -> bool:
     """Whether the VM of this status is powered off, so that only its disk is billed."""
     return in_cloud(status) and _word(_field(status, "state", "state")) == OFF
+
+
+def is_failed(status: object) -> bool:
+    """Whether the VM of this status has failed: it is not counted as billed, and may be billed all the same."""
+    return in_cloud(status) and _word(_field(status, "state", "state")) in FAILED
 
 
 def is_billed_state(state: object) -> bool:

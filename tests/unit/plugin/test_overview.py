@@ -106,6 +106,27 @@ def test_what_it_costs_an_hour(vms, expected, why):
     assert (str(spent.per_hour), spent.unpriced, spent.off) == expected, why
 
 
+def test_a_failed_vm_is_not_counted_and_told():
+    """Its own condition says that it may be billed: the sum beside it must not deny that."""
+    world = World.of((a_vm("failed", "Stalled", "CreateFailed", status={**PRICED, "state": "CREATE_FAILED"}),))
+    assert "$0.00 an hour (1 failed VM of $2.05 may be billed, not counted)" in text_of(overview.as_lines(world))
+    assert overview.as_document(world)["vmsFailed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("vm", "says"),
+    [
+        (a_vm("train"), "GpuVpc/lab is deleted when GpuVM/train is gone: delete GpuVM/train, or keep what GpuVpc/lab stands"),
+        (a_vm("train", "Deleting"), "GpuVpc/lab is deleted when GpuVM/train is gone."),
+    ],
+)
+def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
+    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="Still needed by GpuVM 'train'.")
+    text = text_of(overview.as_lines(World.of((an_account(), blocked, vm))))
+    assert says in text
+    assert "waits for it" not in text
+
+
 @pytest.mark.parametrize(("state", "billed"), [("ONLINE", True), ("OFFLINE", False)])
 def test_a_price_stands_beside_what_is_billed(state, billed):
     world = World.of((a_vm(status={**PRICED, "state": state}),))

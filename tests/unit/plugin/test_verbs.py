@@ -285,7 +285,7 @@ def test_doctor_tells_that_nobody_leads(api, plugin, name, labels, ours, why):
     lease = {"metadata": {"name": name, "labels": labels}, "spec": {"holderIdentity": ""}}
     api.canned["/apis/coordination.k8s.io/v1/namespaces/gpucloud-system/leases"] = {"items": [lease]}
     _, out, _ = plugin("doctor")
-    assert (f"Nobody leads: the Lease {name} " in " ".join(out.split())) is ours, why
+    assert (f"Nobody leads: nobody holds the Lease {name}." in " ".join(out.split())) is ours, why
 
 
 @pytest.mark.parametrize(

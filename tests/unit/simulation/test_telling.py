@@ -58,7 +58,7 @@ def test_no_history_is_no_success(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--histories", "0"])
     assert ended.value.code == 2
-    assert "show nothing" in capsys.readouterr().err
+    assert "0 is too few: give 1 or more" in capsys.readouterr().err
 
 
 def test_a_campaign_tells_how_it_can_be_made_again():

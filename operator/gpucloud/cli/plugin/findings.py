@@ -163,7 +163,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "rights",
             f"The {plural} could not be looked at: {why}",
-            "What follows says nothing of them.",
+            f"The rest of this page leaves them out. `kubectl auth can-i list {plural}` tells whether you lack a right.",
         )
 
 
@@ -215,11 +215,10 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
     for lease in facts.leases or ():
         silent = lease.renewed is None or facts.now - lease.renewed > SILENCE
         if not lease.holder or silent:
-            last = "never" if lease.renewed is None else f"last {_ago(facts.now - lease.renewed)} ago"
             yield Finding(
                 Severity.ERROR,
                 "operator",
-                f"Nobody leads: the Lease {lease.name} of {lease.holder or 'nobody'} was renewed {last}.",
+                _silence(facts, lease),
                 "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
                 "If the clock of this machine is wrong, correct it.",
             )
@@ -235,11 +234,24 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _silence(facts: Facts, lease: Lease) -> str:
+    last = None if lease.renewed is None else f"{_ago(facts.now - lease.renewed)} ago"
+    if not lease.holder:
+        return f"Nobody leads: nobody holds the Lease {lease.name}{f', which was last renewed {last}' if last else ''}."
+    return (
+        f"Nobody leads: {lease.holder} holds the Lease {lease.name} and {f'renewed it {last}' if last else 'never renewed it'}."
+    )
+
+
 def _accounts(facts: Facts) -> Iterator[Finding]:
     for item in facts.things:
         if item.key.kind == ACCOUNT and standing(item) in {Standing.WORKING, Standing.UNKNOWN}:
             yield Finding(
-                Severity.WARNING, "accounts", f"{reason(item)}: {message(item)}", "Objects that use it wait.", item.key
+                Severity.WARNING,
+                "accounts",
+                f"{reason(item)}: {message(item)}",
+                f"Objects that use it wait. Do as the message says; docs/how-to/account.md has more on {reason(item)}.",
+                item.key,
             )
 
 
@@ -266,7 +278,13 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             )
         elif cause.standing is Standing.STALLED:
             words = f"{reason(cause.thing)}: {message(cause.thing)}{names}"
-            yield Finding(Severity.ERROR, "stalled", words, f"See {reason(cause.thing)} in docs/reference/status.md.", key)
+            yield Finding(
+                Severity.ERROR,
+                "stalled",
+                words,
+                f"Do as the message says; docs/reference/status.md has more on {reason(cause.thing)}.",
+                key,
+            )
 
 
 def _deletions(facts: Facts) -> Iterator[Finding]:
@@ -276,7 +294,8 @@ def _deletions(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "deletion",
                 f"It has been in deletion for {_ago(facts.now - item.deleting)}: {message(item)}",
-                "Never remove the finalizer: what stands in the cloud would stay there and be billed.",
+                "Wait, or do as the message says. Never remove the finalizer: what stands in the cloud would stay there and be "
+                "billed.",
                 item.key,
             )
 

@@ -15,7 +15,7 @@ from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds.meta import rfc3339
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.price import dollars, is_off, may_be_billed, shown
+from gpucloud.reconcile.price import dollars, is_failed, is_off, may_be_billed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,6 +40,8 @@ class Cost:
     per_hour: Decimal
     unpriced: int
     off: int
+    failed: int  # not in the sum, and perhaps billed all the same
+    failed_per_hour: Decimal
 
 
 def cost(things: Iterable[Thing]) -> Cost:
@@ -47,7 +49,9 @@ def cost(things: Iterable[Thing]) -> Cost:
     vms = [item for item in things if item.key.kind == VM]
     prices = [dollars(item.text("pricePerHour")) for item in vms if may_be_billed(item.status)]
     known = sum((price for price in prices if price is not None), Decimal(0))
-    return Cost(known, prices.count(None), sum(is_off(item.status) for item in vms))
+    failed = [dollars(item.text("pricePerHour")) or Decimal(0) for item in vms if is_failed(item.status)]
+    off = sum(is_off(item.status) for item in vms)
+    return Cost(known, prices.count(None), off, len(failed), sum(failed, Decimal(0)))
 
 
 def as_lines(world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None) -> Iterator[Line]:
@@ -96,6 +100,7 @@ def as_document(
         "pricePerHour": shown(spent.per_hour),
         "vmsWithoutPrice": spent.unpriced,
         "vmsPoweredOff": spent.off,
+        "vmsFailed": spent.failed,
     }
 
 
@@ -135,6 +140,8 @@ def _summary(namespace: str, things: list[Thing]) -> Iterator[Line]:
         return
     notes = [f"{plural(spent.unpriced, 'VM')} of unknown price not counted"] if spent.unpriced else []
     notes += [f"{plural(spent.off, 'VM')} powered off, whose disks are billed"] if spent.off else []
+    if spent.failed:
+        notes.append(f"{plural(spent.failed, 'failed VM')} of ${shown(spent.failed_per_hour)} may be billed, not counted")
     yield Line(f"${shown(spent.per_hour)} an hour{' (' + '; '.join(notes) + ')' if notes else ''}")
 
 
@@ -157,11 +164,22 @@ def _cause(cause: Cause) -> Iterator[Line]:
     words = [str(cause.key), "missing" if cause.thing is None else cause.standing.value, why]
     yield Line("  ".join(word for word in words if word), "  ", "    ", STYLES[cause.standing])
     yield Line(_told(cause), "    ", "    ")
-    if cause.waiting:
-        names = ", ".join(str(key) for key in cause.waiting[:NAMED_WAITERS])
-        more = f" and {len(cause.waiting) - NAMED_WAITERS} more" if len(cause.waiting) > NAMED_WAITERS else ""
-        verb = "waits" if len(cause.waiting) == 1 else "wait"
-        yield Line(f"{len(cause.waiting)} {verb} for it: {names}{more}", "    ", "    ")
+    waiting = tuple(key for key in cause.waiting if key not in cause.blocked)
+    if waiting:
+        names = ", ".join(str(key) for key in waiting[:NAMED_WAITERS])
+        more = f" and {len(waiting) - NAMED_WAITERS} more" if len(waiting) > NAMED_WAITERS else ""
+        verb = "waits" if len(waiting) == 1 else "wait"
+        yield Line(f"{len(waiting)} {verb} for it: {names}{more}", "    ", "    ")
+    for key in cause.blocked:
+        yield Line(f"{key} is deleted when {cause.key} is gone{_hurry(cause, key)}.", "    ", "    ")
+
+
+def _hurry(cause: Cause, blocked: Key) -> str:
+    """What a person may do, so that the blocked deletion goes on; nothing if the object that blocks it is going."""
+    if cause.thing is not None and cause.thing.deleting is not None:
+        return ""
+    keep = "" if blocked.kind == ACCOUNT else f", or keep what {blocked} stands for (its spec.deletion.policy: Retain)"
+    return f": delete {cause.key}{keep}"
 
 
 def _told(cause: Cause) -> str:

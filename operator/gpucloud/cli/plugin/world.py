@@ -123,6 +123,12 @@ class World:
                     todo.append(following)
         return tuple(sorted(leaves)) or (key,)
 
+    def is_user(self, key: Key, of: Key) -> bool:
+        """Whether this object uses another one that is in deletion, and blocks that."""
+        item = self.things.get(of)
+        blocked = item is not None and item.deleting is not None and reason(item) == Reason.DELETION_BLOCKED
+        return blocked and item is not None and key in self.waits_for(item) and _names(item, key)
+
     def _named_users(self, item: Thing) -> tuple[Key, ...]:
         """The objects that block this one's deletion: those that its condition names. It names the first few of many."""
         here = item.key
@@ -136,6 +142,7 @@ class Cause:
     key: Key
     thing: Thing | None
     waiting: tuple[Key, ...]
+    blocked: tuple[Key, ...] = ()  # of these: objects in deletion that go when this one is gone
 
     @property
     def standing(self) -> Standing:
@@ -150,7 +157,12 @@ def causes(world: World) -> tuple[Cause, ...]:
         if standing(item) is not Standing.READY:
             for root in world.roots(item.key):
                 waiting[root] += [item.key] if item.key != root else []
-    found = [Cause(key, world.things.get(key), tuple(sorted(keys))) for key, keys in waiting.items()]
+    found = [
+        Cause(
+            key, world.things.get(key), tuple(sorted(keys)), tuple(sorted(other for other in keys if world.is_user(key, other)))
+        )
+        for key, keys in waiting.items()
+    ]
     return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
 
 

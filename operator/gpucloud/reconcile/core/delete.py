@@ -155,7 +155,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
-        way_out = f"{sure} -- or: {retain(f)}"
+        way_out = f"{sure} -- or, {way_out.replace('To let', 'to let', 1)}"
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
     message = (
         f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. This object stays until the {f.subject.noun} is proven "
