@@ -79,7 +79,7 @@ def vanished(rig, many):
         kept, going = NAMES[many:], NAMES[:many]
         trial.here.delete("gpuvm", *going)
         for name in kept:
-            trial.reach("gpuvm", name, "Unknown/ImplausibleListing", says="not believed")
+            trial.reach("gpuvm", name, "Unknown/ImplausibleListing", says="does not believe that")
         time.sleep(4)  # four graces
         assert len(trial.sim.calls("CreateServer")) == len(NAMES)
         trial.sim.clear_faults()

@@ -1,11 +1,13 @@
 """A cloud that fails for long, and is well again: what the operator tries every few minutes, it goes on trying."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
 from gpucloud.cloud import connection as connection_module
-from support.orderrig import History, MakingCloud
+from gpucloud.kinds.meta import Annotation
+from support.orderrig import History, MakingCloud, failed
 
 pytestmark = pytest.mark.looptime
 
@@ -33,3 +35,19 @@ async def test_what_failed_for_an_hour_is_ordered_when_the_cloud_is_well(it, cod
     it.cloud.makes = True
     await asyncio.sleep(900)
     assert (it.ready, len(it.cloud.asked("CreateServer")) - before) == ("True/Running", 1)
+
+
+async def test_a_person_who_asks_again_and_again_has_nothing_ordered_without_two_new_listings(it):
+    """Chaos, lost answers: what a lost order made was the reason for the refusal of the next, and not listed yet."""
+    it.cloud.lag, it.cloud.answer = 300.0, failed(502, "Bad gateway")
+    await it.apply()
+    await it.until(lambda: len(it.cloud.asked("CreateServer")) == 1)
+    it.cloud.answer = failed(400, "It exists already.")
+    await it.until(lambda: it.ready == "False/Rejected", 120)
+    for request in ("a", "b", "c"):
+        it.change(annotations={Annotation.RECONCILE_REQUESTED_AT: request})
+        await asyncio.sleep(0.5)
+    await asyncio.sleep(30.0)
+    calls = [call[1] for call in it.cloud.calls if call[1] in {"CreateServer", "GetServers"}]
+    last = [place for place, call in enumerate(calls) if call == "CreateServer"]
+    assert all(calls[before:after].count("GetServers") >= 2 for before, after in pairwise(last))

@@ -36,8 +36,13 @@ def creating(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 
 def free_from(f: CloudFacts[Any, Any, Any]) -> float:
-    """Return the mono time from which a listing without the resource proves that the name is free."""
-    return orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
+    """Return the mono time from which a listing without the resource proves that the name is free.
+
+    After a refusal that followed an order without a clear answer, only listings since then: it may be there, and be the reason.
+    """
+    attempt = f.attempt(f.subject.create) if f.tracked.doubtful else None
+    listed = orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
+    return listed if attempt is None else max(listed, attempt.at)
 
 
 def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
