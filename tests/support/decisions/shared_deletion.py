@@ -261,13 +261,17 @@ def held(k):
             "whose it is is not known yet", k.deleting | {"synced": False, "history": replace(OLD, seen_new=True)}
         ),
         "before the first list nothing is destroyed": Row("another object may own it", k.leaving | {"synced": False}),
-        "a spec that names another place: not forgotten": Row(
-            "what stands in the new place is another's",
-            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved.")},
-            Reason.DELETION_BLOCKED,
-            progress="Stalled",
-            says=("cannot be moved", "Retain"),
-        ),
+        **{
+            f"a spec that names another place{whose}: not forgotten": Row(
+                "what stands in the new place is another's",
+                k.leaving
+                | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved."), "owner": owner},
+                Reason.DELETION_BLOCKED,
+                progress="Stalled",
+                says=("cannot be moved", "Retain"),
+            )
+            for whose, owner in {"": None, ", which another object has (2100416)": "'first'"}.items()
+        },
         "blind by an implausible listing: held": Row(
             "an empty listing must not free a thousand",
             k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE)},

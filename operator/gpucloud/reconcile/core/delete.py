@@ -66,7 +66,9 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None if f.tracked.own else _unprovable(f)
     if f.owner is None and f.seen and not f.ours:
         return _lost_before(f)
-    if not f.ours:  # a second claimant, or an existing resource of this name
+    # What was ordered is elsewhere, whoever has the name that the spec says now.
+    moved = isinstance(f.found, Unknown) and f.found.cause is UnknownReason.MOVED
+    if not (f.ours or moved):  # a second claimant, or an existing resource of this name
         return _not_ours(f)
     return None
 
