@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from support.builders import NOW, a_spec, a_status, an_order, known, present
@@ -138,6 +139,20 @@ ROWS = {
         released=Reason.GONE,
         says="No VM",
     ),
+    **{
+        f"nothing recorded, and {refused or 'no refusal'} when it was destroyed by its name: let go": Row(
+            "what the cloud refuses to destroy may be there, whatever listings lack: its owner must hear of it",
+            {
+                "meta": DELETING,
+                "status": GpuVMStatus(),
+                "found": Absent(NOW, NOW - 90, NOW - 1),
+                "history": tried(Verb.DESTROY, ago=40, kind=refused, history=CallHistory(first_seen=NOW - 90)),
+            },
+            released=Reason.GONE,
+            says="DestroyServer failed" if refused else "is gone from the cloud",
+        )
+        for refused in (None, ErrorKind.FORBIDDEN)
+    },
     "a credential refused, with a status that was stripped: held": Row(
         "a re-apply took the record of a VM that lives",
         {"meta": DELETING, "status": a_status("CredentialsRefused"), "found": Unknown(NOW, UnknownReason.REFUSED)},

@@ -238,7 +238,7 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     attempt = f.attempt(f.subject.destroy)
     if attempt is None and _is_destroyed_unlisted(f):
         return prepare() or _send(f, deleting(f))
-    if attempt is not None and _is_certainly_refused(attempt):
+    if attempt is not None and f.state is OrderState.DESTROYING and _is_certainly_refused(attempt):
         return _refused_unlisted(f, attempt, prepare)
     return _await_absence(f, found)
 
@@ -301,9 +301,9 @@ def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
 
 def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
-    placed = placement.cloud_placement(f.order) is not None and f.order is not None
-    name = f.order.cloud_id if placed and f.order is not None and f.order.cloud_id else f.identity.name
-    what = f"the {f.subject.noun} {name!r}"
+    placed = placement.cloud_placement(f.order) is not None
+    own_id = f.order.cloud_id if f.order is not None and placed else None
+    what = f"the {f.subject.noun} {(own_id or f.identity.name)!r}"
     if _missing_since(found, f.deletion_seen):
         late = " If it appears again, it is billed until you destroy it in the cloud." if placed else ""
         gone = f"T{what[1:]} was gone from the cloud before this object was deleted.{late}"
@@ -327,7 +327,7 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen if attempt is None else attempt.at)
     if not _missing_since(found, needed):
         return plan_status(f, deleting(f), refresh_after=max(needed, f.now.mono))
-    return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
+    return _gone(f)
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
