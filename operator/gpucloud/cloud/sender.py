@@ -75,7 +75,9 @@ class Sender:
         try:
             async with asyncio.timeout_at(progress.deadline):
                 value = await self._persist(call, auth, progress)
-                return replace(value, delay=progress.started - now) if isinstance(value, Listing) else value
+                if isinstance(value, Listing) and progress.attempt > 1:
+                    return replace(value, delay=progress.started - now)
+                return value
         except TimeoutError:
             kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
         seconds = self._options.total_deadline_seconds

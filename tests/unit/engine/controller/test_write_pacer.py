@@ -101,7 +101,7 @@ async def test_a_manager_that_changes_ready_meets_bounded_writes(rig):
     rival = asyncio.create_task(fight())
     await it.live(HOUR)
     rival.cancel()
-    assert 55 <= len(it.kube.statuses) <= 120
+    assert 45 <= len(it.kube.statuses) <= 120  # once a minute, and the passes between are spaced, too
 
 
 async def test_a_status_that_never_comes_to_rest_is_written_at_a_bounded_rate(rig):
