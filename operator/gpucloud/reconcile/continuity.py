@@ -83,10 +83,8 @@ def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, de
 def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Answer, Sightings]:
     """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
     answer = ANSWERS[gap][likeness]
-    if answer is Answer.LOOK_AGAIN and sightings.back is None:
-        return answer, replace(sightings, back=as_of)
     if answer is Answer.LOOK_AGAIN and not _is_after(as_of, sightings.back):
-        return answer, sightings
+        return answer, replace(sightings, back=as_of if sightings.back is None else sightings.back)
     if answer in {Answer.SAME, Answer.LOOK_AGAIN}:
         return Answer.SAME, Sightings(last=as_of)
     return answer, Sightings(sightings.last)

@@ -229,17 +229,19 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
         tracked = _moved(tracked, OrderEvent.REPLACED, now)
     if answer is not Answer.SAME and (tracked.state is not OrderState.LOST or not proofs.adoptable):
         return tracked
-    tracked = replace(tracked, sightings=Sightings(found.as_of))
+    tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
     if tracked.state is OrderState.SEEN:
-        return _with_id(tracked, seen_id)
+        return _with_id(taken, seen_id)
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
     if ordered and not proofs.marked and found.as_of < _shown_from(tracked):
         return tracked
     if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
-        return _with_id(_seen(tracked, found, proofs, now, Origin.CREATED), seen_id)
-    if proofs.adoptable and tracked.state is not OrderState.DESTROYING:
-        return _with_id(_seen(tracked, found, proofs, now, Origin.ADOPTED), seen_id)
-    return _moved(tracked, OrderEvent.NAME_TAKEN, now)
+        origin = Origin.CREATED
+    elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
+        origin = Origin.ADOPTED
+    else:  # what is being destroyed is there still
+        return taken if tracked.state is OrderState.DESTROYING else _moved(tracked, OrderEvent.NAME_TAKEN, now)
+    return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:
@@ -359,10 +361,10 @@ def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
 def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: float, now: float) -> TrackedOrder:
     """Return the order after the answer to the destroying call.
 
-    After an acceptance, or where nothing was found, listings prove at once that it is gone; after a refusal for certain, which
-    says that it is there, only after as long as an accepted order may take to show. Without a clear answer: a grace.
+    After an acceptance, or where nothing was found, listings prove at once that it is gone; after a refusal for certain, only
+    after as long as an accepted order may take to show. Without a clear answer: a grace.
     """
-    if refusal is None or refusal.kind is ErrorKind.NOT_FOUND:
+    if refusal is None:
         return replace(tracked, absence_counts_from=now)
     if refusal.ambiguous or tracked.absence_counts_from is not None:
         return tracked

@@ -103,8 +103,8 @@ ROWS = {
     "retained, and lost before: nothing is said to stay": Row(
         "the same",
         {"meta": DELETING, "known": known(an_order(NAME, OrderState.LOST)), "spec": a_spec(deletion={"policy": "Retain"})},
-        released=Reason.GONE,
-        says="was gone from the cloud",
+        released=Reason.RETAINED,
+        says="Nothing is destroyed",
     ),
     "a chosen name, Refused as listings before the deletion showed: looked for again": Row(
         "if it shows now, its owner must be told",
@@ -149,10 +149,20 @@ ROWS = {
                 "history": tried(Verb.DESTROY, ago=40, kind=refused, history=CallHistory(first_seen=NOW - 90)),
             },
             released=Reason.GONE,
-            says="DestroyServer failed" if refused else "is gone from the cloud",
+            says="DestroyServer failed" if refused else "The cloud has no VM",
         )
         for refused in (None, ErrorKind.FORBIDDEN)
     },
+    "a chosen name, placed elsewhere, that no listing shows: not destroyed unseen": Row(
+        "somebody else may have the name there by now",
+        {
+            "meta": DELETING,
+            "spec": a_spec(vmName=NAME),
+            "known": known(an_order(NAME, OrderState.SEEN, cloud_vpc="acme-2"), recorded=99),
+            "found": Absent(NOW, NOW - 5),
+        },
+        Reason.DELETING,
+    ),
     "a credential refused, with a status that was stripped: held": Row(
         "a re-apply took the record of a VM that lives",
         {"meta": DELETING, "status": a_status("CredentialsRefused"), "found": Unknown(NOW, UnknownReason.REFUSED)},

@@ -5,24 +5,13 @@ import copy
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.reconcile.ownership import record_id
 from support.fakes import GOING
-from support.orderrig import History, MakingCloud
 
 pytestmark = pytest.mark.looptime
 GRACE = 30.0
 PAUSED = {"gpucloud.dev/paused": "true"}
 MAY_BE_YOURS = "so this may be your VM: if it is, it is billed until you destroy it in the cloud"
-
-
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
 
 
 def notes(it, reason):

@@ -6,20 +6,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
-from support.orderrig import History, MakingCloud
-
 pytestmark = pytest.mark.looptime
 OF_ITS_OWN = {"id": "srv-1", "private_ip": "172.16.0.1", "ip": "198.51.100.1"}
-
-
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
 
 
 async def runs(it, odd):

@@ -5,20 +5,10 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.kinds.meta import Annotation
-from support.orderrig import History, MakingCloud, failed
+from support.orderrig import failed
 
 pytestmark = pytest.mark.looptime
-
-
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
 
 
 @pytest.mark.parametrize("spec", [{}, {"vmName": "prod"}])

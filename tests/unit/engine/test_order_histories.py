@@ -7,26 +7,16 @@ import json
 import httpx
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
 from support.fakes import GOING
-from support.orderrig import History, MakingCloud, failed
+from support.orderrig import failed
 
 pytestmark = pytest.mark.looptime
 GRACE = 30.0
 OURS = external_name("train", "u-train", TAG)
 CHOSEN = {"vmName": "prod"}
 PAUSED = {"gpucloud.dev/paused": "true"}
-
-
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
 
 
 async def test_a_vm_that_somebody_makes_under_the_name_of_a_lost_one_is_theirs(it):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import credential, placement
@@ -79,7 +78,8 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if f.never_created or (f.never_ordered and not f.adopted):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if f.state in {OrderState.LOST, OrderState.GONE} and isinstance(f.found, Absent):
-        return release_finalizer(f, Reason.GONE, f"{what} was gone from the cloud before this object was deleted.")
+        words = f"No listing shows {what[0].lower()}{what[1:]} any more. Nothing is destroyed, as spec.deletion.policy says."
+        return release_finalizer(f, Reason.RETAINED, words)
     if f.state is OrderState.DESTROYING:
         late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
         return release_finalizer(f, Reason.RETAINED, f"{what} is let go, as spec.deletion.policy says, {late}", True)
@@ -90,7 +90,7 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again."""
     if f.state is OrderState.GONE and not isinstance(f.found, Present):
-        return _gone(f)
+        return _gone(f, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
     if not isinstance(f.found, Present):
         return None
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
@@ -234,7 +234,7 @@ def _await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[],
     so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little.
     """
     if f.state is OrderState.GONE:
-        return _gone(f)
+        return _gone(f, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
     attempt = f.attempt(f.subject.destroy)
     if attempt is None and _is_destroyed_unlisted(f):
         return prepare() or _send(f, deleting(f))
@@ -258,19 +258,19 @@ def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
 
 
-def _gone(f: CloudFacts[Any, S, Any]) -> Plan[S]:
-    """Release an object whose resource is gone after the destroying call; warn if the cloud had refused that."""
-    words, attempt = f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.", f.attempt(f.subject.destroy)
-    if attempt is None or not _is_certainly_refused(attempt):
+def _gone(f: CloudFacts[Any, S, Any], words: str) -> Plan[S]:
+    """Release an object whose resource is in no listing any more; warn if the cloud had refused the destroying call."""
+    attempt = f.attempt(f.subject.destroy)
+    if attempt is None or attempt.refusal is None or not _is_certainly_refused(attempt):
         return release_finalizer(f, Reason.GONE, words)
-    words = f"No listing shows the {f.subject.noun} {f.identity.name!r} any more, but {failed.verdict(attempt).message}"
-    return release_finalizer(f, Reason.GONE, f"{words} Look in the cloud: what is there still is nobody's.", True)
+    said = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+    words = f"No listing shows the {f.subject.noun} {f.identity.name!r} any more, but {attempt.verb} failed: {said}."
+    return release_finalizer(f, Reason.GONE, f"{words} Look in the cloud, and destroy there what remains.", True)
 
 
 def _is_certainly_refused(attempt: Attempt) -> bool:
-    """Whether the cloud refused the destroying call, and not because there is nothing to destroy."""
-    refusal = attempt.refusal
-    return refusal is not None and not refusal.ambiguous and refusal.kind is not ErrorKind.NOT_FOUND
+    """Whether the destroying call was not carried out; that there was nothing to destroy is no refusal."""
+    return attempt.refusal is not None and not attempt.refusal.ambiguous
 
 
 def _refused_unlisted(f: CloudFacts[Any, S, Any], attempt: Attempt, prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
@@ -289,11 +289,13 @@ def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether the destroying call is sent though listings lack the resource: its name or id proves whose it is.
 
     What the cloud accepted, and never listed, may appear later; a call for what was never accepted would say nothing. What
-    the cloud had placed elsewhere, and listings proved missing there, never had the name that was ordered.
+    the cloud had placed elsewhere, and listings proved missing there, never had the name that was ordered. An id that the cloud
+    gave to this process's order is no other's; a chosen name may be, wherever the cloud placed what bears it.
     """
     if f.state is OrderState.LOST and placement.cloud_placement(f.order) is not None:
         return f.known_id is not None
-    accepted_elsewhere = f.subject.by_name and f.unproven_place and f.tracked.own
+    own_id = f.order is not None and f.identity.name != f.order.name
+    accepted_elsewhere = f.subject.by_name and f.unproven_place and own_id and f.tracked.own
     marked = f.subject.by_name and not (f.chosen_name or f.unproven_place)
     known = f.seen or f.unrecorded or f.state is OrderState.OVERDUE
     return known and (marked or accepted_elsewhere or f.known_id is not None)
@@ -327,7 +329,7 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen if attempt is None else attempt.at)
     if not _missing_since(found, needed):
         return plan_status(f, deleting(f), refresh_after=max(needed, f.now.mono))
-    return _gone(f)
+    return _gone(f, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
