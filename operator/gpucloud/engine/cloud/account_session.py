@@ -158,8 +158,8 @@ class AccountSession:
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
     def listing_duration(self, cluster: str) -> float:
-        """Return the seconds that the slowest of the last listings of this cluster took."""
-        return max(inventory.last_duration(cluster) for inventory in self.inventories.values())
+        """Return the seconds that listings of this cluster take at present, by the slowest kind."""
+        return max(inventory.usual_duration(cluster) for inventory in self.inventories.values())
 
     def check(self) -> None:
         """Request the list of clusters in the background: every credential should be allowed to read it."""

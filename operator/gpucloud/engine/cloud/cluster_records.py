@@ -72,7 +72,8 @@ class ClusterRecords(Generic[R]):
     served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
-    duration: float = 0.0
+    duration: float = 0.0  # of the last listing, in seconds
+    duration_before: float = 0.0  # of the one before
     by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
 
     def names(self, vpc: str, base: str) -> list[str]:

@@ -199,10 +199,13 @@ class Inventory(Generic[R]):
             return False
         return self._cached[identity.cluster].failures == 0
 
-    def last_duration(self, cluster: str) -> float:
-        """Return the seconds that the last listing took, at most the longest backoff: the process may have been suspended."""
+    def usual_duration(self, cluster: str) -> float:
+        """Return the seconds that each of the last two listings took at least, at most the longest backoff.
+
+        One slow listing shows no slow cloud: the process may have been suspended meanwhile, and what it tells is old.
+        """
         cached = self._cached.get(cluster)
-        return 0.0 if cached is None else min(cached.duration, LONGEST_BACKOFF_SECONDS)
+        return 0.0 if cached is None else min(cached.duration, cached.duration_before, LONGEST_BACKOFF_SECONDS)
 
     def has_listed_since(self, uid: str, not_before: float) -> bool:
         """Whether the cache holds a successful listing of the object's cluster that began at ``not_before`` (mono) or later."""
@@ -276,7 +279,7 @@ class Inventory(Generic[R]):
             cached.trigger.clear()
             try:
                 changed = await self._list(cluster, cached, began)
-                cached.duration = self._clock.mono() - began
+                cached.duration_before, cached.duration = cached.duration, self._clock.mono() - began
                 self._wake_all(cached, changed)
                 await self._rest(cluster, cached, began)
             except (Exception, asyncio.CancelledError) as error:

@@ -67,7 +67,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
     namespace_terminating: bool = False
     synced: bool = True  # the first list is complete, so claims are complete
-    listing_duration: float = 0.0  # seconds that the slowest of the last listings took
+    listing_duration: float = 0.0  # seconds that listings take at present, by the slowest kind
     nonce: str = ""  # random, new in each gathering: the beginning of a new record's id
     seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
