@@ -31,6 +31,11 @@ class Point:
     phase: Phase
     place: str = ""
 
+    @property
+    def call(self) -> tuple[str, str, int]:
+        """The link, class and number of its call."""
+        return self.link, self.word, self.number
+
     def __str__(self) -> str:
         """As it stands in the names of runs."""
         return f"{self.link} {self.word}#{self.place or self.number} {self.phase}"

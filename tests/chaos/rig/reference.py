@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from chaos.rig.ledger import Books, Summary
@@ -16,17 +16,30 @@ from chaos.rig.oracles import Expected, violations
 from chaos.rig.workloads import WORKLOADS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from chaos.rig.calls import Call
+    from chaos.rig.points import Point
     from chaos.rig.rig import Rig
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The calls on both links in order, those that both lives had, and the create/delete summary."""
+    """The calls on both links in order, those that both lives had, and the create/delete summary.
+
+    ``received``: when each of them came, by one clock for both links.
+    """
 
     cloud: list[Call]
     kube: list[Call]
     summary: Summary
+    received: Mapping[Call, float] = field(default_factory=dict)
+
+    def after(self, point: Point) -> Reference:
+        """What was still to come when the operator was at this point."""
+        here = next(at for call, at in self.received.items() if (call.link, call.word, call.nth) == point.call)
+        cloud, kube = ([call for call in calls if self.received[call] > here] for calls in (self.cloud, self.kube))
+        return replace(self, cloud=cloud, kube=kube)
 
 
 _known: dict[tuple[int, str], Reference] = {}
@@ -44,7 +57,7 @@ def reference(rig: Rig, name: str) -> Reference:
 def _made(rig: Rig, name: str) -> Reference:
     one, other = _lived(rig, name), _lived(rig, name)
     assert one.summary == other.summary, f"{name}, without any fault: {one.summary}, then {other.summary}"
-    return Reference(_common(one.cloud, other.cloud), _common(one.kube, other.kube), one.summary)
+    return replace(one, cloud=_common(one.cloud, other.cloud), kube=_common(one.kube, other.kube))
 
 
 def _common(calls: list[Call], others: list[Call]) -> list[Call]:
@@ -61,4 +74,5 @@ def _lived(rig: Rig, name: str) -> Reference:
         workload.live(trial)
         found = violations(trial, Expected())
         assert not found, f"{name}, without any fault: {found}"
-        return Reference(trial.cloud.calls, trial.kube.calls, Books.of(trial).summary())
+        received = {seen.call: seen.received for link in (trial.cloud, trial.kube) for seen in link.seen}
+        return Reference(trial.cloud.calls, trial.kube.calls, Books.of(trial).summary(), received)
