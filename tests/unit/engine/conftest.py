@@ -137,8 +137,11 @@ class NoGuard:
 
 
 class Prices:
+    refreshed = 0
+
     def refresh(self):
         """Nothing is asked."""
+        self.refreshed += 1
 
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deletion_guard import DeletionGuard
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kinds.quota_usage import QuotaUsage
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
@@ -113,12 +114,17 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}
 
+    def observe(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount) -> Observed:
+        """Observe the VM; ask for prices that are old."""
+        if not stored.meta.deleting and account.session is not None:
+            account.session.catalogue.refresh()
+        return super().observe(stored, spec, account)
+
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
         price = None
         if not stored.meta.deleting and account.session is not None:
-            account.session.catalogue.refresh()
             price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
@@ -162,26 +168,26 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._count_usage(replace(stored, status=status))
 
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
-        """Gather the base's facts after reading the release annotations of a held deletion."""
+        """Gather the base's facts after reading the release annotations of a held deletion; count the deletion by them."""
         await self._deletion_guard.refresh_releases(stored.meta.uid)
-        return await super().gather(stored)
+        facts = await super().gather(stored)
+        if isinstance(facts, VmFacts) and facts.meta.deleting:
+            self._count_deletion_by(facts)
+        return facts
 
-    def admits_deletion(self, facts: VmFacts) -> bool:
-        """Whether the deletion guard admits the destruction; counted and checked without an await in between."""
-        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
-        if stored is not None:
-            self._count_deletion(stored, facts.is_present)
+    def admit_deletion(self, facts: VmFacts) -> bool:
+        """Count and check the destruction, without an await in between; return whether the deletion guard admits it."""
+        uid = facts.meta.uid
+        self._count_deletion_by(facts)
         if self._deletion_guard.hold(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
 
     def decide_kind(self, facts: VmFacts) -> Plan[GpuVMStatus]:
-        """Return the GpuVM's plan, from quota usage and deletion counts of this moment."""
-        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
-        if facts.meta.deleting and self._deletion_guard.on and stored is not None:
-            self._count_deletion(stored, facts.is_present)
-            facts = replace(facts, hold=self._deletion_guard.hold(uid))
+        """Return the GpuVM's plan, from quota usage and deletion counts of this moment. Counts nothing itself."""
+        if facts.meta.deleting and self._deletion_guard.on:
+            facts = replace(facts, hold=self._deletion_guard.hold(facts.meta.uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
@@ -233,6 +239,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             )
 
         return Precondition("the snapshots may be deleted", holds)
+
+    def _count_deletion_by(self, facts: VmFacts) -> None:
+        """Count the deletion of the newest view, by what its facts show."""
+        stored = self.store.get(facts.meta.uid)
+        if stored is not None:
+            self._count_deletion(stored, facts.is_present)
 
     def _count_deletion(self, stored: GpuVM, present: bool = False) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""

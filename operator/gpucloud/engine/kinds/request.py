@@ -47,6 +47,12 @@ class Gathered:
     session: AccountSession | None = None
 
 
+def remember(entries: Entries, stored: CachedObject[Any, Any], session: AccountSession | None) -> None:
+    """Keep the view and the session with which facts are gathered, until their plan is acted upon."""
+    gathered = entries.part(stored.meta.uid, Gathered)
+    gathered.stored, gathered.session = stored, session
+
+
 def forget(entries: Entries, uid: str) -> None:
     """Keep no view beside the store's: nothing will be sent by the last facts of this object."""
     gathered = entries.find(uid, Gathered)

@@ -311,7 +311,7 @@ class Engine:
         """Whether nothing can be decided yet, and the watch, which is to show our finalizer, or a listing wakes the object."""
         if reconciler.awaits_finalizer(stored):
             return True
-        deferred: bool = reconciler.defers_to_listing(stored)
+        deferred: bool = reconciler.defer_to_listing(stored)
         if deferred:
             self.queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
         return deferred

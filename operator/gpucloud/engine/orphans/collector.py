@@ -98,12 +98,12 @@ class OrphanCollector:
         """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
         if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
             return
-        facts = reconciler.last_facts(body)
+        facts = reconciler.observe_last(body)
         if facts is None:
             return
         self._abandonments.pop(facts.identity.name, None)  # of an object that came back from a backup the last end counts alone
         seen = rules.abandonment_of(facts, self._deps.objects.tag)
-        if seen is None or not reconciler.admits_deletion(facts):
+        if seen is None or not reconciler.admit_deletion(facts):
             return  # the deletion guard holds it: nobody has confirmed that the deletion was intended
         self._abandonments[seen.where.name] = seen
         while len(self._abandonments) > MOST_ABANDONMENTS:
