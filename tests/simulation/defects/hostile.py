@@ -12,7 +12,7 @@ from gpucloud.engine.cloud.cluster_records import find
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller import controller
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.dependents import dependents_of_vpc
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.manager.resync import Resync
@@ -175,7 +175,7 @@ def retains_adopted_only() -> None:
 def vpc_in_use_goes() -> None:
     """Neither the objects that refer to a VPC nor what listings show in it hold its destruction."""
     replace(_emptied, lambda _: None)
-    replace(Listers.dependents_of_vpc, lambda *_, **__: iter(()))
+    replace(dependents_of_vpc, lambda *_, **__: iter(()))
 
 
 @named(HOSTILE, "orphans are never looked for")

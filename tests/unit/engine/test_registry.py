@@ -3,13 +3,11 @@
 import pytest
 
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.kinds.quota_usage import QuotaUsage
 from gpucloud.engine.kinds.registry import cloud_reconcilers
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.reconcile.existence import IDS, needs_credential
 from gpucloud.reconcile.facts import CREATES, DESTROYS
-from gpucloud.reconcile.quota import Quota
 from support.builders import an_order
 from support.fakes import a_resource
 
@@ -17,9 +15,7 @@ from support.fakes import a_resource
 @pytest.fixture
 def registered(reconcilers):
     """The registry's reconcilers, with stores of their own."""
-    made = reconcilers
-    made.objects.stores.clear()
-    return cloud_reconcilers(made.tools, made.brake, QuotaUsage((Quota("account"), Quota("namespace")))), made.objects
+    return cloud_reconcilers(reconcilers.tools), reconcilers.objects
 
 
 def test_an_account_finds_the_users_of_every_kind(registered):

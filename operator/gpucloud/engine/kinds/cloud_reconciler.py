@@ -14,7 +14,7 @@ from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import dependencies, request
+from gpucloud.engine.kinds import request
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -23,7 +23,8 @@ from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.common import Adoption, CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import naming, placement, retry, unreadable
 from gpucloud.reconcile import order as orders
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Attempt, Observation
@@ -79,6 +81,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
         """Return the identity of the object's resource; None while it is unknown."""
+
+    def references(self, spec: P) -> Iterator[Reference]:  # noqa: ARG002 - a kind may have some
+        """Yield the objects that the spec refers to, beside its account; a change of one wakes the object."""
+        return iter(())
 
     def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
         """Return further identities that the object watches, by name of the inventory."""
@@ -141,7 +147,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._tracker.begin(key.uid)
         if not stored.meta.has_finalizer and not stored.meta.deleting and stored.status.order is None:
             self._tracker.mark_new(key.uid)
-        self._deps.references.put(key, dependencies.targets_of(stored))
+        self._deps.references.put(key, self._targets(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
         if self.awaits_finalizer(stored):
@@ -349,6 +355,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "nonce": seen.nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
+
+    def _targets(self, stored: CachedObject[P, S]) -> Iterator[Target]:
+        """Yield the account and the objects that an object refers to."""
+        spec, namespace = stored.spec, stored.meta.namespace
+        named = None if spec is None or spec.account_ref is None else spec.account_ref.name
+        account = named or stored.status.account or (None if spec is None else DEFAULT_ACCOUNT)
+        if account is not None:
+            yield Target(ACCOUNT, namespace, account)
+        for kind, name in self.references(spec) if spec is not None else ():
+            yield Target(kind, namespace, name)
 
     def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)

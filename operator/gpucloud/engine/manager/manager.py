@@ -23,9 +23,8 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
-from gpucloud.engine.kinds.registry import cloud_reconcilers
+from gpucloud.engine.kinds.registry import cloud_reconcilers, new_listers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -196,9 +195,10 @@ class Engine:
             wake=self._wakeups.wake,
             queue=self._wakeups.queue,
             entropy=self._entropy,
+            deletion_guard=self._deletion_guard,
+            quota_usage=QuotaUsage(quotas_of(self._settings)),
         )
-        quota = QuotaUsage(quotas_of(self._settings))
-        self._cloud_reconcilers = cloud_reconcilers(reconciler_deps, self._deletion_guard, quota)
+        self._cloud_reconcilers = cloud_reconcilers(reconciler_deps)
         self._account_reconciler = GpuCloudAccountReconciler(
             AccountReconcilerDeps(
                 accounts=self.accounts,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import AccountSessions
     from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.naming import Identity

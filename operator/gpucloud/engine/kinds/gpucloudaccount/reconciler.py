@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.workqueue import Key
