@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.reconciler import ResourceReconciler
     from gpucloud.kinds.common import Status
     from gpucloud.kinds.meta import Model
     from gpucloud.reconcile.orphans import Owner
@@ -24,18 +25,14 @@ def _no_keys(_tag: str, _stored: CachedObject[Any, Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDeclaration:
-    """One kind. A kind that the operator only observes has no ``reconciler`` here, and none of its records is an orphan."""
+    """One kind. An account has no ``reconciler`` here: the manager makes it, since it opens the sessions."""
 
     kind: str
     plural: str
     spec: type[Model]
     status: type[Status]
-    reconciler: type[CloudReconciler[Any, Any, Any]] | None = None  # of what the operator creates and destroys
+    reconciler: Callable[[ReconcilerDeps, Store[Any, Any]], ResourceReconciler[Any, Any, Any]] | None = None
+    inventory: str | None = None  # that lists its resources
     written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
     keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
     owner: Callable[[Listers, CachedObject[Any, Any]], Owner] | None = None  # None: its records bear no mark
-
-    @property
-    def inventory(self) -> str | None:
-        """The inventory that lists its resources; None if none does."""
-        return None if self.reconciler is None else self.reconciler.inventory_name

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.reconciler import ResourceReconciler
 
 KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpucloudaccount.DECLARATION)
-OWNED = tuple(one for one in KINDS if one.reconciler is not None)  # what the operator creates and destroys in the cloud
-MARKED = tuple(one for one in OWNED if one.owner is not None)  # whose names in the cloud say which object they are made for
+WITH_RESOURCES = tuple(one for one in KINDS if one.reconciler is not None)  # whose objects stand for what listings show
+MARKED = tuple(one for one in WITH_RESOURCES if one.owner is not None)  # whose names in the cloud bear a mark
 
 
 def new_listers(
@@ -34,6 +34,6 @@ def new_listers(
     return Listers(stores, tag, endpoint_of, shares_own)
 
 
-def cloud_reconcilers(deps: ReconcilerDeps) -> list[CloudReconciler[Any, Any, Any]]:
-    """Return one reconciler per owned kind, each with its store among those of ``deps.objects``."""
-    return [one.reconciler(deps, deps.objects.stores[one.kind]) for one in OWNED if one.reconciler is not None]
+def resource_reconcilers(deps: ReconcilerDeps) -> dict[str, ResourceReconciler[Any, Any, Any]]:
+    """Return the reconcilers of all kinds but accounts, by kind, each with its store among those of ``deps.objects``."""
+    return {one.kind: one.reconciler(deps, deps.objects.stores[one.kind]) for one in KINDS if one.reconciler is not None}

@@ -51,6 +51,7 @@ DECLARATION = KindDeclaration(
     spec=GpuSnapshotSpec,
     status=GpuSnapshotStatus,
     reconciler=GpuSnapshotReconciler,
+    inventory=GpuSnapshotReconciler.inventory_name,
     keys=keys,
     owner=owner,
 )

@@ -46,5 +46,12 @@ def owner(objects: Listers, vm: GpuVM) -> Owner:
 
 
 DECLARATION = KindDeclaration(
-    kind=KIND, plural=PLURAL, spec=GpuVMSpec, status=GpuVMStatus, reconciler=GpuVMReconciler, keys=keys, owner=owner
+    kind=KIND,
+    plural=PLURAL,
+    spec=GpuVMSpec,
+    status=GpuVMStatus,
+    reconciler=GpuVMReconciler,
+    inventory=GpuVMReconciler.inventory_name,
+    keys=keys,
+    owner=owner,
 )

@@ -24,5 +24,11 @@ def keys(_tag: str, vpc: CachedObject[GpuVpcSpec, GpuVpcStatus]) -> Iterator[Any
 
 
 DECLARATION = KindDeclaration(
-    kind=KIND, plural=PLURAL, spec=GpuVpcSpec, status=GpuVpcStatus, reconciler=GpuVpcReconciler, keys=keys
+    kind=KIND,
+    plural=PLURAL,
+    spec=GpuVpcSpec,
+    status=GpuVpcStatus,
+    reconciler=GpuVpcReconciler,
+    inventory=GpuVpcReconciler.inventory_name,
+    keys=keys,
 )
