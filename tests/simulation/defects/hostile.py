@@ -19,7 +19,7 @@ from gpucloud.engine.manager.resync import Resync
 from gpucloud.engine.orphans.collector import OrphanCollector
 from gpucloud.kinds.common import Adoption, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core import create, delete, steps
+from gpucloud.reconcile.core import create, delete, destruction, steps
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm import power
@@ -66,7 +66,7 @@ def answer_is_proof() -> None:
     def destroyed(f: Any, found: Any, prepare: Any) -> Any:
         attempt = f.attempt(f.subject.destroy)
         if attempt is not None and attempt.refusal is None and not found.duplicate_records:
-            return delete.release_finalizer(f, Reason.GONE, "It was destroyed.")
+            return destruction.release_finalizer(f, Reason.GONE, "It was destroyed.")
         return destroy(f, found, prepare)
 
     replace(destroy, destroyed)

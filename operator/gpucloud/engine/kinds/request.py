@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.port import Change
-from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import DESTROYS, Refusal
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ async def send(
         except CloudError as error:
             if not (request.call.operation in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 if request.one_of_several:
-                    before = delete.listed(tuple(map(repr, gone))) or "none"
+                    before = listed(tuple(map(repr, gone))) or "none"
                     error.message += f" (of {request.target!r}; deletion requested before: {before})"
                 raise
         gone.append(request.target)

@@ -23,13 +23,13 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -206,7 +206,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and snapshots and not event.warning:
-            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, snapshots)))}."
+            words = f"{event.note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}."
             event = replace(event, note=words)
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
