@@ -21,7 +21,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType
 from gpucloud.reconcile import continuity, order, placement, tenancy
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.continuity import Answer, Gap, Sightings
+from gpucloud.reconcile.continuity import Gap, Match, Sightings
 from gpucloud.reconcile.core import create
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
@@ -49,7 +49,7 @@ def doubted_return() -> None:
 
     def gap(sightings: Sightings, *rest: Any, **more: Any) -> Gap:
         found = gap_since(sightings, *rest, **more)
-        passes = found is Gap.MISSED or (found is Gap.UNWATCHED and sightings.last is not None)
+        passes = found is Gap.LACKED or (found is Gap.UNWATCHED and sightings.last is not None)
         return Gap.WATCHED if passes else found
 
     replace(gap_since, gap)
@@ -58,7 +58,7 @@ def doubted_return() -> None:
 @named(MET, "what came back is taken for the same")
 def return_is_the_same() -> None:
     """Under a chosen name nothing is ever made anew."""
-    replace(continuity.judged, lambda _, as_of, *__: (Answer.SAME, Sightings(as_of)))
+    replace(continuity.judged, lambda _, as_of, *__: (Match.SAME, Sightings(as_of)))
 
 
 @named(MET, "an order that is proven never made stays unclear")

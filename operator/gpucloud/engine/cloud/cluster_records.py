@@ -63,8 +63,8 @@ class ClusterRecords(Generic[R]):
     before_as_of: float | None = None
     implausible: bool = False  # the last listing lacks too much itself; one that is only doubted may agree with the next
     before_implausible: bool = False  # the same of the one before
-    believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
-    doubted_since: float | None = None  # since when nothing is believed to be missing; None: the last listing was plausible
+    believed_gone: frozenset[Identity] = frozenset()  # those that the last plausible listing lacked
+    doubted_since: float | None = None  # since when no absence is believed; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
@@ -100,13 +100,13 @@ class ClusterRecords(Generic[R]):
             self.doubted_since = began if self.unknown is None else self.unknown.since  # nothing was known since then
         return self.doubted_since is not None
 
-    def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
-        """Update the presences of the watched identities after a listing. ``missing`` are those that it lacks."""
+    def note_lacked(self, lacked: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
+        """Update the presences of the watched identities after a listing. ``lacked`` are those that it lacks."""
         before = None if self.before_implausible else self.before_as_of
         listing = partial(after_listing, began=self.as_of or 0.0, before=before, doubted=doubted)
-        self.presences = {here: listing(self.presence(here), shown=here not in missing) for here in watched}
+        self.presences = {here: listing(self.presence(here), shown=here not in lacked) for here in watched}
         if not doubted:
-            self.believed_gone = frozenset(missing)
+            self.believed_gone = frozenset(lacked)
 
     def note_failure(self) -> None:
         """After a listing that failed nobody knows what it would have shown."""

@@ -132,13 +132,13 @@ class Inventory(Generic[R]):
         if found:
             presence = cached.presences.get(identity) or Presence(shown_since=as_of)
             return Present(found[0], as_of, len(found) > 1, presence)
-        known_since = cached.presence(identity).missing_since
-        missing_since = as_of if known_since is None else known_since
-        if cached.doubted_since is not None and max(cached.doubted_since, missing_since) > accepted_until:
+        known_since = cached.presence(identity).lacked_since
+        lacked_since = as_of if known_since is None else known_since
+        if cached.doubted_since is not None and max(cached.doubted_since, lacked_since) > accepted_until:
             return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        unproven = cached.before_implausible and missing_since > accepted_until
+        unproven = cached.before_implausible and lacked_since > accepted_until
         confirmed = None if unproven or find(cached.before, identity) else cached.before_as_of
-        return Absent(as_of, missing_since, confirmed)
+        return Absent(as_of, lacked_since, confirmed)
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""
@@ -248,7 +248,7 @@ class Inventory(Generic[R]):
             self._cached[identity.cluster].trigger.set()
 
     def expect_end(self, uid: str) -> None:
-        """Until the object is reconciled next, wake it only when two listings in a row lack its records, or show others.
+        """Until the object is reconciled next, wake it only when it is away, or a listing shows another record.
 
         The records are to go, and only two listings prove that they are gone. After the first one, the second follows at once.
         """
@@ -359,8 +359,8 @@ class Inventory(Generic[R]):
         cached.records, cached.by_base, cached.as_of, cached.unknown, cached.failures = records, None, began, None, 0
         cached.implausible = implausible
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
-        cached.note_missing(missing, watched, doubted=doubted)
+        lacked = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
+        cached.note_lacked(lacked, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
@@ -369,7 +369,7 @@ class Inventory(Generic[R]):
         cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
         for uid in cached.served:
             del cached.waiting[uid]
-        if any(cached.presence(self._watched[uid]).missed == 1 for uid in self._going):
+        if any(cached.presence(self._watched[uid]).times_lacked == 1 for uid in self._going):
             cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
@@ -382,7 +382,7 @@ class Inventory(Generic[R]):
         was, now = (find(listed, self._watched[uid]) for listed in (cached.before, cached.records))
         if uid not in self._going:
             return was != now
-        return len(was) != len(now) if now else cached.presence(self._watched[uid]).missed == 2
+        return len(was) != len(now) if now else cached.presence(self._watched[uid]).times_lacked == 2
 
     def _latest(self, cluster: str) -> Listed[R] | Unknown | None:
         """Return the last listing of a cluster in use, or why it is unknown; None before the first listing."""

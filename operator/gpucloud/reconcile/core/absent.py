@@ -112,7 +112,7 @@ def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
 
 
 def absent_twice_since(found: Absent, mono: float) -> bool:
-    """Whether two listings in a row lack it that began at this time or later.
+    """Whether two listings lack it that began at this time or later.
 
     A record that says Lost, Refused or Overdue since earlier listings is no proof for a deletion: those may have been partial
     and long past, and a resource that is there all the same would be nobody's from then on.
@@ -131,7 +131,7 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
-    if not is_free(f) or (f.tracked.doubtful and not absent_twice_since(found, f.deletion_seen)):
+    if not is_free(f) or (f.tracked.earlier_unclear and not absent_twice_since(found, f.deletion_seen)):
         return plan_status(f, deleting(f), refresh_after=max(free_from(f), f.now.mono))
     witnessed, shown_from = f.tracked.own or f.history.seen_new, f.history.first_seen + f.limits.grace
     if not witnessed and found.as_of < shown_from:

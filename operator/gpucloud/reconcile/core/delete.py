@@ -87,9 +87,9 @@ def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Present):
         return None
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
-    doubt = failed.maybe_made(f)
+    maybe = failed.maybe_made(f)
     return release_finalizer(
-        f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{doubt}", bool(doubt)
+        f, Reason.RETAINED, f"{gone} Another one has that name now and is not destroyed.{maybe}", bool(maybe)
     )
 
 
@@ -97,17 +97,17 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Release an object that owns no resource; the Event says why nothing is destroyed."""
     noun, name = f.subject.noun, f.identity.name
     recorded = f.order is not None and f.others_record is None
-    doubt = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
+    maybe = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
     kept = f"The {noun} {name!r} is not destroyed"
     if f.owner is not None:
-        return release_finalizer(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{doubt}", bool(doubt))
+        return release_finalizer(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{maybe}", bool(maybe))
     if isinstance(f.found, Present):
-        return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{doubt}", bool(doubt))
-    if f.tracked.doubtful and isinstance(f.found, Absent) and not absent_twice_since(f.found, f.deletion_seen):
+        return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{maybe}", bool(maybe))
+    if f.tracked.earlier_unclear and isinstance(f.found, Absent) and not absent_twice_since(f.found, f.deletion_seen):
         return plan_status(f, deleting(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
-    if doubt:
+    if maybe:
         return release_finalizer(
-            f, Reason.RETAINED, f"Nothing is destroyed. A {noun} {name!r} may still appear in the cloud.{doubt}", True
+            f, Reason.RETAINED, f"Nothing is destroyed. A {noun} {name!r} may still appear in the cloud.{maybe}", True
         )
     return release_finalizer(f, Reason.GONE, f"No {noun} was created for this object.")
 
