@@ -192,6 +192,14 @@ def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
     assert look(shown(SINCE + 52), CHOSEN)(between).order.missing_since is not None
 
 
+def test_what_one_listing_showed_again_counts_no_more_when_the_order_has_moved_on():
+    """It was the first of two before the destroying call; after it, two must agree anew."""
+    gone = look(missing(SINCE + 5), CHOSEN)(at(S.SEEN))
+    once = look(shown(SINCE + 50), CHOSEN)(gone)
+    told = orders.destroying(once, SINCE + 51)
+    assert (once.sightings.back, told.sightings.back, told.sightings.last) == (SINCE + 50, None, once.sightings.last)
+
+
 def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
     """They were another process's; the one listing is this one's."""
     gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
