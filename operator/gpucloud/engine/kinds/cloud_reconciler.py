@@ -8,11 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import request
 from gpucloud.engine.kinds.indexes import Deleting
@@ -20,21 +18,20 @@ from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.engine.kinds.preconditions import Preconditions
-from gpucloud.engine.kube.events import Event
+from gpucloud.engine.kinds.sending import Sender
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile import naming, placement, retry, unreadable
+from gpucloud.reconcile import naming, unreadable
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.conditions import find, is_ready
+from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.core import failed, steps
+from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
-from gpucloud.reconcile.facts import CREATES, Present, Refusal, Verb
+from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placement
@@ -49,8 +46,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.request import Request
+    from gpucloud.engine.kube.events import Event
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Attempt, Observation
+    from gpucloud.kinds.meta import Reason
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.plan import Plan
 
 P = TypeVar("P", bound=CloudSpec)
@@ -77,6 +76,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
         self._observer = Observer(self, deps, self._tracker)
+        self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
@@ -218,62 +218,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
         No call is sent if its precondition fails, or if the account changed its session since the facts were gathered.
         """
-        verb = plan.action
-        if isinstance(facts, Unreadable) or verb is None:
+        if isinstance(facts, Unreadable) or plan.action is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
-        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
-        gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
-        if session is None or gathered.stored is None or session is not gathered.session:
-            return None
-        refusal, placed, was_shown = None, Placement(), session.inventories[self.inventory_name].shown_now()
-        try:
-            placed = await self._send(session, gathered.stored, facts, plan, verb)
-        except CloudError as error:
-            if error.kind is ErrorKind.WITHDRAWN:
-                return None
-            refusal = request.refusal_of(error)
-        except Exception as error:
-            self._remember(facts, verb, request.refusal_of(error), placed)
-            raise
-        if verb in CREATES:
-            self._tracker.set_credential(facts.meta.uid, session.learned)
-        named = placement.identity_from_answer(facts.identity, placed)
-        if named != facts.identity and was_shown(named):
-            placed = Placement()  # the record existed before this call, so the call did not create it
-        attempt = self._remember(facts, verb, refusal, placed)
-        if refusal is not None:
-            return Event(self.failed[verb], failed.message(attempt), verb, warning=True)
-        reason, note = self.success_events[verb]
-        name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
-        return Event(reason, note.format(name=name), verb, always=True)
-
-    async def _send(
-        self, session: AccountSession, stored: CachedObject[P, S], facts: F, plan: Plan[S], verb: Verb
-    ) -> Placement:
-        """Send the calls of the plan's action; for a creating one return what the answer names.
-
-        Raises:
-            CloudError: as ``request.send``.
-        """
-        ready = find((plan.status or stored.status).conditions, ConditionType.READY)
-        reason, generation = "" if ready is None else ready.reason, stored.meta.generation
-        purpose = Purpose(self._key(stored), self.success_events[verb][0], self.failed[verb], reason, generation)
-        common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self.inventory_name]))
-        answer = await request.send(session.writes, self.requests(facts, verb, plan.targets), purpose, common)
-        return self.placement(facts, answer) if verb in CREATES else Placement()
-
-    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placement) -> Attempt:
-        """Record the outcome of a call, and its effect on the order; return the attempt."""
-        uid = facts.meta.uid
-        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal)
-        if verb is self.subject.create:
-            final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
-            self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
-        elif verb is self.subject.destroy:
-            self._tracker.record_destroying(uid, refusal, self._deps.limits.grace)
-            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.delayed_verbs else ():
-                inventory.expect_end(uid)
-        return attempt
+        return await self._sender.act(facts, plan, plan.action)
 
     def before_recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""

@@ -185,7 +185,18 @@ class Engine:
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
-        reconciler_deps = ReconcilerDeps(
+        self._resources |= resource_reconcilers(self._reconciler_deps(objects))
+        self._account_reconciler = GpuCloudAccountReconciler(self._account_deps(objects))
+        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
+        self._reconcilers |= self._resources
+        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
+        deps = self._controller_deps()
+        self._controllers |= {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
+        chosen = self._settings.namespace
+        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
+
+    def _reconciler_deps(self, objects: Listers) -> ReconcilerDeps:
+        return ReconcilerDeps(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
@@ -200,32 +211,24 @@ class Engine:
             deletion_guard=self._deletion_guard,
             quota_usage=QuotaUsage(quotas_of(self._settings)),
         )
-        self._resources |= resource_reconcilers(reconciler_deps)
-        self._account_reconciler = GpuCloudAccountReconciler(
-            AccountReconcilerDeps(
-                accounts=self.accounts,
-                sessions=self.sessions,
-                objects=objects,
-                references=self.references,
-                kube=self.kube,
-                clock=self._clock,
-                limits=limits(self._settings),
-                endpoints=self._settings.endpoints,
-                budget=budget(self._settings),
-                secret_finalizer=not self._settings.no_secret_finalizer,
-                synced=lambda: self.synced,
-                order_of=lambda kind, stored: self._resources[kind].order_of(stored),
-                queue=self._wakeups.queue,
-                record=self._record,
-            )
+
+    def _account_deps(self, objects: Listers) -> AccountReconcilerDeps:
+        return AccountReconcilerDeps(
+            accounts=self.accounts,
+            sessions=self.sessions,
+            objects=objects,
+            references=self.references,
+            kube=self.kube,
+            clock=self._clock,
+            limits=limits(self._settings),
+            endpoints=self._settings.endpoints,
+            budget=budget(self._settings),
+            secret_finalizer=not self._settings.no_secret_finalizer,
+            synced=lambda: self.synced,
+            order_of=lambda kind, stored: self._resources[kind].order_of(stored),
+            queue=self._wakeups.queue,
+            record=self._record,
         )
-        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
-        self._reconcilers |= self._resources
-        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
-        deps = self._controller_deps()
-        self._controllers |= {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
-        chosen = self._settings.namespace
-        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
 
     def _controller_deps(self) -> ControllerDeps:
         return ControllerDeps(
