@@ -19,7 +19,7 @@ from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
-from gpucloud.engine.kinds.registry import new_listers, resource_reconcilers
+from gpucloud.engine.kinds.registry import new_listers, owned_reconcilers
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key
@@ -197,7 +197,7 @@ class Reconcilers:
             deletion_guard=self.brake,
             quota_usage=QuotaUsage(quotas),
         )
-        self.by_kind = resource_reconcilers(self.tools)
+        self.by_kind = owned_reconcilers(self.tools)
         self.vms, self.vpcs, self.snapshots = (self.by_kind[kind] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"))
         self.session = own or FakeSession()
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))

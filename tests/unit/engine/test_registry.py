@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.kinds.registry import KINDS, resource_reconcilers
+from gpucloud.engine.kinds.registry import KINDS, owned_reconcilers
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.reconcile.existence import IDS, needs_credential
@@ -15,7 +15,7 @@ from support.fakes import a_resource
 @pytest.fixture
 def registered(reconcilers):
     """The registry's reconcilers, with stores of their own."""
-    return tuple(resource_reconcilers(reconcilers.tools).values()), reconcilers.objects
+    return tuple(owned_reconcilers(reconcilers.tools).values()), reconcilers.objects
 
 
 def test_an_account_finds_the_users_of_every_kind(registered):

@@ -11,7 +11,7 @@ from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.cloud.configuration import client_options, credential, intervals
 from gpucloud.engine.cloud.credentials import CredentialError, parse
-from gpucloud.engine.kinds.registry import WITH_RESOURCES, new_listers
+from gpucloud.engine.kinds.registry import OWNED, new_listers
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.collector import price_of
@@ -127,7 +127,7 @@ class _Inspector:
 
     async def _owners(self, tag: str) -> Owners:
         objects = new_listers(tag)
-        for kind in WITH_RESOURCES:
+        for kind in OWNED:
             async for body in self.kube.resources(kind.plural, self._settings.namespace):
                 objects.stores[kind.kind].put(body)
         return scan.owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in scan.PLURALS})

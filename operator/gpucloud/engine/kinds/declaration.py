@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.listers import Listers
-    from gpucloud.engine.kinds.reconciler import ResourceReconciler
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
     from gpucloud.kinds.common import Status
     from gpucloud.kinds.meta import Model
     from gpucloud.reconcile.orphans import Owner
@@ -25,14 +25,19 @@ def _no_keys(_tag: str, _stored: CachedObject[Any, Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDeclaration:
-    """One kind. An account has no ``reconciler`` here: the manager makes it, since it opens the sessions."""
+    """One kind.
+
+    It has a ``reconciler`` if the operator creates and destroys its resources, an ``observer`` if it only observes them. The
+    account has neither: the manager makes its reconciler, which opens the sessions.
+    """
 
     kind: str
     plural: str
     spec: type[Model]
     status: type[Status]
-    reconciler: Callable[[ReconcilerDeps, Store[Any, Any]], ResourceReconciler[Any, Any, Any]] | None = None
-    inventory: str | None = None  # that lists its resources
+    reconciler: Callable[[ReconcilerDeps, Store[Any, Any]], OwnedReconciler[Any, Any, Any]] | None = None
+    observer: Callable[[ReconcilerDeps, Store[Any, Any]], ObservedReconciler[Any, Any, Any]] | None = None
+    inventory: str | None = None  # that lists what it owns
     written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
     keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
     owner: Callable[[Listers, CachedObject[Any, Any]], Owner] | None = None  # None: its records bear no mark

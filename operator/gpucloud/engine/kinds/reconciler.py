@@ -1,4 +1,4 @@
-"""Protocols: what the manager needs of the reconciler of any kind, and of one whose objects listings show."""
+"""Protocols: what the manager needs of the reconciler of any kind, of a kind that is observed, and of one that is owned."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class KindReconciler(Reconciler[P, S, F], Protocol[P, S, F]):
         """Let a listing wake the object if one that it needs is about to come; return whether it is."""
 
 
-class ResourceReconciler(KindReconciler[P, S, F], Protocol[P, S, F]):
-    """The reconciler of a kind whose objects stand for something that listings show, owned or only observed."""
+class ObservedReconciler(KindReconciler[P, S, F], Protocol[P, S, F]):
+    """The reconciler of a kind whose objects stand for something that listings show."""
 
     @property
     def inventory_name(self) -> str:
@@ -44,6 +44,10 @@ class ResourceReconciler(KindReconciler[P, S, F], Protocol[P, S, F]):
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
+
+
+class OwnedReconciler(ObservedReconciler[P, S, F], Protocol[P, S, F]):
+    """The reconciler of a kind whose resources the operator creates and destroys."""
 
     def observe_last(self, body: Mapping[str, Any]) -> F | None:
         """Take in the last view of an object, from its DELETED event; return its facts, None if its spec is unreadable."""

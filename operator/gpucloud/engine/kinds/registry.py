@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.kinds.deps import ReconcilerDeps
-    from gpucloud.engine.kinds.reconciler import ResourceReconciler
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
 
 KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpucloudaccount.DECLARATION)
-WITH_RESOURCES = tuple(one for one in KINDS if one.reconciler is not None)  # whose objects stand for what listings show
-MARKED = tuple(one for one in WITH_RESOURCES if one.owner is not None)  # whose names in the cloud bear a mark
+OWNED = tuple(one for one in KINDS if one.reconciler is not None)  # what the operator creates and destroys in the cloud
+MARKED = tuple(one for one in OWNED if one.owner is not None)  # whose names in the cloud bear a mark
 
 
 def new_listers(
@@ -34,6 +34,11 @@ def new_listers(
     return Listers(stores, tag, endpoint_of, shares_own)
 
 
-def resource_reconcilers(deps: ReconcilerDeps) -> dict[str, ResourceReconciler[Any, Any, Any]]:
-    """Return the reconcilers of all kinds but accounts, by kind, each with its store among those of ``deps.objects``."""
+def owned_reconcilers(deps: ReconcilerDeps) -> dict[str, OwnedReconciler[Any, Any, Any]]:
+    """Return the reconcilers of owned kinds, by kind, each with its store among those of ``deps.objects``."""
     return {one.kind: one.reconciler(deps, deps.objects.stores[one.kind]) for one in KINDS if one.reconciler is not None}
+
+
+def observers(deps: ReconcilerDeps) -> dict[str, ObservedReconciler[Any, Any, Any]]:
+    """Return the reconcilers of kinds that are only observed, in the same way."""
+    return {one.kind: one.observer(deps, deps.objects.stores[one.kind]) for one in KINDS if one.observer is not None}

@@ -24,7 +24,7 @@ from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
-from gpucloud.engine.kinds.registry import new_listers, resource_reconcilers
+from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.listers import Listers
-    from gpucloud.engine.kinds.reconciler import KindReconciler, ResourceReconciler
+    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler, OwnedReconciler
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -80,9 +80,10 @@ class Engine:
         self.kube = ports.client(login, self.is_leader, ports.kube())
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
         self._reconcilers: dict[str, KindReconciler[Any, Any, Any]] = {}  # of all kinds
-        self._resources: dict[str, ResourceReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
+        self._observed: dict[str, ObservedReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
+        self._owned: dict[str, OwnedReconciler[Any, Any, Any]] = {}  # of those that the operator creates and destroys
         self._wakeups = Wakeups(
-            self.queue, self._controllers, self._reconcilers, self._resources, lambda: self.leading, self._users
+            self.queue, self._controllers, self._reconcilers, self._observed, lambda: self.leading, self._users
         )
         self.entries = Entries()
         self.events = EventRecorder(
@@ -185,13 +186,15 @@ class Engine:
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
-        self._resources |= resource_reconcilers(self._reconciler_deps(objects))
+        deps = self._reconciler_deps(objects)
+        self._owned |= owned_reconcilers(deps)
+        self._observed |= {**self._owned, **observers(deps)}
         self._account_reconciler = GpuCloudAccountReconciler(self._account_deps(objects))
         self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
-        self._reconcilers |= self._resources
+        self._reconcilers |= self._observed
         self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
-        deps = self._controller_deps()
-        self._controllers |= {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
+        around = self._controller_deps()
+        self._controllers |= {kind: Controller(reconciler, around) for kind, reconciler in self._reconcilers.items()}
         chosen = self._settings.namespace
         self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
 
@@ -225,7 +228,7 @@ class Engine:
             budget=budget(self._settings),
             secret_finalizer=not self._settings.no_secret_finalizer,
             synced=lambda: self.synced,
-            order_of=lambda kind, stored: self._resources[kind].order_of(stored),
+            order_of=lambda kind, stored: self._owned[kind].order_of(stored) if kind in self._owned else None,
             queue=self._wakeups.queue,
             record=self._record,
         )
@@ -299,8 +302,8 @@ class Engine:
             self._remember(reconciler, event, body)
             return
         if event == "DELETED":
-            if self._orphans is not None and kind in self._resources:
-                self._orphans.on_tombstone(self._resources[kind], body)
+            if self._orphans is not None and kind in self._owned:
+                self._orphans.on_tombstone(self._owned[kind], body)
             self._controllers[kind].on_delete(key)
             return
         if not reconciler.store.put(body):

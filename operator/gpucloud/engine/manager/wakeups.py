@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.controller.controller import Controller
-    from gpucloud.engine.kinds.reconciler import KindReconciler, ResourceReconciler
+    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler
     from gpucloud.engine.runtime.workqueue import WorkQueue
     from gpucloud.reconcile.naming import Identity
 
@@ -26,12 +26,12 @@ class Wakeups:
         queue: WorkQueue,
         controllers: Mapping[str, Controller[Any, Any, Any]],
         reconcilers: Mapping[str, KindReconciler[Any, Any, Any]],
-        resources: Mapping[str, ResourceReconciler[Any, Any, Any]],
+        observed: Mapping[str, ObservedReconciler[Any, Any, Any]],
         leading: Callable[[], bool],
         users: Callable[[AccountSession], set[str]],
     ) -> None:
-        """``resources`` are the reconcilers of what listings show; ``users`` returns the accounts that use a session."""
-        self._queue, self._controllers, self._reconcilers, self._resources = queue, controllers, reconcilers, resources
+        """``observed`` are the reconcilers of what listings show; ``users`` returns the accounts that use a session."""
+        self._queue, self._controllers, self._reconcilers, self._observed = queue, controllers, reconcilers, observed
         self._leading, self._users = leading, users
 
     def queue(self, key: Key) -> None:
@@ -50,13 +50,13 @@ class Wakeups:
 
     def wake_all(self) -> None:
         """Something has changed for every object with a resource in the cloud."""
-        for reconciler in self._resources.values():
+        for reconciler in self._observed.values():
             for stored in reconciler.store:
                 self.wake(stored.meta.uid)
 
     def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
         """Return the identities that a listing of this inventory should contain."""
-        found = (one for one in self._resources.values() if one.inventory_name == inventory)
+        found = (one for one in self._observed.values() if one.inventory_name == inventory)
         return {here for reconciler in found for here in reconciler.expected(session, cluster)}
 
     def learned(self, session: AccountSession) -> None:
@@ -71,7 +71,7 @@ class Wakeups:
 
     def tenant_learned(self, session: AccountSession) -> None:
         """The tenant of the credential has become known, or stays unknown: wake the objects that may have waited for that."""
-        for reconciler in self._resources.values():
+        for reconciler in self._observed.values():
             for uid in reconciler.watchers_of(session):
                 self.wake(uid)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import AccountSessions
     from gpucloud.engine.kinds.listers import Listers
-    from gpucloud.engine.kinds.reconciler import ResourceReconciler
+    from gpucloud.engine.kinds.reconciler import OwnedReconciler
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.naming import Identity
@@ -94,7 +94,7 @@ class OrphanCollector:
         self._refusing: set[AccountSession] = set()
         self._logged_failures: dict[tuple[str, Place], str] = {}
 
-    def on_tombstone(self, reconciler: ResourceReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
+    def on_tombstone(self, reconciler: OwnedReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
         if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
             return
