@@ -80,7 +80,7 @@ class FakeReconciler:
     def before_recording(self, uid, status):
         self.recorded.append((uid, status.order.name))
 
-    def requeue_after(self, _uid, plan):
+    def follow_up(self, _uid, plan):
         self.attended.append(plan)
 
     def on_update(self, stored):

@@ -39,7 +39,7 @@ def shown(as_of=SINCE, own_id="train", **presence):
 
 def back(at):
     """Shown again from then on, after two listings in a row had lacked it."""
-    return shown(SINCE + 50, missed_until=at, away_until=at)
+    return shown(SINCE + 50, lacked_until=at, away_until=at)
 
 
 def missing(confirmed, since=SINCE):

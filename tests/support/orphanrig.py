@@ -4,7 +4,7 @@ import asyncio
 
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud.accounts import AccountSessions
-from gpucloud.engine.kinds.listers import new_listers
+from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
 from gpucloud.engine.telemetry.metrics import Metrics

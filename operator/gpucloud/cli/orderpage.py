@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
-from gpucloud.reconcile.continuity import ANSWERS, Gap, Likeness
+from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, MOST_REORDERS, TRANSITIONS
 
@@ -47,7 +47,9 @@ _ABOUT = (
     "object, and its result. The record is written before the order is sent, and kept until the object is gone. Its state "
     "changes only as this table says, and only with the proof that the row names. In the table *it* is the VM, VPC or "
     "snapshot. A *grace* is `--create-grace-seconds` (30 seconds by default). Each process counts a wait from what it saw "
-    "itself, so a restart never shortens one."
+    "itself, so a restart shortens no wait of this table. After a call that was refused, a process waits before it sends the "
+    "call again, up to 5 minutes where the cloud calls a name taken. A new process does not know of that wait: it may send the "
+    "call again at once, when its own listings lack the name."
 )
 _OWN = (
     "The record's id ends with a fingerprint of the object's UID and of the name that was ordered. A record whose id does not "
@@ -65,8 +67,8 @@ _GAPS: Mapping[Gap, str] = {
     Gap.WATCHED: "Every listing since has shown it.",
     Gap.UNWATCHED: "Another process or another credential saw it last, or listings failed since.",
     Gap.DESTROYING: "`status.order` is Destroying: the destroying call may have been sent.",
-    Gap.MISSED: "A listing lacked it, or several that lacked too much at once to be believed.",
-    Gap.AWAY: "Two believed listings in a row lacked it, or the record has `missingSince`.",
+    Gap.LACKED: "One believed listing lacked it, or several that lacked too much at once to be believed.",
+    Gap.AWAY: "Two believed listings lacked it and none between them showed it, or the record has `missingSince`.",
 }
 _LIKENESSES: Mapping[Likeness, str] = {
     Likeness.SAME: (
@@ -76,18 +78,18 @@ _LIKENESSES: Mapping[Likeness, str] = {
     Likeness.CHANGED: "No private address is known, and the public one differs: it may change whenever a VM is switched on.",
     Likeness.OTHER: "Neither changes while a VM or snapshot exists.",
 }
-_ANSWERS = (
+_MATCHES = (
     "*This object's, if a second listing agrees*: nothing is done before that, because one listing may be an old one. *This "
     "object's, until a listing shows more*: the record is compared again in each listing. *Another's*: the order becomes Lost, "
     "or Gone after Destroying, and the operator leaves that VM or snapshot alone, unless the spec adopts it."
 )
 _MISSING = (
-    "`missingSince` says that two listings in a row lacked what bears a chosen name. It is written with the report that the "
+    "`missingSince` says that two listings lacked what bears a chosen name. It is written with the report that the "
     "operator looks again, so a new process knows it, and removed when two listings have shown the same again."
 )
 _LET_GO = (
     "When an object is deleted, what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer, is let go "
-    "only when two listings that began after the deletion lack it: the listings that proved it missing before may have been "
+    "only when two listings that began after the deletion lack it: the listings that proved it lost before may have been "
     "partial. (`spec.deletion.policy: Retain` lets everything go at once.) While it cannot be listed, the object stays, and "
     "Ready says why and what to do."
 )
@@ -117,7 +119,7 @@ def order_page() -> str:
         _table(("Since it was seen last", *(likeness.capitalize() for likeness in Likeness)), _gaps()),
         *(f"**{gap.capitalize()}**: {_GAPS[gap]}" for gap in Gap),
         *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
-        _ANSWERS,
+        _MATCHES,
         _MISSING,
         _LET_GO,
         "## Power calls and restarts",
@@ -139,8 +141,8 @@ def _transitions() -> Iterable[tuple[str, ...]]:
 
 
 def _gaps() -> Iterable[tuple[str, ...]]:
-    for gap, answers in ANSWERS.items():
-        yield gap, *(answers[likeness] for likeness in Likeness)
+    for gap, matches in MATCHES.items():
+        yield gap, *(matches[likeness] for likeness in Likeness)
 
 
 def _diagram() -> str:

@@ -2,7 +2,7 @@
 
 A chosen name bears no fingerprint, so what has it is known only by never having been out of sight, or by its likeness to what
 the status records. Two things decide: the ``Gap`` since this process last took it for the object's, and its ``Likeness``.
-``ANSWERS`` holds every pair of them; docs/reference/orders.md is printed from it.
+``MATCHES`` holds every pair of them; docs/reference/orders.md is printed from it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Gap(StrEnum):
     WATCHED = "watched"
     UNWATCHED = "not watched"
     DESTROYING = "destruction announced"
-    MISSED = "missing from a listing"
-    AWAY = "missing from two listings in a row"
+    LACKED = "a listing lacked it"
+    AWAY = "two listings lacked it"
 
 
 class Likeness(StrEnum):
@@ -34,7 +34,7 @@ class Likeness(StrEnum):
     OTHER = "other private address or creation time"
 
 
-class Answer(StrEnum):
+class Match(StrEnum):
     """What a listing shows under the chosen name."""
 
     SAME = "this object's"
@@ -43,15 +43,15 @@ class Answer(StrEnum):
     REPLACED = "another's"
 
 
-_S, _L, _U, _R = Answer.SAME, Answer.LOOK_AGAIN, Answer.UNDECIDED, Answer.REPLACED
-ANSWERS: dict[Gap, dict[Likeness, Answer]] = {
-    gap: dict(zip(Likeness, answers, strict=True))
-    for gap, answers in {
+_S, _L, _U, _R = Match.SAME, Match.LOOK_AGAIN, Match.UNDECIDED, Match.REPLACED
+MATCHES: dict[Gap, dict[Likeness, Match]] = {
+    gap: dict(zip(Likeness, matches, strict=True))
+    for gap, matches in {
         # of a likeness:   SAME UNKNOWN CHANGED OTHER
         Gap.WATCHED: (_S, _S, _S, _S),
         Gap.UNWATCHED: (_S, _S, _S, _R),
         Gap.DESTROYING: (_S, _S, _R, _R),
-        Gap.MISSED: (_L, _U, _R, _R),
+        Gap.LACKED: (_L, _U, _R, _R),
         Gap.AWAY: (_L, _R, _R, _R),
     }.items()
 }
@@ -65,29 +65,29 @@ class Sightings:
     back: float | None = None  # the first that shows the same again after a gap: it may be an old one
 
 
-def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, missing: bool) -> Gap:
+def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, away: bool) -> Gap:
     """Return the gap since the last sighting; of a resource that another process saw, since ``known_from`` (mono).
 
-    ``destroying``: its destruction was announced; ``missing``: the order's record says that two listings in a row lacked it.
+    ``destroying``: its destruction was announced; ``away``: the order's record says that two listings lacked it.
     """
     last = known_from if sightings.last is None else sightings.last
-    if missing or _is_after(presence.away_until, last):
+    if away or _is_after(presence.away_until, last):
         return Gap.AWAY
-    if _is_after(presence.missed_until, last):
-        return Gap.MISSED
+    if _is_after(presence.lacked_until, last):
+        return Gap.LACKED
     if destroying:
         return Gap.DESTROYING
     return Gap.UNWATCHED if sightings.last is None or _is_after(presence.shown_since, last) else Gap.WATCHED
 
 
-def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Answer, Sightings]:
+def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Match, Sightings]:
     """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
-    answer = ANSWERS[gap][likeness]
-    if answer is Answer.LOOK_AGAIN and not _is_after(as_of, sightings.back):
-        return answer, replace(sightings, back=as_of if sightings.back is None else sightings.back)
-    if answer in {Answer.SAME, Answer.LOOK_AGAIN}:
-        return Answer.SAME, Sightings(last=as_of)
-    return answer, Sightings(sightings.last)
+    match = MATCHES[gap][likeness]
+    if match is Match.LOOK_AGAIN and not _is_after(as_of, sightings.back):
+        return match, replace(sightings, back=as_of if sightings.back is None else sightings.back)
+    if match in {Match.SAME, Match.LOOK_AGAIN}:
+        return Match.SAME, Sightings(last=as_of)
+    return match, Sightings(sightings.last)
 
 
 def _is_after(at: float | None, other: float | None) -> bool:

@@ -86,7 +86,7 @@ def is_destroyed(order: Order | None, *, marked: bool, seen_new: bool) -> bool:
     """Whether deleting the object sends a destroying call: something may be there, or its marked name is destroyed unseen.
 
     What is lost, and what no record tells of, is destroyed by a name that proves its owner though no listing shows it
-    (core/delete.py). ``seen_new``: this process saw the object before any order.
+    (core/absent.py). ``seen_new``: this process saw the object before any order.
     """
     if order is None:
         return marked and not seen_new

@@ -31,16 +31,17 @@ class Now:
 class Presence:
     """In which listings through one credential a record was present. Each time (mono) is when a listing began.
 
-    A listing that lacks too many records at once is implausible: it counts for ``missing_since``, and not for ``missed``. A
-    failed listing neither shows nor lacks the record, so after it ``shown_since`` begins anew.
+    A listing that lacks too many records at once is implausible: it counts for ``lacked_since``, and not for ``times_lacked``.
+    A failed listing neither shows nor lacks the record, so after it ``shown_since`` begins anew. Neither of the two ends an
+    absence: the record is *away* when two plausible listings lacked it, and none between them showed it.
     """
 
-    shown_since: float | None = None  # the first of the listings in a row that show it
-    missing_since: float | None = None  # the first of the listings in a row that lack it; None: the last one shows it
-    missed: int = 0  # how many plausible ones of those lack it
-    missed_until: float | None = None  # the listing that showed it again after the last absence; None: none ended yet
-    away_until: float | None = None  # the same after the last absence that two plausible listings in a row confirmed
-    lacked: float | None = None  # the first of the last two plausible listings in a row that lacked it
+    shown_since: float | None = None  # the first listing that shows it since one lacked it, or failed
+    lacked_since: float | None = None  # the first listing that lacks it since one showed it; None: the last one shows it
+    times_lacked: int = 0  # how many plausible listings since then lack it
+    lacked_until: float | None = None  # the listing that showed it again after the last absence; None: none ended yet
+    away_until: float | None = None  # the same after the last absence in which it was away
+    confirmed: float | None = None  # of the last absence, as in ``Absent``; it stays when the record is shown again
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Present(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A complete, plausible listing that began at ``as_of`` lacks the record; the first such in a row began at ``since``.
+    """A complete, plausible listing that began at ``as_of`` lacks the record; absent since ``since``, begin of the first such.
 
     ``confirmed``: begin of the listing before that one, if it lacked the record too: one listing may be partial.
     """

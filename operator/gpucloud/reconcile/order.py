@@ -6,7 +6,8 @@ not in the table changes nothing. Beside it, ``take_over`` begins with the state
 
 ``TrackedOrder`` is the record as this process knows it: ahead of the status by the answers since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
-of the record, so a restart can lengthen a wait and never shorten one.
+of the record, so a restart can lengthen a wait of this table and never shorten one. Waits after a call that failed are counted
+from the call (``retry.py``) and end with the process: what was refused may be sent again at once, upon new listings.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.reconcile import continuity, naming
-from gpucloud.reconcile.continuity import Answer, Likeness, Sightings
+from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
-from gpucloud.reconcile.placement import cloud_placement, unplaced
+from gpucloud.reconcile.placement import as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent
 
@@ -46,7 +47,7 @@ class TrackedOrder:
     since: float  # when this process learned that the order is in its state
     recorded: float | None = None  # when this process wrote the record; None when another did
     unresolved: bool = False  # it may have been accepted: another process wrote it, or a 2xx answer could not be read
-    doubtful: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
+    earlier_unclear: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
     absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
 
@@ -147,11 +148,11 @@ def take_over(known: TrackedOrder | None, recorded: Order | None, known_ids: fro
             return _moved(known, OrderEvent.REFUSED, now)
         return TrackedOrder(None, now) if known is None else known
     if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
-        return replace(known, since=now, unresolved=known.state in OUTSTANDING, doubtful=True)
-    doubtful = recorded.state is not OrderState.NOT_ORDERED
+        return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
+    earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
-    not_owned = TrackedOrder(recorded, now, unresolved=unresolved, doubtful=doubtful)
+    not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear)
     return _moved(not_owned, OrderEvent.TAKEN_OVER, now)
 
 
@@ -188,12 +189,12 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
         return _moved(tracked, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
-        return _missed(tracked, now.wall)
+        return _record_away(tracked, now.wall)
     return tracked
 
 
-def _missed(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
-    """Two listings in a row lack what bears a chosen name. A new process must know: what it sees there may be another's."""
+def _record_away(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
+    """Record that two listings lack what bears a chosen name. A new process must know: what it sees there may be another's."""
     order = tracked.order
     if order is None or order.state not in {OrderState.SEEN, OrderState.DESTROYING} or order.missing_since is not None:
         return tracked
@@ -218,16 +219,16 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
 
     Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
     """
-    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.presence.lacked is None:
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.presence.confirmed is None:
         return False
-    return found.presence.lacked >= missing_from(tracked, proofs.grace, first_seen)
+    return found.presence.confirmed >= missing_from(tracked, proofs.grace, first_seen)
 
 
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
-    seen_id, (answer, tracked) = id_of(found), _judged(tracked, found, proofs)
-    if answer is Answer.REPLACED:
+    seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs)
+    if match is Match.REPLACED:
         tracked = _moved(tracked, OrderEvent.REPLACED, now)
-    if answer is not Answer.SAME and (tracked.state is not OrderState.LOST or not proofs.adoptable):
+    if match is not Match.SAME and (tracked.state is not OrderState.LOST or not proofs.adoptable):
         return tracked
     tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
     if tracked.state is OrderState.SEEN:
@@ -251,23 +252,23 @@ def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool
     return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
 
 
-def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tuple[Answer, TrackedOrder]:
+def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tuple[Match, TrackedOrder]:
     """Whether the listing shows the resource of the order, or another under its name."""
     order, seen_id = tracked.order, id_of(found)
     if order is None or not may_exist(order):
-        return Answer.SAME, tracked
+        return Match.SAME, tracked
     if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
         # What a status of another process says may be out of date, or edited: the difference must last for a grace.
         settled = tracked.own or found.as_of >= tracked.since + proofs.grace
-        return Answer.REPLACED if settled else Answer.UNDECIDED, tracked
+        return Match.REPLACED if settled else Match.UNDECIDED, tracked
     if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
-        return Answer.SAME, tracked
-    destroying, missing = order.state is OrderState.DESTROYING, order.missing_since is not None
-    gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, missing=missing)
-    answer, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
-    if missing and answer is Answer.SAME:
+        return Match.SAME, tracked
+    destroying, away = order.state is OrderState.DESTROYING, order.missing_since is not None
+    gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, away=away)
+    match, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
+    if away and match is Match.SAME:
         order = order.model_copy(update={"missing_since": None})
-    return answer, replace(tracked, order=order, sightings=sightings)
+    return match, replace(tracked, order=order, sightings=sightings)
 
 
 def _shown_from(tracked: TrackedOrder) -> float:
@@ -280,7 +281,7 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
     if order is None:
         order = Order(state=OrderState.NOT_ORDERED)
     elif not may_exist(order):  # it is shown where it was ordered
-        order = unplaced(order) or order
+        order = as_ordered(order) or order
     if not order.name:
         vpc = here.vpc or _vpc_of(found)  # only the listing tells where the GpuVpc that the spec refers to is gone
         place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
@@ -309,8 +310,8 @@ def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:
     base = Order(state=OrderState.NOT_ORDERED) if known is None else known
     if not may_be_recorded(base.state):
         raise ValueError(f"an order that is {base.state} is not recorded anew")
-    doubtful = tracked.doubtful or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
-    return TrackedOrder(order, now, recorded=now, doubtful=doubtful)
+    earlier_unclear = tracked.earlier_unclear or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
+    return TrackedOrder(order, now, recorded=now, earlier_unclear=earlier_unclear)
 
 
 def answered(
@@ -355,7 +356,7 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
     """Return the order when the destroying call is about to be announced; of a lost one, for what bears the object's mark."""
     moved = _moved(tracked, OrderEvent.DESTROYED, now)
-    return moved if tracked.state is not OrderState.LOST else replace(moved, order=unplaced(moved.order))
+    return moved if tracked.state is not OrderState.LOST else replace(moved, order=as_ordered(moved.order))
 
 
 def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: float, now: float) -> TrackedOrder:
@@ -376,9 +377,14 @@ def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder
     transition = TRANSITIONS.get((tracked.state, event))
     if transition is None or tracked.order is None or transition.to is tracked.state:
         return tracked
-    doubtful = tracked.doubtful or tracked.state in OUTSTANDING
+    earlier_unclear = tracked.earlier_unclear or tracked.state in OUTSTANDING
     order = tracked.order.model_copy(update={"state": transition.to})
     keeps = transition.to is OrderState.UNCLEAR and tracked.unresolved
     return replace(
-        tracked, order=order, since=now, unresolved=keeps, doubtful=doubtful, sightings=Sightings(tracked.sightings.last)
+        tracked,
+        order=order,
+        since=now,
+        unresolved=keeps,
+        earlier_unclear=earlier_unclear,
+        sightings=Sightings(tracked.sightings.last),
     )

@@ -55,7 +55,7 @@ def current_placement(order: Order | None) -> tuple[str | None, str | None, str 
     return cloud_placement(order) if order is not None and order.state in MAY_EXIST else None
 
 
-def unplaced(order: Order | None) -> Order | None:
+def as_ordered(order: Order | None) -> Order | None:
     """Return the order to be looked for as it was ordered: under the cloud's own name for what is lost may be another's.
 
     A VPC's unique id is no name, and stays: it tells the VPC from one that somebody makes under its name.

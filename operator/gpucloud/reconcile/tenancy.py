@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpucloud.reconcile import credential
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
-from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
@@ -54,29 +54,39 @@ def check_tenant(
         return found
     if isinstance(found, Present) and tenant_of(found.record) in {None, tenancy}:
         return found
+    words = ""
     if account.tenants and tenancy not in account.tenants:
-        whose = " and ".join(repr(name) for name in sorted(account.tenants))
-        return Unknown(
-            since,
-            UnknownReason.TENANT,
-            f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
-            f"Nothing is destroyed or created on the strength of it: {credential.restore(account.name)}.",
-        )
-    if isinstance(found, Present):
-        return Unknown(
-            since,
-            UnknownReason.TENANT,
-            f"What is there now belongs to tenant {found.record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
-            f"nothing is done to it. To go on, {credential.restore(account.name)}; or delete this object with "
-            "spec.deletion.policy: Retain.",
-        )
-    if isinstance(found, Absent) and not account.tenants and not accepted.covers(since):
-        early = f" {accepted.too_early}" if accepted.too_early else ""
-        return Unknown(
-            since,
-            UnknownReason.TENANT,
-            f"The {credential.described(account.name)} has shown nothing yet of tenant {tenancy!r}, to which this object "
-            f"belongs, so a listing proves nothing.{early} If it is gone: {way_out or 'accept its absence'} -- until then "
-            "nothing is created or destroyed for this object.",
-        )
-    return found
+        words = _other_tenants(tenancy, account)
+    elif isinstance(found, Present):
+        words = _other_record(found.record, tenancy, account)
+    elif not account.tenants and not accepted.covers(since):
+        words = _nothing_shown(tenancy, account, accepted, way_out or "accept its absence")
+    return Unknown(since, UnknownReason.TENANT, words) if words else found
+
+
+def _other_tenants(tenancy: str, account: AccountFacts) -> str:
+    """Say that the credential is of other tenants."""
+    whose = " and ".join(repr(name) for name in sorted(account.tenants))
+    return (
+        f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
+        f"Nothing is destroyed or created on the strength of it: {credential.restore(account.name)}."
+    )
+
+
+def _other_record(record: Tenanted, tenancy: str, account: AccountFacts) -> str:
+    """Say that what is listed is another tenant's."""
+    return (
+        f"What is there now belongs to tenant {record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
+        f"nothing is done to it. To go on, {credential.restore(account.name)}; or delete this object with "
+        "spec.deletion.policy: Retain."
+    )
+
+
+def _nothing_shown(tenancy: str, account: AccountFacts, accepted: AcceptedAbsence, way_out: str) -> str:
+    """Say that the credential has shown no tenant yet."""
+    early = f" {accepted.too_early}" if accepted.too_early else ""
+    return (
+        f"The {credential.described(account.name)} has shown nothing yet of tenant {tenancy!r}, to which this object "
+        f"belongs, so a listing proves nothing.{early} If it is gone: {way_out} -- until then "
+        "nothing is created or destroyed for this object."
+    )

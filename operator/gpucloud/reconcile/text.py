@@ -25,3 +25,12 @@ def abridged(name: str) -> str:
         return name
     digest = hashlib.sha256(name.encode(errors="backslashreplace")).hexdigest()
     return f"{printable(name, MAX_TEXT - len(digest) - 1)}~{digest}"
+
+
+NAMED = 5  # names in one message
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Join names for a message; beyond the first few give their number."""
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

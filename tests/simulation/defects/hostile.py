@@ -12,14 +12,14 @@ from gpucloud.engine.cloud.cluster_records import find
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller import controller
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds.dependents import dependents_of_vpc
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.manager.resync import Resync
 from gpucloud.engine.orphans.collector import OrphanCollector
 from gpucloud.kinds.common import Adoption, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core import create, delete, steps
+from gpucloud.reconcile.core import create, delete, destruction, steps
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm import power
@@ -66,7 +66,7 @@ def answer_is_proof() -> None:
     def destroyed(f: Any, found: Any, prepare: Any) -> Any:
         attempt = f.attempt(f.subject.destroy)
         if attempt is not None and attempt.refusal is None and not found.duplicate_records:
-            return delete.release_finalizer(f, Reason.GONE, "It was destroyed.")
+            return destruction.release_finalizer(f, Reason.GONE, "It was destroyed.")
         return destroy(f, found, prepare)
 
     replace(destroy, destroyed)
@@ -175,7 +175,7 @@ def retains_adopted_only() -> None:
 def vpc_in_use_goes() -> None:
     """Neither the objects that refer to a VPC nor what listings show in it hold its destruction."""
     replace(_emptied, lambda _: None)
-    replace(Listers.dependents_of_vpc, lambda *_, **__: iter(()))
+    replace(dependents_of_vpc, lambda *_, **__: iter(()))
 
 
 @named(HOSTILE, "orphans are never looked for")

@@ -12,8 +12,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller.pacing import WritePacer
-from gpucloud.engine.kinds import dependencies, sharing
-from gpucloud.engine.kinds.dependencies import Listers
+from gpucloud.engine.kinds import dependents, needs, sharing
 from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.runtime.supervisor import Supervisor
@@ -22,7 +21,7 @@ from gpucloud.kinds.meta import Annotation, ConditionType
 from gpucloud.reconcile import continuity, order, placement, tenancy
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.continuity import Answer, Gap, Sightings
+from gpucloud.reconcile.continuity import Gap, Match, Sightings
 from gpucloud.reconcile.core import create
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
@@ -50,7 +49,7 @@ def doubted_return() -> None:
 
     def gap(sightings: Sightings, *rest: Any, **more: Any) -> Gap:
         found = gap_since(sightings, *rest, **more)
-        passes = found is Gap.MISSED or (found is Gap.UNWATCHED and sightings.last is not None)
+        passes = found is Gap.LACKED or (found is Gap.UNWATCHED and sightings.last is not None)
         return Gap.WATCHED if passes else found
 
     replace(gap_since, gap)
@@ -59,7 +58,7 @@ def doubted_return() -> None:
 @named(MET, "what came back is taken for the same")
 def return_is_the_same() -> None:
     """Under a chosen name nothing is ever made anew."""
-    replace(continuity.judged, lambda _, as_of, *__: (Answer.SAME, Sightings(as_of)))
+    replace(continuity.judged, lambda _, as_of, *__: (Match.SAME, Sightings(as_of)))
 
 
 @named(MET, "an order that is proven never made stays unclear")
@@ -146,14 +145,14 @@ def absence_stays_accepted() -> None:
 @named(MET, "a snapshot under way does not hold its VM")
 def snapshot_holds_nothing() -> None:
     """A VM may go while a snapshot of it is being taken."""
-    replace(dependencies._is_being_taken, lambda *_: False)
+    replace(dependents._is_being_taken, lambda *_: False)
 
 
 @named(MET, "a VM takes along a snapshot that another is made from")
 def takes_along() -> None:
     """Only a snapshot that is itself being deleted is seen to be in use."""
-    dependents = Listers.dependents_of_snapshot
-    replace(dependents, lambda self, snapshot: dependents(self, snapshot) if snapshot.meta.deleting else iter(()))
+    found = dependents.dependents_of_snapshot
+    replace(found, lambda objects, snapshot: found(objects, snapshot) if snapshot.meta.deleting else iter(()))
 
 
 @named(MET, "a namespace copies the disk of another's VM")
@@ -194,7 +193,7 @@ def nested_words() -> None:
         ready = find(stored.status.conditions, ConditionType.READY)
         return "" if ready is None else f"({ready.reason}: {ready.message})"
 
-    replace(dependencies._message, message)
+    replace(needs._message, message)
 
 
 @named(MET, "a status write that was refused or undone is repeated at once")
@@ -230,7 +229,7 @@ def stays_dead() -> None:
 @named(MET, "something is bought with a Secret that is being deleted")
 def dying_secret_buys() -> None:
     """Neither the plan nor the last check before a creating call asks whether the Secret is being deleted."""
-    serves = dependencies._account_serves
+    serves = needs._account_serves
     replace(Preconditions._may_create, lambda *_: True)
     replace(serves, lambda account: serves(dataclasses.replace(account, blocker=None)))
 

@@ -11,7 +11,7 @@ from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming, order, tenancy
-from gpucloud.reconcile.core import create, delete, failed
+from gpucloud.reconcile.core import absent, create, delete, destruction, failed
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
@@ -77,11 +77,11 @@ def deleted_before_seen() -> None:
 
     kubernetes-sigs/cluster-api-provider-cloudstack#190, #191: deleted before its id was known, the VM stayed.
     """
-    never_seen = delete._never_seen
+    never_seen = absent._never_seen
 
     def let_go(f: Any, found: Any) -> Any:
         if f.tracked.own or f.history.seen_new or found.as_of >= f.history.first_seen + f.limits.grace:
-            return delete.release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
+            return destruction.release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
         return never_seen(f, found)
 
     replace(never_seen, let_go)
@@ -136,7 +136,7 @@ def goes_on_refusal() -> None:
         attempt = f.attempt(f.subject.destroy)
         forbidden = attempt is not None and attempt.refusal is not None and attempt.refusal.kind is ErrorKind.FORBIDDEN
         if forbidden and failed.in_backoff(f, attempt) and not found.duplicate_records:
-            return delete.release_finalizer(f, Reason.GONE, "It cannot be destroyed.")
+            return destruction.release_finalizer(f, Reason.GONE, "It cannot be destroyed.")
         return destroy(f, found, prepare)
 
     replace(destroy, let_go)

@@ -23,7 +23,7 @@ from support.rows import OLD, Row, tried
 
 LOOKED_FOR = Absent(NOW, NOW - 99, NOW - 2)
 UNMADE = {
-    state: {"meta": DELETING, "known": known(an_order(NAME, state), doubtful=True), "found": LOOKED_FOR}
+    state: {"meta": DELETING, "known": known(an_order(NAME, state), earlier_unclear=True), "found": LOOKED_FOR}
     for state in (OrderState.REFUSED, OrderState.OVERDUE)
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
@@ -29,6 +29,8 @@ from support.vpcfacts import (
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
 GONE_FOR_LONG = {"found": Absent(NOW, NOW - 99, NOW - 2)}
 LOST = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1"))
+LOST_ADOPTED = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1", origin=Origin.ADOPTED))
+LOST_BY_NAME = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id=NAME))
 
 ROWS = {
     # --- letting go
@@ -138,6 +140,26 @@ ROWS = {
     "one listing after the deletion is not proof": Row(
         "those before may have been partial",
         EMPTIED | GONE_FOR_LONG | {"history": replace(OLD, deletion_seen=NOW - 1)},
+        Reason.DELETING,
+        looks=True,
+        says="Looking again",
+    ),
+    "lost, and this process knows the id: destroyed unseen": Row(
+        "a listing may be partial, and the id is no other's",
+        EMPTIED | GONE_FOR_LONG | {"known": LOST},
+        Reason.DELETING,
+        action=Verb.DESTROY_VPC,
+    ),
+    "lost, and the id is of a VPC that was adopted: not destroyed unseen": Row(
+        "this process did not order it",
+        EMPTIED | GONE_FOR_LONG | {"known": LOST_ADOPTED, "spec": DELETES},
+        Reason.DELETING,
+        looks=True,
+        says="Looking again",
+    ),
+    "lost, and its id is but its name: not destroyed unseen": Row(
+        "somebody else's VPC may have the name by now",
+        EMPTIED | GONE_FOR_LONG | {"known": LOST_BY_NAME},
         Reason.DELETING,
         looks=True,
         says="Looking again",

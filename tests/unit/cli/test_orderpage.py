@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gpucloud.cli import crds, orderpage
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.continuity import ANSWERS
+from gpucloud.reconcile.continuity import MATCHES
 from gpucloud.reconcile.transitions import TRANSITIONS
 
 ROOT = Path(__file__).parents[3]
@@ -26,7 +26,7 @@ def test_every_transition_has_a_row_and_an_arrow_and_every_state_a_paragraph():
 
 def test_every_gap_of_a_chosen_name_has_a_row_and_a_paragraph():
     text = orderpage.order_page()
-    for gap, answers in ANSWERS.items():
+    for gap, answers in MATCHES.items():
         assert f"| {gap} | {' | '.join(answers.values())} |\n" in text
         assert f"\n\n**{gap.capitalize()}**: " in text
 

@@ -18,9 +18,8 @@ from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
-from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
-from gpucloud.engine.kinds.registry import cloud_reconcilers
+from gpucloud.engine.kinds.registry import new_listers, owned_reconcilers
 from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key
@@ -137,8 +136,11 @@ class NoGuard:
 
 
 class Prices:
+    refreshed = 0
+
     def refresh(self):
         """Nothing is asked."""
+        self.refreshed += 1
 
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
@@ -178,22 +180,24 @@ class Reconcilers:
             shares_own=shares_own,
         )
         self.woken, self.queued, self.version = [], [], 0
+        namespaces = Namespaces(self.kube, self.clock)
+        self.brake = DeletionGuard(rule, namespaces, self.clock, self.woken.append)
         self.tools = ReconcilerDeps(
             accounts=self.accounts,
             objects=self.objects,
             references=self.references,
             kube=self.kube,
-            namespaces=Namespaces(self.kube, self.clock),
+            namespaces=namespaces,
             clock=self.clock,
             limits=Limits(),
             synced=lambda: synced,
             wake=self.woken.append,
             queue=self.queued.append,
             entropy=SystemEntropy(),
+            deletion_guard=self.brake,
+            quota_usage=QuotaUsage(quotas),
         )
-        self.brake = DeletionGuard(rule, self.tools.namespaces, self.clock, self.woken.append)
-        made = cloud_reconcilers(self.tools, self.brake, QuotaUsage(quotas))
-        self.by_kind = {reconciler.kind: reconciler for reconciler in made}
+        self.by_kind = owned_reconcilers(self.tools)
         self.vms, self.vpcs, self.snapshots = (self.by_kind[kind] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"))
         self.session = own or FakeSession()
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))

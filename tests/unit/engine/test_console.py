@@ -11,7 +11,7 @@ from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud.account_session import Learned
 from gpucloud.engine.cloud.accounts import Account, Accounts
-from gpucloud.engine.kinds.listers import new_listers
+from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.manager.console import AT_ONCE, Console, ConsoleDeps
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState

@@ -154,7 +154,7 @@ async def kill_own_account(it, key_file):
 
 
 async def kill_deletion_guard(it):
-    brake = it.engine._cloud_reconcilers[0]._deletion_guard
+    brake = it.engine._owned["GpuVM"]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
     brake.put(an_object(deleting=True, deleted_at=START), None, held=True)
     await asyncio.sleep(10)

@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.listings import as_recorded, snapshot_identity, vm_identity, vpc_identity
-from gpucloud.engine.kinds.gpuvm import order
+from gpucloud.engine.kinds.gpuvm import create_server_request
 from gpucloud.kinds.gpucloudaccount import AccountDefaults
 from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys
@@ -26,7 +26,9 @@ def test_every_field_of_the_spec_has_its_place_in_the_order():
             "blockStorageNames": ["b1", "b2"],
         },
     )
-    body = order(Identity("Msc1", "acme", "x"), spec, SSHKeys((KEY,))).model_dump(by_alias=True, exclude_none=True)
+    body = create_server_request(Identity("Msc1", "acme", "x"), spec, SSHKeys((KEY,))).model_dump(
+        by_alias=True, exclude_none=True
+    )
     assert body == {
         "vpc": "acme",
         "configuration": "A100_40GB_PCIe_1x",
@@ -53,13 +55,17 @@ def test_every_field_of_the_spec_has_its_place_in_the_order():
     ],
 )
 def test_every_source_of_the_disk_has_its_place(image, field):
-    body = order(Identity("c", "v", "x"), a_spec(image=image), SSHKeys((KEY,))).model_dump(by_alias=True, exclude_none=True)
+    body = create_server_request(Identity("c", "v", "x"), a_spec(image=image), SSHKeys((KEY,))).model_dump(
+        by_alias=True, exclude_none=True
+    )
     assert body[field] == "i"
     assert set(body) == {"vpc", "configuration", "cluster", "ssh_keys", "name", field}
 
 
 def test_what_is_not_said_is_left_out():
-    body = order(Identity("c", "v", "x"), a_spec(storage={}), SSHKeys((KEY,))).model_dump(by_alias=True, exclude_none=True)
+    body = create_server_request(Identity("c", "v", "x"), a_spec(storage={}), SSHKeys((KEY,))).model_dump(
+        by_alias=True, exclude_none=True
+    )
     assert set(body) == {"vpc", "configuration", "cluster", "ssh_keys", "name"}
 
 
@@ -77,7 +83,8 @@ def test_no_field_of_the_spec_is_overlooked():
 def test_a_snapshot_that_is_referred_to_is_ordered_by_its_name_in_the_cloud():
     spec = a_spec(image={"snapshotRef": {"name": "golden"}})
     assert (
-        order(Identity("c", "v", "x"), spec, SSHKeys((KEY,)), snapshot="golden-tagaa-abc").snapshot_name == "golden-tagaa-abc"
+        create_server_request(Identity("c", "v", "x"), spec, SSHKeys((KEY,)), snapshot="golden-tagaa-abc").snapshot_name
+        == "golden-tagaa-abc"
     )
 
 
@@ -97,7 +104,7 @@ DEFAULTS = AccountDefaults(resource_pool="reserved", operating_system="ubuntu", 
     ],
 )
 def test_the_accounts_defaults_stand_where_the_spec_is_silent(spec, pool, system, disk):
-    body = order(Identity("c", "v", "x"), a_spec(**spec), SSHKeys((KEY,)), defaults=DEFAULTS)
+    body = create_server_request(Identity("c", "v", "x"), a_spec(**spec), SSHKeys((KEY,)), defaults=DEFAULTS)
     assert (body.rpool, body.operating_system_image, body.root_disk_size) == (pool, system, disk)
 
 

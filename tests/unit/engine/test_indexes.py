@@ -6,8 +6,9 @@ import pytest
 
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.accounts import ResolvedAccount
+from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.indexes import Deleting, Named, UsesSecret
-from gpucloud.engine.kinds.listers import new_listers
+from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.facts import AccountFacts
 from gpucloud.reconcile.naming import external_name
@@ -74,14 +75,14 @@ class Dice:
         it = self.objects
         for vm in it.vms:
             here = it.vm_identity(vm, vm.spec)
-            yield vm.meta.uid, "dependents", tuple(it.dependents_of_vm(vm))
-            yield vm.meta.uid, "needs", tuple(it.needs_of_vm(vm, vm.spec, ACCOUNT))
-            yield vm.meta.uid, "deletable", () if here is None else tuple(it.deletable_snapshots(vm, here))
+            yield vm.meta.uid, "dependents", tuple(dependents.dependents_of_vm(it, vm))
+            yield vm.meta.uid, "needs", tuple(needs.needs_of_vm(it, vm, vm.spec, ACCOUNT))
+            yield vm.meta.uid, "deletable", () if here is None else tuple(dependents.deletable_snapshots(it, vm, here))
         for vpc in it.vpcs:
-            yield vpc.meta.uid, "dependents", tuple(it.dependents_of_vpc(vpc, vpc.spec))
+            yield vpc.meta.uid, "dependents", tuple(dependents.dependents_of_vpc(it, vpc, vpc.spec))
         for snapshot in it.snapshots:
-            yield snapshot.meta.uid, "dependents", tuple(it.dependents_of_snapshot(snapshot))
-            yield snapshot.meta.uid, "needs", tuple(it.needs_of_snapshot(snapshot, snapshot.spec, ACCOUNT))
+            yield snapshot.meta.uid, "dependents", tuple(dependents.dependents_of_snapshot(it, snapshot))
+            yield snapshot.meta.uid, "needs", tuple(needs.needs_of_snapshot(it, snapshot, snapshot.spec, ACCOUNT))
 
 
 @pytest.mark.parametrize("seed", range(60))

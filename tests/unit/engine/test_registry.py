@@ -3,13 +3,11 @@
 import pytest
 
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.kinds.quota_usage import QuotaUsage
-from gpucloud.engine.kinds.registry import cloud_reconcilers
+from gpucloud.engine.kinds.registry import KINDS, owned_reconcilers
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.reconcile.existence import IDS, needs_credential
 from gpucloud.reconcile.facts import CREATES, DESTROYS
-from gpucloud.reconcile.quota import Quota
 from support.builders import an_order
 from support.fakes import a_resource
 
@@ -17,9 +15,7 @@ from support.fakes import a_resource
 @pytest.fixture
 def registered(reconcilers):
     """The registry's reconcilers, with stores of their own."""
-    made = reconcilers
-    made.objects.stores.clear()
-    return cloud_reconcilers(made.tools, made.brake, QuotaUsage((Quota("account"), Quota("namespace")))), made.objects
+    return tuple(owned_reconcilers(reconcilers.tools).values()), reconcilers.objects
 
 
 def test_an_account_finds_the_users_of_every_kind(registered):
@@ -46,3 +42,11 @@ def test_an_id_in_the_status_of_every_kind_holds_the_credential(registered):
         lost = statuses[reconciler.kind].model_validate({field: "x"})
         assert needs_credential(None, lost), reconciler.kind
         assert needs_credential(an_order("train", OrderState.LOST), lost), reconciler.kind
+
+
+def test_every_kind_is_declared_as_its_definition_and_its_reconciler_say(registered):
+    """Stores and indexes are made by the declaration; what it leaves out is neither cached nor looked for."""
+    declared = {one.kind: (one.plural, one.spec, one.status) for one in KINDS}
+    assert declared == {one.kind: (one.plural, one.spec, one.status) for one in DEFINITIONS}
+    inventories = {one.kind: one.inventory for one in KINDS if one.inventory is not None}
+    assert inventories == {reconciler.kind: reconciler.inventory_name for reconciler in registered[0]}

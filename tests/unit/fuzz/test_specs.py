@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from gpucloud.cloud.calls import create_server
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud.catalogue import Catalogue
-from gpucloud.engine.kinds.gpuvm import order
+from gpucloud.engine.kinds.gpuvm import create_server_request
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc, unreadable
@@ -155,7 +155,7 @@ def test_any_valid_spec_makes_an_order_of_known_words():
     for number, r in each(300, 10_000, "orders"):
         spec = MODELS["GpuVM"].spec.model_validate(valid(r, "GpuVM"))
         here = Identity(spec.cluster, spec.vpc or "acme", spec.vm_name or "made-up")
-        body = create_server(order(here, spec, SSHKeys(spec.ssh_keys or ("ssh-rsa AAAA",)))).json
+        body = create_server(create_server_request(here, spec, SSHKeys(spec.ssh_keys or ("ssh-rsa AAAA",)))).json
         assert {word: type(value) for word, value in body.items()} == {word: ORDER_WORDS[word] for word in body}, number
         assert all(isinstance(item, str) for value in body.values() if isinstance(value, list) for item in value), number
         assert "" not in body.values(), number

@@ -9,7 +9,7 @@ import pytest
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.continuity import ANSWERS, Answer, Gap, Likeness, Sightings, gap_since, judged
+from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness, Match, Sightings, gap_since, judged
 from gpucloud.reconcile.facts import Presence, Present
 from support import builders
 from support.builders import a_reading, a_record
@@ -24,66 +24,66 @@ NEVER = Sightings()
     ("sightings", "presence", "destroying", "missing", "gap", "why"),
     [
         (SAW, Presence(shown_since=50), False, False, Gap.WATCHED, "every listing has shown it"),
-        (SAW, Presence(shown_since=50, missed_until=50, away_until=50), False, False, Gap.WATCHED, "it was seen since"),
-        (SAW, Presence(shown_since=100, missed_until=100), False, False, Gap.WATCHED, "it was seen in that very listing"),
+        (SAW, Presence(shown_since=50, lacked_until=50, away_until=50), False, False, Gap.WATCHED, "it was seen since"),
+        (SAW, Presence(shown_since=100, lacked_until=100), False, False, Gap.WATCHED, "it was seen in that very listing"),
         (SAW, Presence(shown_since=101), False, False, Gap.UNWATCHED, "listings failed, or another credential is used"),
         (NEVER, Presence(shown_since=20), False, False, Gap.UNWATCHED, "another process saw it last"),
         (SAW, Presence(shown_since=50), True, False, Gap.DESTROYING, "it may be gone at any time"),
         (NEVER, Presence(shown_since=50), True, False, Gap.DESTROYING, "as above"),
-        (SAW, Presence(shown_since=110, missed_until=110), False, False, Gap.MISSED, "one listing lacked it"),
-        (SAW, Presence(shown_since=110, missed_until=110), True, False, Gap.MISSED, "one listing lacked it"),
-        (SAW, Presence(shown_since=110, missed_until=110, away_until=90), False, False, Gap.MISSED, "two did before"),
-        (SAW, Presence(shown_since=110, missed_until=110, away_until=110), True, False, Gap.AWAY, "two listings lacked it"),
-        (SAW, Presence(shown_since=120, missed_until=120, away_until=110), False, False, Gap.AWAY, "and one more since"),
+        (SAW, Presence(shown_since=110, lacked_until=110), False, False, Gap.LACKED, "one listing lacked it"),
+        (SAW, Presence(shown_since=110, lacked_until=110), True, False, Gap.LACKED, "one listing lacked it"),
+        (SAW, Presence(shown_since=110, lacked_until=110, away_until=90), False, False, Gap.LACKED, "two did before"),
+        (SAW, Presence(shown_since=110, lacked_until=110, away_until=110), True, False, Gap.AWAY, "two listings lacked it"),
+        (SAW, Presence(shown_since=120, lacked_until=120, away_until=110), False, False, Gap.AWAY, "and one more since"),
         (SAW, Presence(shown_since=50), False, True, Gap.AWAY, "two listings of another process lacked it"),
-        (NEVER, Presence(shown_since=50, missed_until=50, away_until=50), False, False, Gap.AWAY, "after the record was known"),
-        (NEVER, Presence(shown_since=20, missed_until=20, away_until=20), False, False, Gap.UNWATCHED, "before it was known"),
+        (NEVER, Presence(shown_since=50, lacked_until=50, away_until=50), False, False, Gap.AWAY, "after the record was known"),
+        (NEVER, Presence(shown_since=20, lacked_until=20, away_until=20), False, False, Gap.UNWATCHED, "before it was known"),
     ],
 )
 def test_gap_since_the_last_sighting(sightings, presence, destroying, missing, gap, why):
-    assert gap_since(sightings, presence, 30.0, destroying=destroying, missing=missing) is gap, why
+    assert gap_since(sightings, presence, 30.0, destroying=destroying, away=missing) is gap, why
 
 
 def test_every_gap_answers_every_likeness():
-    assert {gap: set(answers) for gap, answers in ANSWERS.items()} == {gap: set(Likeness) for gap in Gap}
+    assert {gap: set(answers) for gap, answers in MATCHES.items()} == {gap: set(Likeness) for gap in Gap}
 
 
 @pytest.mark.parametrize("likeness", Likeness)
 def test_a_wider_gap_never_makes_it_likelier_the_same(likeness):
-    order = [Answer.SAME, Answer.LOOK_AGAIN, Answer.UNDECIDED, Answer.REPLACED]
-    ranks = [order.index(ANSWERS[gap][likeness]) for gap in Gap]
+    order = [Match.SAME, Match.LOOK_AGAIN, Match.UNDECIDED, Match.REPLACED]
+    ranks = [order.index(MATCHES[gap][likeness]) for gap in Gap]
     assert ranks == sorted(ranks)
 
 
 @pytest.mark.parametrize(("gap", "likeness"), list(itertools.product(Gap, Likeness)))
 def test_only_what_is_the_same_counts_as_seen(gap, likeness):
     answer, sightings = judged(SAW, 110.0, gap, likeness)
-    assert answer is ANSWERS[gap][likeness]
-    seen = {Answer.SAME: Sightings(110.0), Answer.LOOK_AGAIN: replace(SAW, back=110.0)}
+    assert answer is MATCHES[gap][likeness]
+    seen = {Match.SAME: Sightings(110.0), Match.LOOK_AGAIN: replace(SAW, back=110.0)}
     assert sightings == seen.get(answer, SAW)
 
 
 @pytest.mark.parametrize(
     ("as_of", "likeness", "answer", "sightings", "why"),
     [
-        (110.0, Likeness.SAME, Answer.LOOK_AGAIN, replace(SAW, back=110.0), "it is the listing of before"),
-        (112.0, Likeness.SAME, Answer.SAME, Sightings(112.0), "a second one shows the same"),
-        (112.0, Likeness.UNKNOWN, Answer.UNDECIDED, SAW, "two must show the same in a row"),
-        (112.0, Likeness.CHANGED, Answer.REPLACED, SAW, "the first was an old one"),
+        (110.0, Likeness.SAME, Match.LOOK_AGAIN, replace(SAW, back=110.0), "it is the listing of before"),
+        (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "a second one shows the same"),
+        (112.0, Likeness.UNKNOWN, Match.UNDECIDED, SAW, "two must show the same in a row"),
+        (112.0, Likeness.CHANGED, Match.REPLACED, SAW, "the first was an old one"),
     ],
 )
 def test_the_same_again_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
-    assert judged(replace(SAW, back=110.0), as_of, Gap.MISSED, likeness) == (answer, sightings), why
+    assert judged(replace(SAW, back=110.0), as_of, Gap.LACKED, likeness) == (answer, sightings), why
 
 
 PRESENCES = [
     Presence(),
     Presence(shown_since=SINCE - 50),
     Presence(shown_since=SINCE + 1),
-    Presence(shown_since=SINCE + 1, missed_until=SINCE + 1),
-    Presence(shown_since=SINCE + 1, missed_until=SINCE + 1, away_until=SINCE + 1, lacked=SINCE - 5),
-    Presence(shown_since=SINCE + 1, missed_until=SINCE + 1, away_until=SINCE - 9, lacked=SINCE - 15),
-    Presence(shown_since=SINCE - 2, missed_until=SINCE - 2, away_until=SINCE - 2, lacked=SINCE - 9),
+    Presence(shown_since=SINCE + 1, lacked_until=SINCE + 1),
+    Presence(shown_since=SINCE + 1, lacked_until=SINCE + 1, away_until=SINCE + 1, confirmed=SINCE - 5),
+    Presence(shown_since=SINCE + 1, lacked_until=SINCE + 1, away_until=SINCE - 9, confirmed=SINCE - 15),
+    Presence(shown_since=SINCE - 2, lacked_until=SINCE - 2, away_until=SINCE - 2, confirmed=SINCE - 9),
 ]
 RECORDS = [a_record(name="train"), a_record(name="other")]
 SIGHTINGS = [NEVER, Sightings(SINCE - 10), Sightings(SINCE), Sightings(SINCE - 10, SINCE + 1), Sightings(None, SINCE + 1)]

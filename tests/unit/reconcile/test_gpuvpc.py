@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.facts import Absent, Verb
 from gpucloud.reconcile.gpuvpc import decide
+from gpucloud.reconcile.retry import LONGEST_DELAY
 from gpucloud.reconcile.text import abridged
 from support.builders import NOW, an_order, known
+from support.rows import tried
 from support.vpcfacts import (
     ADOPTS,
     AVAILABLE,
@@ -41,6 +46,26 @@ def test_one_made_anew_after_another_was_there_is_ours():
     assert alive.status.conditions[0].reason == Reason.AVAILABLE
     gone = decide(vpc_facts(meta=DELETING, status=alive.status, found=a_vpc("vpc-3"), occupants=EMPTY))
     assert gone.action is Verb.DESTROY_VPC
+
+
+def test_a_name_called_taken_is_tried_again_after_five_minutes_and_a_part_by_uid():
+    """Objects that were refused together are not all sent again at once."""
+    given = {"status": CREATING, "history": tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT)}
+    f = vpc_facts(**given)
+    again = f.attempt(Verb.CREATE_VPC).at + LONGEST_DELAY * (1 + f.spread / 4)
+    assert (0 < f.spread < 1, decide(f).requeue_at) == (True, again)
+    assert _reason(decide(replace(f, now=replace(f.now, mono=again - 0.1)))) == Reason.CONFLICT
+    assert _reason(decide(replace(f, now=replace(f.now, mono=again)))) != Reason.CONFLICT
+
+
+def test_a_name_called_taken_is_tried_at_once_when_a_person_asks():
+    f = vpc_facts(status=CREATING, history=tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT))
+    edited = replace(f, meta=replace(f.meta, generation=f.meta.generation + 1))
+    assert (decide(f).records_order, decide(edited).records_order) == (False, True)
+
+
+def _reason(plan):
+    return None if plan.status is None else plan.status.conditions[0].reason
 
 
 @pytest.mark.parametrize("adoption", list(Adoption))

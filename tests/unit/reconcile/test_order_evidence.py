@@ -83,7 +83,7 @@ def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_al
     assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
 
 
-LATE = shown(SINCE + 3 * GRACE, lacked=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
+LATE = shown(SINCE + 3 * GRACE, confirmed=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ LATE = shown(SINCE + 3 * GRACE, lacked=SINCE + GRACE)  # two listings, the first
     [
         (LATE, CHOSEN, at(S.UNCLEAR), S.REFUSED, "never made: somebody else has taken the name since"),
         (
-            shown(SINCE + 3 * GRACE, lacked=SINCE + GRACE - 1),
+            shown(SINCE + 3 * GRACE, confirmed=SINCE + GRACE - 1),
             CHOSEN,
             at(S.UNCLEAR),
             S.SEEN,
@@ -109,7 +109,7 @@ def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_another
 
 
 BACK = back(SINCE + 50)  # two listings in a row had lacked it
-MISSED = shown(SINCE + 50, missed_until=SINCE + 50)  # one had
+MISSED = shown(SINCE + 50, lacked_until=SINCE + 50)  # one had
 CHANGED = replace(CHOSEN, likeness=Likeness.CHANGED)
 
 
@@ -192,6 +192,14 @@ def test_two_listings_must_show_the_same_again_after_two_had_lacked_it():
     assert look(shown(SINCE + 52), CHOSEN)(between).order.missing_since is not None
 
 
+def test_what_one_listing_showed_again_counts_no_more_when_the_order_has_moved_on():
+    """It was the first of two before the destroying call; after it, two must agree anew."""
+    gone = look(missing(SINCE + 5), CHOSEN)(at(S.SEEN))
+    once = look(shown(SINCE + 50), CHOSEN)(gone)
+    told = orders.destroying(once, SINCE + 51)
+    assert (once.sightings.back, told.sightings.back, told.sightings.last) == (SINCE + 50, None, once.sightings.last)
+
+
 def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
     """They were another process's; the one listing is this one's."""
     gone = restart(look(missing(SINCE + 5), CHOSEN)(at(S.SEEN)))
@@ -203,8 +211,8 @@ def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before(
 def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_free():
     """The proof that it was never made may have been a partial one; the doubt stays with the next record."""
     unmade = look(missing(SINCE + GRACE), MARKED)(at(S.UNCLEAR))
-    assert (at(S.UNCLEAR).doubtful, unmade.doubtful, record(unmade).doubtful) == (False, True, True)
-    assert not record(at(S.REFUSED)).doubtful
+    assert (at(S.UNCLEAR).earlier_unclear, unmade.earlier_unclear, record(unmade).earlier_unclear) == (False, True, True)
+    assert not record(at(S.REFUSED)).earlier_unclear
 
 
 @pytest.mark.parametrize(("here", "namespace", "vpc"), [("", "acme", "acme"), ("", None, ""), ("other", "acme", "other")])

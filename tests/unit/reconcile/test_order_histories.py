@@ -73,7 +73,7 @@ class History:
         """As the chain judges it: reconcile/core/create.py."""
         if not self.row or self.row[-1] < self.now - 10 or not orders.may_be_recorded(self.tracked.state):
             return False
-        needs_two = self.tracked.doubtful or not self.proofs.marked
+        needs_two = self.tracked.earlier_unclear or not self.proofs.marked
         seen = (self.row[-2] if len(self.row) > 1 else None) if needs_two else self.row[-1]
         return seen is not None and seen >= orders.missing_from(self.tracked, GRACE, self.first_seen)
 

@@ -53,7 +53,7 @@ def test_it_is_looked_for_where_the_cloud_says(order, where):
     ],
 )
 def test_what_is_lost_is_looked_for_as_it_was_ordered(order, cloud_id):
-    assert placement.unplaced(order).cloud_id == cloud_id
+    assert placement.as_ordered(order).cloud_id == cloud_id
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_w
 def test_another_processs_record_does_not_undo_what_this_one_knows(state):
     after = orders.take_over(at(state), NEW, frozenset({"ours"}), SINCE + 9)
     assert (after.state, after.order) == (state, at(state).order)
-    assert after.doubtful
+    assert after.earlier_unclear
 
 
 @pytest.mark.parametrize("state", sorted({S.NOT_ORDERED, S.INTENDED, S.REFUSED, S.OVERDUE}))

@@ -107,7 +107,7 @@ def shown_free(f):
     needed = [history.first_seen]
     if attempt is not None and (attempt.refusal is None or attempt.refusal.ambiguous):
         needed.append(attempt.at + GRACE * (10 if attempt.refusal is None else 1))
-    two = f.tracked.doubtful or chosen_name(f)
+    two = f.tracked.earlier_unclear or chosen_name(f)
     seen = f.found.confirmed if two else f.found.as_of
     return seen is not None and seen >= max(needed)
 
@@ -202,7 +202,7 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     assert getattr(f.spec, "adoption", None) is not Adoption.REQUIRED
     if isinstance(f.spec, GpuSnapshotSpec):
         assert isinstance(f.source.seen, Present)
-    going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.tracked.doubtful
+    going_on = known_as(f, "Intended", "Accepted", "Unclear", "Overdue") or f.tracked.earlier_unclear
     assert within_limits(f) or going_on
     if plan.action is None:
         assert (plan.status.order.id, plan.status.order.state) == (record_id(f.nonce, f.meta.uid, f.identity.name), "Intended")
@@ -235,7 +235,7 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
     if isinstance(f.found, Unknown):
         new = f.history.seen_new if f.tracked.order is None else known_as(f, "NotOrdered")
         refused = known_as(f, "Refused") and f.adoption == "Never"
-        unmade = (known_as(f, "Intended") or refused) and f.tracked.recorded is not None and not f.tracked.doubtful
+        unmade = (known_as(f, "Intended") or refused) and f.tracked.recorded is not None and not f.tracked.earlier_unclear
         assert new or unmade
         assert f.subject.create not in f.history.attempts or unmade
     else:

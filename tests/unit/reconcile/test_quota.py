@@ -109,7 +109,7 @@ def at(price):
 
 
 GONE = Absent(NOW, NOW - 1, NOW - 1)
-VAIN = known(an_order(our_name(), OrderState.REFUSED), doubtful=True)
+VAIN = known(an_order(our_name(), OrderState.REFUSED), earlier_unclear=True)
 ROWS = {
     "no room: nothing is recorded, a person is called": Row(
         "a loop that makes objects must not spend the company's money",

@@ -74,7 +74,7 @@ def test_that_of_another_process_is_not_ours_to_withdraw():
 
 
 @pytest.mark.parametrize(
-    ("order", "doubtful", "released", "why"),
+    ("order", "earlier_unclear", "released", "why"),
     [
         (OrderState.INTENDED, False, True, "it was not sent"),
         (OrderState.REFUSED, False, True, "it was withdrawn, or refused for certain"),
@@ -82,11 +82,11 @@ def test_that_of_another_process_is_not_ours_to_withdraw():
         (OrderState.REFUSED, True, False, "an order before it may have been carried out"),
     ],
 )
-def test_what_was_not_made_is_let_go_without_sight(order, doubtful, released, why):
+def test_what_was_not_made_is_let_go_without_sight(order, earlier_unclear, released, why):
     plan = a_vm(
         meta=an_object(deleting=True),
         status=a_status("Creating", order=an_order(our_name(), order), account="a"),
-        known=known(an_order(our_name(), order), doubtful=doubtful),
+        known=known(an_order(our_name(), order), earlier_unclear=earlier_unclear),
         found=Unknown(NOW, UnknownReason.UNREACHABLE),
     )
     assert (plan.release is not None) is released, why

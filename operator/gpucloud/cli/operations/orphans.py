@@ -11,13 +11,13 @@ from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.cloud.configuration import client_options, credential, intervals
 from gpucloud.engine.cloud.credentials import CredentialError, parse
-from gpucloud.engine.kinds.listers import new_listers
+from gpucloud.engine.kinds.registry import OWNED, new_listers
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.collector import price_of
 from gpucloud.engine.runtime.clock import SystemClock
 from gpucloud.engine.telemetry.metrics import Metrics
-from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import installation_tag
 from gpucloud.reconcile.orphans import orphans
@@ -25,7 +25,6 @@ from gpucloud.reconcile.orphans import orphans
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.orphans.scan import ScanResult
@@ -128,15 +127,10 @@ class _Inspector:
 
     async def _owners(self, tag: str) -> Owners:
         objects = new_listers(tag)
-        stores: dict[str, Store[Any, Any]] = {
-            gpuvpc.PLURAL: objects.vpcs,
-            gpuvm.PLURAL: objects.vms,
-            gpusnapshot.PLURAL: objects.snapshots,
-        }
-        for plural, store in stores.items():
-            async for body in self.kube.resources(plural, self._settings.namespace):
-                store.put(body)
-        return scan.owners(objects, {kind: {one.meta.uid for one in stores[plural]} for kind, plural in scan.PLURALS.items()})
+        for kind in OWNED:
+            async for body in self.kube.resources(kind.plural, self._settings.namespace):
+                objects.stores[kind.kind].put(body)
+        return scan.owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in scan.PLURALS})
 
 
 async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:

@@ -11,7 +11,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, clean
-from gpucloud.engine.kinds.listers import new_listers
+from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
 from gpucloud.kinds.meta import API_VERSION
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
 
 NOT_YET = {
@@ -158,11 +157,10 @@ def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
 
 def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
     objects = new_listers(tag)
-    stores: dict[str, Store[Any, Any]] = {VM: objects.vms, VPC: objects.vpcs, SNAPSHOT: objects.snapshots}
-    for kind, store in stores.items():
+    for kind, store in objects.stores.items():
         for body in bodies.get(kind, ()):
             store.put(body)
-    return scan.owners(objects, {kind: {one.meta.uid for one in stores[kind]} for kind in (VM, SNAPSHOT)})
+    return scan.owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in scan.PLURALS})
 
 
 def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:

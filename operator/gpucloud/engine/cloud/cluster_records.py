@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cloud.presence import after_failure, after_listing
 from gpucloud.engine.telemetry.collectors import ListingStatus
-from gpucloud.reconcile.facts import Presence, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, Presence, Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import FINGERPRINT_LENGTH, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from collections.abc import Set as AbstractSet
+
+    from gpucloud.reconcile.facts import Observation
 
 R = TypeVar("R")
 
@@ -63,8 +65,8 @@ class ClusterRecords(Generic[R]):
     before_as_of: float | None = None
     implausible: bool = False  # the last listing lacks too much itself; one that is only doubted may agree with the next
     before_implausible: bool = False  # the same of the one before
-    believed_gone: frozenset[Identity] = frozenset()  # missing from the last plausible listing
-    doubted_since: float | None = None  # since when nothing is believed to be missing; None: the last listing was plausible
+    believed_gone: frozenset[Identity] = frozenset()  # those that the last plausible listing lacked
+    doubted_since: float | None = None  # since when no absence is believed; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
@@ -75,6 +77,43 @@ class ClusterRecords(Generic[R]):
     duration: float = 0.0  # of the last listing, in seconds
     duration_before: float = 0.0  # of the one before
     by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
+
+    def observe(self, identity: Identity, accepted_until: float) -> Observation[R] | None:
+        """Return what the last listing shows of an identity; None before the first one, which may have failed.
+
+        A person accepted all absences up to ``accepted_until``.
+        """
+        if self.unknown is not None or self.as_of is None:
+            return self.unknown
+        found = find(self.records, identity)
+        if found:
+            presence = self.presences.get(identity) or Presence(shown_since=self.as_of)
+            return Present(found[0], self.as_of, len(found) > 1, presence)
+        known_since = self.presence(identity).lacked_since
+        lacked_since = self.as_of if known_since is None else known_since
+        if self.doubted_since is not None and max(self.doubted_since, lacked_since) > accepted_until:
+            return Unknown(self.doubted_since, UnknownReason.IMPLAUSIBLE)
+        unproven = self.before_implausible and lacked_since > accepted_until
+        confirmed = None if unproven or find(self.before, identity) else self.before_as_of
+        return Absent(self.as_of, lacked_since, confirmed)
+
+    def has_listed_since(self, not_before: float) -> bool:
+        """Whether the last listing succeeded, and began then or later."""
+        return self.as_of is not None and self.as_of >= not_before and self.unknown is None
+
+    def put(self, records: dict[Identity, tuple[R, ...]], began: float, *, implausible: bool) -> None:
+        """Cache the records of a new listing, and keep those of the one before."""
+        self.before, self.before_as_of, self.before_implausible = self.records, self.as_of, self.implausible
+        self.records, self.by_base, self.as_of, self.unknown, self.failures = records, None, began, None, 0
+        self.implausible = implausible
+
+    def serve(self, began: float) -> None:
+        """End the waits for a listing that began then or earlier."""
+        if self.wanted_from is not None and self.wanted_from <= began:
+            self.wanted_from = None
+        self.served = [uid for uid, not_before in self.waiting.items() if not_before <= began]
+        for uid in self.served:
+            del self.waiting[uid]
 
     def names(self, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""
@@ -101,13 +140,13 @@ class ClusterRecords(Generic[R]):
             self.doubted_since = began if self.unknown is None else self.unknown.since  # nothing was known since then
         return self.doubted_since is not None
 
-    def note_missing(self, missing: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
-        """Update the presences of the watched identities after a listing. ``missing`` are those that it lacks."""
+    def note_lacked(self, lacked: AbstractSet[Identity], watched: Collection[Identity], *, doubted: bool) -> None:
+        """Update the presences of the watched identities after a listing. ``lacked`` are those that it lacks."""
         before = None if self.before_implausible else self.before_as_of
         listing = partial(after_listing, began=self.as_of or 0.0, before=before, doubted=doubted)
-        self.presences = {here: listing(self.presence(here), shown=here not in missing) for here in watched}
+        self.presences = {here: listing(self.presence(here), shown=here not in lacked) for here in watched}
         if not doubted:
-            self.believed_gone = frozenset(missing)
+            self.believed_gone = frozenset(lacked)
 
     def note_failure(self) -> None:
         """After a listing that failed nobody knows what it would have shown."""

@@ -32,7 +32,7 @@ from gpucloud.engine.cloud.cluster_records import (
 )
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.reconcile.facts import Absent, Observation, Presence, Present, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -123,22 +123,8 @@ class Inventory(Generic[R]):
     def observe(self, identity: Identity, accepted_until: float = -math.inf) -> Observation[R]:
         """Return what the last listing shows of an identity. A person accepted all absences up to ``accepted_until`` (mono)."""
         cached = self._cached.get(identity.cluster)
-        if cached is None or (cached.as_of is None and cached.unknown is None):
-            return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        if cached.unknown is not None:
-            return cached.unknown
-        as_of = cached.as_of or 0.0
-        found = find(cached.records, identity)
-        if found:
-            presence = cached.presences.get(identity) or Presence(shown_since=as_of)
-            return Present(found[0], as_of, len(found) > 1, presence)
-        known_since = cached.presence(identity).missing_since
-        missing_since = as_of if known_since is None else known_since
-        if cached.doubted_since is not None and max(cached.doubted_since, missing_since) > accepted_until:
-            return Unknown(cached.doubted_since, UnknownReason.IMPLAUSIBLE)
-        unproven = cached.before_implausible and missing_since > accepted_until
-        confirmed = None if unproven or find(cached.before, identity) else cached.before_as_of
-        return Absent(as_of, missing_since, confirmed)
+        seen = None if cached is None else cached.observe(identity, accepted_until)
+        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if seen is None else seen
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""
@@ -212,8 +198,7 @@ class Inventory(Generic[R]):
         identity = self._watched.get(uid)
         if identity is None:
             return True
-        cached = self._cached[identity.cluster]
-        return cached.as_of is not None and cached.as_of >= not_before and cached.unknown is None
+        return self._cached[identity.cluster].has_listed_since(not_before)
 
     def refresh_after(self, uid: str, not_before: float) -> None:
         """Wake the object after a listing that began at ``not_before`` (mono) or later; list at once if there is none."""
@@ -251,7 +236,7 @@ class Inventory(Generic[R]):
             self._cached[identity.cluster].trigger.set()
 
     def expect_end(self, uid: str) -> None:
-        """Until the object is reconciled next, wake it only when two listings in a row lack its records, or show others.
+        """Until the object is reconciled next, wake it only when it is away, or a listing shows another record.
 
         The records are to go, and only two listings prove that they are gone. After the first one, the second follows at once.
         """
@@ -354,29 +339,23 @@ class Inventory(Generic[R]):
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
         records = shared(by_identity(items, cluster, self._identify), cached.records)
-        was_unknown, was_doubted, before = cached.unknown is not None, cached.doubted_since is not None, cached.records
+        was_unknown, was_doubted = cached.unknown is not None, cached.doubted_since is not None
         vanished, expected = self._vanished(cached, cluster, records)
         implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
-        cached.before, cached.before_as_of, cached.before_implausible = before, cached.as_of, cached.implausible
-        cached.records, cached.by_base, cached.as_of, cached.unknown, cached.failures = records, None, began, None, 0
-        cached.implausible = implausible
+        cached.put(records, began, implausible=implausible)
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
-        missing = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
-        cached.note_missing(missing, watched, doubted=doubted)
+        lacked = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
+        cached.note_lacked(lacked, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
             log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
-        if cached.wanted_from is not None and cached.wanted_from <= began:
-            cached.wanted_from = None
-        cached.served = [uid for uid, not_before in cached.waiting.items() if not_before <= began]
-        for uid in cached.served:
-            del cached.waiting[uid]
-        if any(cached.presence(self._watched[uid]).missed == 1 for uid in self._going):
+        cached.serve(began)
+        if any(cached.presence(self._watched[uid]).times_lacked == 1 for uid in self._going):
             cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
             return self._uids(cluster)
-        may_differ = differing(before, records)
+        may_differ = differing(cached.before, records)
         maybe = (uid for uid in self._uids(cluster) if uid in self._going or may_differ(self._watched[uid]))
         return [uid for uid in maybe if self._concerns(uid, cached)]
 
@@ -385,7 +364,7 @@ class Inventory(Generic[R]):
         was, now = (find(listed, self._watched[uid]) for listed in (cached.before, cached.records))
         if uid not in self._going:
             return was != now
-        return len(was) != len(now) if now else cached.presence(self._watched[uid]).missed == 2
+        return len(was) != len(now) if now else cached.presence(self._watched[uid]).times_lacked == 2
 
     def _latest(self, cluster: str) -> Listed[R] | Unknown | None:
         """Return the last listing of a cluster in use, or why it is unknown; None before the first listing."""

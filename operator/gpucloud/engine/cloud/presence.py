@@ -15,12 +15,12 @@ def after_listing(known: Presence, *, shown: bool, began: float, before: float |
     """
     if shown:
         return _shown(known, began)
-    if known.missing_since is None:
-        known = replace(known, missing_since=began, shown_since=None)
+    if known.lacked_since is None:
+        known = replace(known, lacked_since=began, shown_since=None)
     if doubted:
         return known
-    twice = known.missed and before is not None
-    return replace(known, missed=known.missed + 1, lacked=before if twice else known.lacked)
+    twice = known.times_lacked and before is not None
+    return replace(known, times_lacked=known.times_lacked + 1, confirmed=before if twice else known.confirmed)
 
 
 def after_failure(known: Presence) -> Presence:
@@ -31,7 +31,7 @@ def after_failure(known: Presence) -> Presence:
 def _shown(known: Presence, began: float) -> Presence:
     if known.shown_since is not None:
         return known
-    if known.missing_since is None:  # the first listing, or the first one after a failure
+    if known.lacked_since is None:  # the first listing, or the first one after a failure
         return replace(known, shown_since=began)
-    away_until = began if known.missed > 1 else known.away_until
-    return Presence(shown_since=began, missed_until=began, away_until=away_until, lacked=known.lacked)
+    away_until = began if known.times_lacked > 1 else known.away_until
+    return Presence(shown_since=began, lacked_until=began, away_until=away_until, confirmed=known.confirmed)

@@ -40,7 +40,7 @@ class Watches:
             inventory.refresh_after(uid, not_before)
         return bool(behind)
 
-    def defers_to_listing(self, uid: str, not_before: float) -> bool:
+    def defer_to_listing(self, uid: str, not_before: float) -> bool:
         """Let such a listing wake this object if one is about to come; return whether it is."""
         coming = any(inventory.awaits_listing(uid, not_before) for inventory in self.inventories(uid))
         return coming and self.refresh_after(uid, not_before)

@@ -85,7 +85,7 @@ class Reconciler(Protocol[P, S, F]):
         """The cached objects."""
 
     async def gather(self, stored: CachedObject[P, S]) -> F:
-        """Gather the facts of the decision."""
+        """Take in what is new of the object, and return the facts of the decision."""
 
     def decide(self, facts: F) -> Plan[S]:
         """Return the plan; pure."""
@@ -99,7 +99,7 @@ class Reconciler(Protocol[P, S, F]):
     def before_recording(self, uid: str, status: S) -> None:
         """Note the record of a new order before the status that contains it is written."""
 
-    def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
+    def follow_up(self, uid: str, plan: Plan[S]) -> float | None:
         """Request the listings that the plan waits for; return when to reconcile again at the latest."""
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
@@ -188,7 +188,7 @@ class Controller(Generic[P, S, F]):
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
-        again = self._reconciler.requeue_after(key.uid, plan)
+        again = self._reconciler.follow_up(key.uid, plan)
         pending = self._pending_write(stored, plan)
         now = self._clock.mono()
         write_at = None if pending is None else pending.at

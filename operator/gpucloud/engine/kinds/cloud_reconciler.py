@@ -6,35 +6,32 @@ The reconciler of a kind adds the identity of an object's resource, further watc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.cloud import observation
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import dependencies, request
+from gpucloud.engine.kinds import request
 from gpucloud.engine.kinds.indexes import Deleting
+from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.engine.kinds.preconditions import Preconditions
-from gpucloud.engine.kube.events import Event
+from gpucloud.engine.kinds.sending import Sender
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import naming, placement, retry, unreadable
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
+from gpucloud.reconcile import naming, unreadable
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.conditions import find, is_ready
+from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.core import failed, steps
+from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
-from gpucloud.reconcile.facts import CREATES, Present, Refusal, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placement
@@ -47,10 +44,12 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.request import Request
+    from gpucloud.engine.kube.events import Event
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.facts import Attempt, Observation
-    from gpucloud.reconcile.order import TrackedOrder
+    from gpucloud.kinds.meta import Reason
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.plan import Plan
 
 P = TypeVar("P", bound=CloudSpec)
@@ -76,10 +75,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._ownership = Ownership(store, deps.accounts)
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
+        self._observer = Observer(self, deps, self._tracker)
+        self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
     @abstractmethod
     def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
         """Return the identity of the object's resource; None while it is unknown."""
+
+    def references(self, spec: P) -> Iterator[Reference]:  # noqa: ARG002 - a kind may have some
+        """Yield the objects that the spec refers to, beside its account; a change of one wakes the object."""
+        return iter(())
 
     def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
         """Return further identities that the object watches, by name of the inventory."""
@@ -87,7 +92,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     @abstractmethod
     def facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, common: dict[str, Any]) -> F:
-        """Return the kind's facts, which include the common ones. Does no I/O."""
+        """Return the kind's facts, which include the common ones. A query without I/O."""
+
+    def observe(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> Observed:
+        """Take in what status and listings say of the object's resource; return what is known now."""
+        return self._observer.observe(stored, spec, account)
 
     async def complete(self, facts: F, stored: CachedObject[P, S], account: ResolvedAccount) -> F:  # noqa: ARG002 - as above
         """Add the facts that only a creation needs; may read from the apiserver."""
@@ -95,7 +104,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     @abstractmethod
     def decide_kind(self, facts: F) -> Plan[S]:
-        """Return the kind's decision."""
+        """Return the kind's decision. A query."""
 
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
@@ -135,9 +144,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def on_update(self, stored: CachedObject[P, S]) -> None:
         """Update the object's references, claim and watches; wake the objects that depend on it."""
         key = self._key(stored)
+        self._tracker.begin(key.uid)
         if not stored.meta.has_finalizer and not stored.meta.deleting and stored.status.order is None:
             self._tracker.mark_new(key.uid)
-        self._deps.references.put(key, dependencies.targets_of(stored))
+        self._deps.references.put(key, self._targets(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
         if self.awaits_finalizer(stored):
@@ -150,14 +160,14 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether nothing can be decided before the watch shows our finalizer on the object."""
         return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
 
-    def defers_to_listing(self, stored: CachedObject[P, S]) -> bool:
+    def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
         """Let the listing that a new object needs wake it, if one is about to come; return whether it is.
 
         Before that listing nothing can be decided, and a reconcile would only ask for it.
         """
         uid, history = stored.meta.uid, self._tracker.history(stored.meta.uid)
         new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
-        return new and self._watches.defers_to_listing(uid, history.first_seen)
+        return new and self._watches.defer_to_listing(uid, history.first_seen)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
@@ -174,7 +184,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
-        """Return the facts for the decision; read from the apiserver only if the resource may be created by what is listed now.
+        """Observe the object's resource, then return the facts for the decision.
+
+        The apiserver is asked only if the resource may be created by what is listed now.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -185,17 +197,20 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self._account(stored, spec)
-            gathered = self.store.entries.part(stored.meta.uid, request.Gathered)
-            gathered.stored, gathered.session = stored, account.session
-            facts = self.facts(stored, spec, account, self._common(stored, spec, account))
+            request.remember(self.store.entries, stored, account.session)
+            facts = self._observed_facts(stored, spec, account)
             if facts.meta.deleting or facts.seen or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self._account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
                 return facts
 
+    def _observed_facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> F:
+        seen = self.observe(stored, spec, account)
+        return self.facts(stored, spec, account, self._common(stored, spec, account, seen))
+
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
-        """Return the pure core's plan."""
+        """Return the pure core's plan. A query."""
         return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decide_kind(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
@@ -203,62 +218,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
         No call is sent if its precondition fails, or if the account changed its session since the facts were gathered.
         """
-        verb = plan.action
-        if isinstance(facts, Unreadable) or verb is None:
+        if isinstance(facts, Unreadable) or plan.action is None:
             raise TypeError("nothing is sent for a spec that cannot be read")
-        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
-        gathered = self.store.entries.part(facts.meta.uid, request.Gathered)
-        if session is None or gathered.stored is None or session is not gathered.session:
-            return None
-        refusal, placed, was_shown = None, Placement(), session.inventories[self.inventory_name].shown_now()
-        try:
-            placed = await self._send(session, gathered.stored, facts, plan, verb)
-        except CloudError as error:
-            if error.kind is ErrorKind.WITHDRAWN:
-                return None
-            refusal = request.refusal_of(error)
-        except Exception as error:
-            self._remember(facts, verb, request.refusal_of(error), placed)
-            raise
-        if verb in CREATES:
-            self._tracker.set_credential(facts.meta.uid, session.learned)
-        named = placement.identity_from_answer(facts.identity, placed)
-        if named != facts.identity and was_shown(named):
-            placed = Placement()  # the record existed before this call, so the call did not create it
-        attempt = self._remember(facts, verb, refusal, placed)
-        if refusal is not None:
-            return Event(self.failed[verb], failed.message(attempt), verb, warning=True)
-        reason, note = self.success_events[verb]
-        name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
-        return Event(reason, note.format(name=name), verb, always=True)
-
-    async def _send(
-        self, session: AccountSession, stored: CachedObject[P, S], facts: F, plan: Plan[S], verb: Verb
-    ) -> Placement:
-        """Send the calls of the plan's action; for a creating one return what the answer names.
-
-        Raises:
-            CloudError: as ``request.send``.
-        """
-        ready = find((plan.status or stored.status).conditions, ConditionType.READY)
-        reason, generation = "" if ready is None else ready.reason, stored.meta.generation
-        purpose = Purpose(self._key(stored), self.success_events[verb][0], self.failed[verb], reason, generation)
-        common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self.inventory_name]))
-        answer = await request.send(session.writes, self.requests(facts, verb, plan.targets), purpose, common)
-        return self.placement(facts, answer) if verb in CREATES else Placement()
-
-    def _remember(self, facts: F, verb: Verb, refusal: Refusal | None, placed: Placement) -> Attempt:
-        """Record the outcome of a call, and its effect on the order; return the attempt."""
-        uid = facts.meta.uid
-        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal)
-        if verb is self.subject.create:
-            final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
-            self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)
-        elif verb is self.subject.destroy:
-            self._tracker.record_destroying(uid, refusal, self._deps.limits.grace)
-            for inventory in self._watches.inventories(uid) if refusal is None and verb in self.delayed_verbs else ():
-                inventory.expect_end(uid)
-        return attempt
+        return await self._sender.act(facts, plan, plan.action)
 
     def before_recording(self, uid: str, status: S) -> None:
         """Note the new order's record before status is written, so that this process may act on it afterwards."""
@@ -276,8 +238,11 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         known = self._tracker.latest(stored.meta.uid)
         return stored.order if known is None or known.order is None else known.order
 
-    def requeue_after(self, uid: str, plan: Plan[S]) -> float | None:
-        """Request the listings that the plan waits for; return when to reconcile (mono) if the caches have them already."""
+    def follow_up(self, uid: str, plan: Plan[S]) -> float | None:
+        """Do what follows from a plan beside its write and its call: note it, and request the listings that it waits for.
+
+        Return when to reconcile (mono) if the caches have those listings already.
+        """
         if plan.action is None:
             request.forget(self.store.entries, uid)
         for inventory in self._watches.inventories(uid):
@@ -291,17 +256,17 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             return None
         return None if self._watches.refresh_after(uid, plan.refresh_after) else now + LEAST_SPACING_SECONDS
 
-    def last_facts(self, body: Mapping[str, Any]) -> F | None:
-        """Return the facts of an object from its DELETED event; None if its spec is unreadable."""
+    def observe_last(self, body: Mapping[str, Any]) -> F | None:
+        """Take in the last view of an object, from its DELETED event; return its facts, None if its spec is unreadable."""
         self.store.put(body)
         stored = self.store.get(body["metadata"]["uid"])
         if stored is None or stored.spec is None:
             return None
         account = self._account(stored, stored.spec)
-        return self.facts(stored, stored.spec, account, self._common(stored, stored.spec, account))
+        return self._observed_facts(stored, stored.spec, account)
 
-    def admits_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a deletion guard
-        """Whether the deletion guard admits the destruction of the object's resource; an admitted one is counted."""
+    def admit_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a deletion guard
+        """Count the destruction of the object's resource if the deletion guard admits it; return whether it does."""
         return True
 
     def on_delete(self, key: Key) -> None:
@@ -318,56 +283,35 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Return the UIDs of the objects that watch an inventory of this session."""
         return self._watches.watchers_of(session)
 
-    def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> dict[str, Any]:
-        meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
-        here, session = self.identity(self._tracker.with_placement(stored), spec), account.session
-        asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
-        tracked = self._tracker.merged(meta.uid, stored.order)
-        tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
-        self._tracker.update(meta.uid, tracked)
-        nonce, history = self._deps.entropy.token_hex(8), self._tracker.history(meta.uid, deleting=meta.deleting)
-        found = self._observe(stored, spec, account, here, tracked)
-        while here is not None:
-            proofs = replace(self.proofs(stored, spec, here, found), nonce=nonce)
-            tracked = self._tracker.observe(meta.uid, tracked, found, proofs, now)
-            wanted = self.identity(self._tracker.with_placement(stored), spec)
-            if wanted == here or orders.may_exist(tracked.order):
-                break
-            here = wanted  # what is where the cloud had placed it is another's
-            found = self._observe(stored, spec, account, here, tracked)
+    def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, seen: Observed) -> dict[str, Any]:
+        meta, here, session = stored.meta, seen.identity, account.session
         return {
-            "now": now,
+            "now": seen.now,
             "meta": meta,
             "spec": spec,
-            "status": status,
+            "status": stored.status,
             "identity": here or Identity("", "", ""),
-            "found": found,
-            "history": history,
-            "tracked": tracked,
+            "found": seen.found,
+            "history": self._tracker.history(meta.uid),
+            "tracked": seen.tracked,
             "limits": self._deps.limits,
             "account": account.facts,
             "owner": self._ownership.owner(meta.uid),
             "synced": self._deps.synced(),
             "listing_duration": 0.0 if session is None or here is None else session.listing_duration(here.cluster),
-            "nonce": nonce,
+            "nonce": seen.nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
 
-    def _observe(
-        self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, here: Identity | None, tracked: TrackedOrder
-    ) -> Observation[Any]:
-        now = self._deps.clock.mono()
-        if not self._deps.synced() and account.facts.name == OWN_ACCOUNT and stored.status.account is None:
-            return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
-        if here is None:
-            return Unknown(now, UnknownReason.UNPLACED)
-        wanted, order = self.desired_identity(stored, spec), tracked.order
-        if wanted is not None and order is not None and placement.is_moved(order, wanted):
-            return Unknown(now, UnknownReason.MOVED, placement.moved_message(self.subject.noun, order, wanted))
-        if account.session is None:
-            return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        sought, kind = (here, stored.status.tenancy or self._tracker.tenancy(stored.meta.uid)), (self.kind, self.inventory_name)
-        return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
+    def _targets(self, stored: CachedObject[P, S]) -> Iterator[Target]:
+        """Yield the account and the objects that an object refers to."""
+        spec, namespace = stored.spec, stored.meta.namespace
+        named = None if spec is None or spec.account_ref is None else spec.account_ref.name
+        account = named or stored.status.account or (None if spec is None else DEFAULT_ACCOUNT)
+        if account is not None:
+            yield Target(ACCOUNT, namespace, account)
+        for kind, name in self.references(spec) if spec is not None else ():
+            yield Target(kind, namespace, name)
 
     def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.references import References
     from gpucloud.engine.cloud.accounts import Accounts
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.deletion_guard import DeletionGuard
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.quota_usage import QuotaUsage
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.kube.namespaces import Namespaces
     from gpucloud.engine.runtime.clock import Clock
@@ -34,3 +36,5 @@ class ReconcilerDeps:
     wake: Callable[[str], None]  # by UID
     queue: Callable[[Key], None]
     entropy: Entropy
+    deletion_guard: DeletionGuard
+    quota_usage: QuotaUsage

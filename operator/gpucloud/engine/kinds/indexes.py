@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+
+
+Reference = tuple[str, str]  # kind and name of an object of the same namespace
 
 
 class RefersTo(NamedTuple):
@@ -59,52 +57,8 @@ class Deleting(NamedTuple):
     """Objects that are being deleted."""
 
 
-def vm_keys(tag: str, vm: CachedObject[GpuVMSpec, GpuVMStatus]) -> Iterator[Any]:
-    """Yield the keys of a GpuVM."""
-    yield from _of_order(tag, vm)
-    spec = vm.spec
-    if spec is None:
-        return
-    if spec.vpc_ref is not None:
-        yield RefersTo(gpuvpc.KIND, vm.meta.namespace, spec.vpc_ref.name)
-    if spec.vm_name is not None:
-        yield Named(spec.vm_name)
-    if spec.image is not None and spec.image.snapshot_ref is not None:
-        yield RefersTo(gpusnapshot.KIND, vm.meta.namespace, spec.image.snapshot_ref.name)
-    if spec.image is not None and spec.image.snapshot is not None:
-        yield MadeFrom(spec.image.snapshot)
-
-
-def snapshot_keys(tag: str, snapshot: CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]) -> Iterator[Any]:
-    """Yield the keys of a GpuSnapshot."""
-    yield from _of_order(tag, snapshot)
-    spec = snapshot.spec
-    if spec is None:
-        return
-    if spec.vm_ref is not None:
-        yield RefersTo(gpuvm.KIND, snapshot.meta.namespace, spec.vm_ref.name)
-    if spec.vm is not None:
-        yield MadeFrom(spec.vm.name)
-    if spec.snapshot_name is not None:
-        yield Named(spec.snapshot_name)
-
-
-def vpc_keys(vpc: CachedObject[GpuVpcSpec, GpuVpcStatus]) -> Iterator[Any]:
-    """Yield the keys of a GpuVpc."""
-    if vpc.spec is not None:
-        yield Named(vpc.spec.name)
-    if vpc.meta.deleting:
-        yield Deleting()
-
-
-def account_keys(account: CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]) -> Iterator[Any]:
-    """Yield the keys of a GpuCloudAccount."""
-    if account.spec is not None:
-        yield UsesSecret(account.meta.namespace, account.spec.secret_ref.name)
-
-
-def _of_order(tag: str, stored: CachedObject[Any, Any]) -> Iterator[Any]:
-    """Yield the keys of what was ordered. Where a recorded name is not this object's own, its own is looked for."""
+def order_keys(tag: str, stored: CachedObject[Any, Any]) -> Iterator[Any]:
+    """Yield the keys of an object's order. Where a recorded name is not the object's own, its own is looked for."""
     order = stored.order
     if order is None or not orders.may_exist(order):
         return
@@ -114,3 +68,8 @@ def _of_order(tag: str, stored: CachedObject[Any, Any]) -> Iterator[Any]:
     yield Named(order.name)
     if not naming.proves(order.name, stored.meta.uid):
         yield Named(naming.external_name(stored.meta.name, stored.meta.uid, tag))
+
+
+def reference_keys(stored: CachedObject[Any, Any], references: Iterable[Reference]) -> Iterator[RefersTo]:
+    """Yield the keys of the objects that an object refers to."""
+    return (RefersTo(kind, stored.meta.namespace, name) for kind, name in references)

@@ -28,7 +28,7 @@ POWER = frozenset({Verb.START, Verb.STOP})
 class _Known:
     """Order and call history of one object."""
 
-    history: CallHistory | None = None  # None: it begins with the next question
+    history: CallHistory | None = None  # None: it has not begun
     tracked: TrackedOrder | None = None
     record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
@@ -42,16 +42,20 @@ class OrderTracker:
         self._clock = clock
         self._entries = entries
 
-    def history(self, uid: str, *, deleting: bool = False) -> CallHistory:
-        """Begin the object's call history unless it has begun, note when its deletion is first seen, and return it."""
+    def begin(self, uid: str, *, deleting: bool = False) -> None:
+        """Begin the object's call history unless it has begun, and note when its deletion is first seen."""
         known = self._entry(uid)
         history = self._history(known)
         if deleting and history.deletion_seen is None:
-            history = known.history = replace(history, deletion_seen=self._clock.mono())
-        return history
+            known.history = replace(history, deletion_seen=self._clock.mono())
 
-    def merged(self, uid: str, recorded: Order | None) -> TrackedOrder:
-        """Return the order as this process knows it, merged with the order that the status records."""
+    def history(self, uid: str) -> CallHistory:
+        """Return the object's call history; an empty one if it has not begun."""
+        known = self._entries.find(uid, _Known)
+        return CallHistory(first_seen=self._clock.mono()) if known is None or known.history is None else known.history
+
+    def take_over(self, uid: str, recorded: Order | None) -> TrackedOrder:
+        """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
         known.tracked = orders.take_over(known.tracked, recorded, known.record_ids, self._clock.mono())
         if recorded is not None:
@@ -127,8 +131,8 @@ class OrderTracker:
 
     def tenancy(self, uid: str) -> str | None:
         """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""
-        known = self._entry(uid)
-        if known.tracked is None or not orders.may_exist(known.tracked.order):
+        known = self._entries.find(uid, _Known)
+        if known is None or known.tracked is None or not orders.may_exist(known.tracked.order):
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 

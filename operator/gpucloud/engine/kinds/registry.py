@@ -1,26 +1,44 @@
-"""The reconcilers of all kinds that stand for something in the cloud. A new kind is one more line here."""
+"""All kinds. A new one is one more name in ``KINDS``; stores, reconcilers and the scan for orphans derive from it."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
-from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
-from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.cache.store import Store
+from gpucloud.engine.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.engine.kinds.listers import Listers
 
 if TYPE_CHECKING:
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-    from gpucloud.engine.kinds.deletion_guard import DeletionGuard
+    from collections.abc import Callable
+
+    from gpucloud.engine.cache.entries import Entries
+    from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.kinds.deps import ReconcilerDeps
-    from gpucloud.engine.kinds.quota_usage import QuotaUsage
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
+
+KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpucloudaccount.DECLARATION)
+OWNED = tuple(one for one in KINDS if one.reconciler is not None)  # what the operator creates and destroys in the cloud
+MARKED = tuple(one for one in OWNED if one.owner is not None)  # whose names in the cloud bear a mark
 
 
-def cloud_reconcilers(deps: ReconcilerDeps, guard: DeletionGuard, quota: QuotaUsage) -> list[CloudReconciler[Any, Any, Any]]:
-    """Return one reconciler per kind, each with its store among those of ``deps.objects``."""
-    reconcilers: list[CloudReconciler[Any, Any, Any]] = [
-        GpuVMReconciler(deps, deps.objects.vms, guard, quota),
-        GpuVpcReconciler(deps, deps.objects.vpcs),
-        GpuSnapshotReconciler(deps, deps.objects.snapshots),
-    ]
-    deps.objects.stores.update((reconciler.kind, reconciler.store) for reconciler in reconcilers)
-    return reconcilers
+def new_listers(
+    tag: str,
+    entries: Entries | None = None,
+    endpoint_of: Callable[[CachedObject[Any, Any]], str | None] = lambda _stored: None,
+    *,
+    shares_own: bool = False,
+) -> Listers:
+    """Return empty stores of all kinds. ``tag`` is the installation's; ``entries`` hold all runtime state, if it is shared."""
+    stores = {one.kind: Store(one.spec, one.status, one.written_once, entries, partial(one.keys, tag)) for one in KINDS}
+    return Listers(stores, tag, endpoint_of, shares_own)
+
+
+def owned_reconcilers(deps: ReconcilerDeps) -> dict[str, OwnedReconciler[Any, Any, Any]]:
+    """Return the reconcilers of owned kinds, by kind, each with its store among those of ``deps.objects``."""
+    return {one.kind: one.reconciler(deps, deps.objects.stores[one.kind]) for one in KINDS if one.reconciler is not None}
+
+
+def observers(deps: ReconcilerDeps) -> dict[str, ObservedReconciler[Any, Any, Any]]:
+    """Return the reconcilers of kinds that are only observed, in the same way."""
+    return {one.kind: one.observer(deps, deps.objects.stores[one.kind]) for one in KINDS if one.observer is not None}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.port import Change
-from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.facts import DESTROYS, Refusal
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +47,12 @@ class Gathered:
     session: AccountSession | None = None
 
 
+def remember(entries: Entries, stored: CachedObject[Any, Any], session: AccountSession | None) -> None:
+    """Keep the view and the session with which facts are gathered, until their plan is acted upon."""
+    gathered = entries.part(stored.meta.uid, Gathered)
+    gathered.stored, gathered.session = stored, session
+
+
 def forget(entries: Entries, uid: str) -> None:
     """Keep no view beside the store's: nothing will be sent by the last facts of this object."""
     gathered = entries.find(uid, Gathered)
@@ -69,7 +75,7 @@ async def send(
         except CloudError as error:
             if not (request.call.operation in DESTROYS and error.kind is ErrorKind.NOT_FOUND):
                 if request.one_of_several:
-                    before = delete.listed(tuple(map(repr, gone))) or "none"
+                    before = listed(tuple(map(repr, gone))) or "none"
                     error.message += f" (of {request.target!r}; deletion requested before: {before})"
                 raise
         gone.append(request.target)

@@ -7,7 +7,7 @@ namespace, unless the administrator allows all namespaces to name everything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
@@ -17,40 +17,18 @@ from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
     from gpucloud.kinds.gpuvpc import GpuVpcSpec
-    from gpucloud.reconcile.naming import Identity
 
     Vm = CachedObject[GpuVMSpec, GpuVMStatus]
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
 
 
-class Objects(Protocol):
-    """The cached objects and the identities of their cloud resources."""
-
-    @property
-    def vms(self) -> Store[GpuVMSpec, GpuVMStatus]:
-        """All GpuVMs."""
-
-    @property
-    def snapshots(self) -> Store[GpuSnapshotSpec, GpuSnapshotStatus]:
-        """All GpuSnapshots."""
-
-    @property
-    def shares_own(self) -> bool:
-        """Whether any namespace may name all resources of the operator's own account."""
-
-    def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
-        """Return the VM's identity; None while it is unknown."""
-
-    def snapshot_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
-        """Return the snapshot's identity; None while it is unknown."""
-
-
-def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, account: ResolvedAccount) -> Iterator[Dependency]:
+def vm_by_name(objects: Listers, snapshot: Snapshot, there: SnapshotSource, account: ResolvedAccount) -> Iterator[Dependency]:
     """Refuse a snapshot's ``spec.vm`` if the VM is not of this namespace: the snapshot would copy its disk."""
     if not is_isolated(objects, account):
         return
@@ -62,7 +40,7 @@ def vm_by_name(objects: Objects, snapshot: Snapshot, there: SnapshotSource, acco
         yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
 
 
-def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
     """Refuse a VM's ``image.snapshot`` if the snapshot is not of this namespace: the VM would boot from its disk."""
     name = spec.image.snapshot if spec.image is not None else None
     if name is None or not is_isolated(objects, account):
@@ -75,14 +53,14 @@ def snapshot_by_name(objects: Objects, vm: Vm, spec: GpuVMSpec, account: Resolve
         yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
 
 
-def adoption(objects: Objects, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
+def adoption(objects: Listers, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
     """Return why an existing VPC must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
     if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
     return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
 
 
-def is_isolated(objects: Objects, account: ResolvedAccount) -> bool:
+def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:
     """Whether this account is the operator's own and its namespaces are isolated from each other."""
     return account.facts.name == OWN_ACCOUNT and not objects.shares_own
 
@@ -98,19 +76,19 @@ def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject
     return bool(found) and all(item.meta.namespace == stored.meta.namespace for item in found)
 
 
-def _vm_at(objects: Objects, vm: Vm) -> tuple[str, str, str] | None:
+def _vm_at(objects: Listers, vm: Vm) -> tuple[str, str, str] | None:
     here = None if vm.spec is None else objects.vm_identity(vm, vm.spec)
     return None if here is None else (here.cluster, here.vpc, here.name)
 
 
-def _is_named(objects: Objects, snapshot: Snapshot, cluster: str, name: str) -> bool:
+def _is_named(objects: Listers, snapshot: Snapshot, cluster: str, name: str) -> bool:
     if snapshot.status.snapshot_id is None:
         return False
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
     return here is not None and (here.cluster, here.name) == (cluster, name)
 
 
-def _vpc_of(objects: Objects, snapshot: Snapshot) -> str | None:
+def _vpc_of(objects: Listers, snapshot: Snapshot) -> str | None:
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
     return None if here is None else here.vpc
 

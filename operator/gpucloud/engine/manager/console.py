@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.accounts import Accounts
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
 
 log = structlog.get_logger("gpucloud.console")
 

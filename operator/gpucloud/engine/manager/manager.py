@@ -23,9 +23,8 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kinds.listers import new_listers
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
-from gpucloud.engine.kinds.registry import cloud_reconcilers
+from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
@@ -53,8 +52,8 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler, OwnedReconciler
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -80,8 +79,12 @@ class Engine:
         )
         self.kube = ports.client(login, self.is_leader, ports.kube())
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
-        self._reconcilers: dict[str, Any] = {}
-        self._wakeups = Wakeups(self.queue, self._controllers, self._reconcilers, lambda: self.leading, self._users)
+        self._reconcilers: dict[str, KindReconciler[Any, Any, Any]] = {}  # of all kinds
+        self._observed: dict[str, ObservedReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
+        self._owned: dict[str, OwnedReconciler[Any, Any, Any]] = {}  # of those that the operator creates and destroys
+        self._wakeups = Wakeups(
+            self.queue, self._controllers, self._reconcilers, self._observed, lambda: self.leading, self._users
+        )
         self.entries = Entries()
         self.events = EventRecorder(
             self.kube, clock, self.entries, ports.entropy.instance, lambda: bool(self.queue) or self.kube.busy
@@ -94,7 +97,6 @@ class Engine:
         around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
         self.sessions = AccountSessions(around)
         self.references = References()
-        self._cloud_reconcilers: list[CloudReconciler[Any, Any, Any]] = []
         self._account_reconciler: GpuCloudAccountReconciler | None = None
         self._orphans: OrphanCollector | None = None
         self._resync: Resync | None = None
@@ -184,7 +186,20 @@ class Engine:
             shares_own=self._settings.shares_own_account,
         )
         self._objects = objects
-        reconciler_deps = ReconcilerDeps(
+        deps = self._reconciler_deps(objects)
+        self._owned |= owned_reconcilers(deps)
+        self._observed |= {**self._owned, **observers(deps)}
+        self._account_reconciler = GpuCloudAccountReconciler(self._account_deps(objects))
+        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
+        self._reconcilers |= self._observed
+        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
+        around = self._controller_deps()
+        self._controllers |= {kind: Controller(reconciler, around) for kind, reconciler in self._reconcilers.items()}
+        chosen = self._settings.namespace
+        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
+
+    def _reconciler_deps(self, objects: Listers) -> ReconcilerDeps:
+        return ReconcilerDeps(
             accounts=self.accounts,
             objects=objects,
             references=self.references,
@@ -196,34 +211,27 @@ class Engine:
             wake=self._wakeups.wake,
             queue=self._wakeups.queue,
             entropy=self._entropy,
+            deletion_guard=self._deletion_guard,
+            quota_usage=QuotaUsage(quotas_of(self._settings)),
         )
-        quota = QuotaUsage(quotas_of(self._settings))
-        self._cloud_reconcilers = cloud_reconcilers(reconciler_deps, self._deletion_guard, quota)
-        self._account_reconciler = GpuCloudAccountReconciler(
-            AccountReconcilerDeps(
-                accounts=self.accounts,
-                sessions=self.sessions,
-                objects=objects,
-                references=self.references,
-                kube=self.kube,
-                clock=self._clock,
-                limits=limits(self._settings),
-                endpoints=self._settings.endpoints,
-                budget=budget(self._settings),
-                secret_finalizer=not self._settings.no_secret_finalizer,
-                synced=lambda: self.synced,
-                order_of=lambda kind, stored: self._reconcilers[kind].order_of(stored),
-                queue=self._wakeups.queue,
-                record=self._record,
-            )
+
+    def _account_deps(self, objects: Listers) -> AccountReconcilerDeps:
+        return AccountReconcilerDeps(
+            accounts=self.accounts,
+            sessions=self.sessions,
+            objects=objects,
+            references=self.references,
+            kube=self.kube,
+            clock=self._clock,
+            limits=limits(self._settings),
+            endpoints=self._settings.endpoints,
+            budget=budget(self._settings),
+            secret_finalizer=not self._settings.no_secret_finalizer,
+            synced=lambda: self.synced,
+            order_of=lambda kind, stored: self._owned[kind].order_of(stored) if kind in self._owned else None,
+            queue=self._wakeups.queue,
+            record=self._record,
         )
-        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
-        self._reconcilers |= {reconciler.kind: reconciler for reconciler in self._cloud_reconcilers}
-        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
-        deps = self._controller_deps()
-        self._controllers |= {kind: Controller(reconciler, deps) for kind, reconciler in self._reconcilers.items()}
-        chosen = self._settings.namespace
-        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
 
     def _controller_deps(self) -> ControllerDeps:
         return ControllerDeps(
@@ -294,8 +302,8 @@ class Engine:
             self._remember(reconciler, event, body)
             return
         if event == "DELETED":
-            if self._orphans is not None:
-                self._orphans.on_tombstone(reconciler, body)
+            if self._orphans is not None and kind in self._owned:
+                self._orphans.on_tombstone(self._owned[kind], body)
             self._controllers[kind].on_delete(key)
             return
         if not reconciler.store.put(body):
@@ -307,11 +315,11 @@ class Engine:
         self._controllers[kind].pace.caused(key.uid)
         self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
-    def _is_woken_later(self, reconciler: Any, stored: CachedObject[Any, Any], key: Key) -> bool:
+    def _is_woken_later(self, reconciler: KindReconciler[Any, Any, Any], stored: CachedObject[Any, Any], key: Key) -> bool:
         """Whether nothing can be decided yet, and the watch, which is to show our finalizer, or a listing wakes the object."""
         if reconciler.awaits_finalizer(stored):
             return True
-        deferred: bool = reconciler.defers_to_listing(stored)
+        deferred = reconciler.defer_to_listing(stored)
         if deferred:
             self.queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
         return deferred
@@ -326,7 +334,7 @@ class Engine:
         return ConsoleDeps(self._objects, self.accounts)
 
     @staticmethod
-    def _remember(reconciler: Any, event: str | None, body: Mapping[str, Any]) -> None:
+    def _remember(reconciler: KindReconciler[Any, Any, Any], event: str | None, body: Mapping[str, Any]) -> None:
         """Only cache the object: a standby process claims, watches and calls nothing."""
         if event == "DELETED":
             reconciler.store.drop(body["metadata"]["uid"])

@@ -9,11 +9,11 @@ from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.controller.controller import Controller
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler
     from gpucloud.engine.runtime.workqueue import WorkQueue
     from gpucloud.reconcile.naming import Identity
 
@@ -25,12 +25,13 @@ class Wakeups:
         self,
         queue: WorkQueue,
         controllers: Mapping[str, Controller[Any, Any, Any]],
-        reconcilers: Mapping[str, Any],
+        reconcilers: Mapping[str, KindReconciler[Any, Any, Any]],
+        observed: Mapping[str, ObservedReconciler[Any, Any, Any]],
         leading: Callable[[], bool],
         users: Callable[[AccountSession], set[str]],
     ) -> None:
-        """``users`` returns the labels of the accounts that use a session."""
-        self._queue, self._controllers, self._reconcilers = queue, controllers, reconcilers
+        """``observed`` are the reconcilers of what listings show; ``users`` returns the accounts that use a session."""
+        self._queue, self._controllers, self._reconcilers, self._observed = queue, controllers, reconcilers, observed
         self._leading, self._users = leading, users
 
     def queue(self, key: Key) -> None:
@@ -49,13 +50,13 @@ class Wakeups:
 
     def wake_all(self) -> None:
         """Something has changed for every object with a resource in the cloud."""
-        for reconciler in self._cloud_reconcilers():
+        for reconciler in self._observed.values():
             for stored in reconciler.store:
                 self.wake(stored.meta.uid)
 
     def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
         """Return the identities that a listing of this inventory should contain."""
-        found = (one for one in self._cloud_reconcilers() if one.inventory_name == inventory)
+        found = (one for one in self._observed.values() if one.inventory_name == inventory)
         return {here for reconciler in found for here in reconciler.expected(session, cluster)}
 
     def learned(self, session: AccountSession) -> None:
@@ -70,12 +71,9 @@ class Wakeups:
 
     def tenant_learned(self, session: AccountSession) -> None:
         """The tenant of the credential has become known, or stays unknown: wake the objects that may have waited for that."""
-        for reconciler in self._cloud_reconcilers():
+        for reconciler in self._observed.values():
             for uid in reconciler.watchers_of(session):
                 self.wake(uid)
-
-    def _cloud_reconcilers(self) -> Iterator[CloudReconciler[Any, Any, Any]]:
-        return (one for kind, one in self._reconcilers.items() if kind != gpucloudaccount.KIND)
 
     def _requeue(self, uid: str, *, caused: bool) -> None:
         if not self._leading():

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from gpucloud.cloud.calls import Call
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import AccountSessions
-    from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.reconciler import OwnedReconciler
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.naming import Identity
@@ -94,16 +94,16 @@ class OrphanCollector:
         self._refusing: set[AccountSession] = set()
         self._logged_failures: dict[tuple[str, Place], str] = {}
 
-    def on_tombstone(self, reconciler: CloudReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
+    def on_tombstone(self, reconciler: OwnedReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
         if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
             return
-        facts = reconciler.last_facts(body)
+        facts = reconciler.observe_last(body)
         if facts is None:
             return
         self._abandonments.pop(facts.identity.name, None)  # of an object that came back from a backup the last end counts alone
         seen = rules.abandonment_of(facts, self._deps.objects.tag)
-        if seen is None or not reconciler.admits_deletion(facts):
+        if seen is None or not reconciler.admit_deletion(facts):
             return  # the deletion guard holds it: nobody has confirmed that the deletion was intended
         self._abandonments[seen.where.name] = seen
         while len(self._abandonments) > MOST_ABANDONMENTS:

@@ -10,27 +10,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.kinds import gpusnapshot, gpuvm
+from gpucloud.engine.kinds import registry
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.facts import Unknown
 from gpucloud.reconcile.orphans import MarkedRecord, Owner, Owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.inventory import Inventory
-    from gpucloud.engine.kinds.dependencies import Listers
-    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
-    from gpucloud.kinds.gpuvm import GpuVMSpec
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.reconcile.orphans import Abandonment
 
-# By the name of the inventory that holds them: what bears our mark, and the kind of the object that it is made for.
-MARKED = {"vms": gpuvm.KIND, "snapshots": gpusnapshot.KIND}
+# What bears our mark: the kind of the object that it is made for, by the inventory that lists it; and the kinds' plurals.
+MARKED = {one.inventory: one.kind for one in registry.MARKED if one.inventory is not None}
 INVENTORIES = {kind: inventory for inventory, kind in MARKED.items()}
-PLURALS = {gpuvm.KIND: gpuvm.PLURAL, gpusnapshot.KIND: gpusnapshot.PLURAL}
+PLURALS = {one.kind: one.plural for one in registry.MARKED}
 
 
 class Place(NamedTuple):
@@ -92,57 +88,20 @@ async def scan_places(session: AccountSession, tag: str, places: Iterable[Place]
 
 def owners(objects: Listers, listed: Mapping[str, set[str]]) -> Owners:
     """Return the owners: the objects that the apiserver lists. Of an object that is not cached yet, only the UID is known."""
-    return Owners((*_owners_of_vms(objects, listed), *_owners_of_snapshots(objects, listed)), objects.tag)
+    return Owners(_owners(objects, listed), objects.tag)
 
 
-def _owners_of_vms(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator[Owner]:
-    for uid in listed[gpuvm.KIND]:
-        vm = objects.vms.get(uid)
-        if vm is None or vm.spec is None:
-            yield _unread_owner(gpuvm.KIND, uid, vm)
-            continue
-        image = vm.spec.image
-        refers = {(gpusnapshot.KIND, image.snapshot_ref.name)} if image is not None and image.snapshot_ref is not None else ()
-        uses = {image.snapshot} if image is not None and image.snapshot is not None else ()
-        place = objects.vm_identity(vm, vm.spec)
-        yield Owner(
-            gpuvm.KIND,
-            uid,
-            vm.meta.namespace,
-            vm.meta.name,
-            place,
-            frozenset(refers if _may_need_source(vm) else ()),
-            frozenset(uses),
-        )
-
-
-def _owners_of_snapshots(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator[Owner]:
-    for uid in listed[gpusnapshot.KIND]:
-        snapshot = objects.snapshots.get(uid)
-        if snapshot is None or snapshot.spec is None:
-            yield _unread_owner(gpusnapshot.KIND, uid, snapshot)
-            continue
-        spec, meta = snapshot.spec, snapshot.meta
-        refers = {(gpuvm.KIND, spec.vm_ref.name)} if spec.vm_ref is not None and _may_need_source(snapshot) else ()
-        uses = {spec.vm.name} if spec.vm is not None and _may_need_source(snapshot) else ()
-        place = objects.snapshot_identity(snapshot, spec)
-        yield Owner(gpusnapshot.KIND, uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
-
-
-def _unread_owner(kind: str, uid: str, stored: CachedObject[Any, Any] | None) -> Owner:
-    """Return an owner whose spec is unknown: it owns every resource with its UID's mark."""
-    return Owner(kind, uid) if stored is None else Owner(kind, uid, stored.meta.namespace, stored.meta.name)
-
-
-def _may_need_source(stored: CachedObject[GpuVMSpec, Any] | CachedObject[GpuSnapshotSpec, Any]) -> bool:
-    """Whether the object may still need the source of its resource: the snapshot of a VM, the VM of a snapshot."""
-    return not is_ready(stored.status.conditions)
+def _owners(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator[Owner]:
+    for one in registry.MARKED:
+        for uid in listed[one.kind]:
+            stored = objects.stores[one.kind].get(uid)
+            yield Owner(one.kind, uid) if stored is None or one.owner is None else one.owner(objects, stored)
 
 
 def may_be_wanted_now(objects: Listers, gone: Abandonment) -> bool:
     """Whether an object of this name exists now that may own the abandoned resource."""
-    store: Store[Any, Any] = objects.vms if gone.kind == gpuvm.KIND else objects.snapshots
     base = naming.base_name(gone.name, objects.tag)
     return any(
-        stored.meta.namespace == gone.namespace and naming.base_name(stored.meta.name, objects.tag) == base for stored in store
+        stored.meta.namespace == gone.namespace and naming.base_name(stored.meta.name, objects.tag) == base
+        for stored in objects.stores[gone.kind]
     )

@@ -40,7 +40,7 @@ def free_from(f: CloudFacts[Any, Any, Any]) -> float:
 
     After a refusal that followed an order without a clear answer, only listings since then: it may be there, and be the reason.
     """
-    attempt = f.attempt(f.subject.create) if f.tracked.doubtful else None
+    attempt = f.attempt(f.subject.create) if f.tracked.earlier_unclear else None
     listed = orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
     return listed if attempt is None else max(listed, attempt.at)
 
@@ -59,7 +59,7 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
-    return f.tracked.doubtful or f.chosen_name
+    return f.tracked.earlier_unclear or f.chosen_name
 
 
 def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:

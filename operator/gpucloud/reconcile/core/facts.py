@@ -178,7 +178,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
         What the spec adopts may be what the cloud refused the order for.
         """
         refused = self.state is OrderState.REFUSED and self.tracked.own and self.adoption is Adoption.NEVER
-        return (self.state is OrderState.INTENDED or refused) and not self.tracked.doubtful
+        return (self.state is OrderState.INTENDED or refused) and not self.tracked.earlier_unclear
 
     @property
     def tenancy(self) -> str | None:

@@ -45,7 +45,7 @@ def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
 
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     """Return the warning for a resource of a chosen name that is not touched, but may be this object's; else empty."""
-    why, noun = _doubt(f), f.subject.noun
+    why, noun = _why_maybe_made(f), f.subject.noun
     if not why:
         return ""
     if not f.subject.billed:
@@ -53,7 +53,7 @@ def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     return f" {why}, so this may be your {noun}: if it is, it is billed until you destroy it in the cloud."
 
 
-def _doubt(f: CloudFacts[Any, Any, Any]) -> str:
+def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why a resource of a chosen name may be this object's although it counts as another's; empty if it is not."""
     if not f.chosen_name:
         return ""
@@ -61,7 +61,7 @@ def _doubt(f: CloudFacts[Any, Any, Any]) -> str:
         return "status.order was recorded for another object, as a restored backup brings it"
     if f.seen and not f.subject.unique_id and f.state in {OrderState.LOST, OrderState.GONE}:
         return f"A {f.subject.noun} that listings lacked for a while may come back"
-    if f.tracked.doubtful and not f.seen:
+    if f.tracked.earlier_unclear and not f.seen:
         return "An order of this object had no clear answer"
     if f.unrecorded:
         return "Nothing records what this object ordered"

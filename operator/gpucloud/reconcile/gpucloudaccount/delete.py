@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, stalled, working
-from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.report import quoted, report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus

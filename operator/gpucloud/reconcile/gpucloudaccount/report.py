@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.gpucloudaccount import Access, OperationAccess
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, build
-from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.core.record import moment
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import MAX_TEXT
+from gpucloud.reconcile.text import MAX_TEXT, listed
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
-from gpucloud.reconcile.core.delete import listed
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, quoted, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts

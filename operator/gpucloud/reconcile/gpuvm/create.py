@@ -86,7 +86,7 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
     """
-    holds_place = orders.being_made(f.order) or f.tracked.doubtful
+    holds_place = orders.being_made(f.order) or f.tracked.earlier_unclear
     usage = quota.prices_only(f.usage) if holds_place else f.usage
     price, recorded = dollars(f.price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):

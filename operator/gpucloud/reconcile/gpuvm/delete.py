@@ -13,7 +13,7 @@ from gpucloud.kinds.gpuvm import SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import deletion_guard
 from gpucloud.reconcile.conditions import stalled
-from gpucloud.reconcile.core import delete, failed
+from gpucloud.reconcile.core import delete, destruction, failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
@@ -65,18 +65,18 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.in_backoff(f, attempt):
-        said = delete.refused(f, failed.verdict(attempt), KEEP_SNAPSHOTS)
+        said = destruction.refused(f, failed.verdict(attempt), KEEP_SNAPSHOTS)
         return plan_status(f, said, requeue_at=failed.again_at(f, attempt))
     if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
         again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
-        return plan_status(f, delete.deleting(f), refresh_after=again)
-    return plan_action(f, Verb.DELETE_SNAPSHOT, delete.deleting(f), targets=surplus)
+        return plan_status(f, destruction.deleting(f), refresh_after=again)
+    return plan_action(f, Verb.DELETE_SNAPSHOT, destruction.deleting(f), targets=surplus)
 
 
 def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
     if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
-        return plan_status(f, delete.deleting(f), refresh_after=f.now.mono)
+        return plan_status(f, destruction.deleting(f), refresh_after=f.now.mono)
     detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
         f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that. "

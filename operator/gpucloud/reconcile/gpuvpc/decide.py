@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import settled, stalled, working
-from gpucloud.reconcile.core import delete
+from gpucloud.reconcile.core import delete, destruction
 from gpucloud.reconcile.core.create import (
     backing_off,
     name_conflict,
@@ -32,6 +32,7 @@ from gpucloud.reconcile.core.steps import (
 )
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvpc import GpuVpcStatus
@@ -94,13 +95,13 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
         detail = f" ({inside.detail})" if inside.detail else ""
         words = (
             f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
-            f"{delete.retain(f)}"
+            f"{destruction.retain(f)}"
         )
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
-        return plan_status(f, delete.deleting(f), refresh_after=f.now.mono)
+        return plan_status(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
-        words = f"Still in the VPC: {delete.listed(inside.names)}. It is destroyed as soon as it is empty."
+        words = f"Still in the VPC: {listed(inside.names)}. It is destroyed as soon as it is empty."
         return plan_status(f, working(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     return None
 

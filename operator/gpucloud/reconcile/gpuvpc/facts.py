@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VpcRecord
 from gpucloud.kinds.common import Adoption, DeletionPolicy
@@ -12,6 +12,9 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.record import cut, moment
 from gpucloud.reconcile.facts import Present, Unknown, Verb
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import Order
 
 SUBJECT = Subject(
     kind=KIND,
@@ -31,6 +34,11 @@ SUBJECT = Subject(
 OWN_ACCOUNT_WAY_OUT = (
     "use a GpuCloudAccount of this namespace (spec.accountRef), or ask the administrator for --own-account-sharing=Shared"
 )
+
+
+def is_id_known(status: GpuVpcStatus, order: Order | None) -> bool:
+    """Whether the id of the object's VPC is known: without it there is no VPC to destroy."""
+    return status.vpc_id is not None or (order is not None and order.cloud_id is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,20 +21,20 @@ async def test_a_new_object_is_woken_by_the_listing_that_it_needs_if_one_is_abou
     reconcilers.clock.now += 1
     new = reconcilers.put("GpuVM", meta={"finalizers": []})
     reconcilers.session.vms.looks.clear()
-    assert reconcilers.vms.defers_to_listing(new) is coming
+    assert reconcilers.vms.defer_to_listing(new) is coming
     assert reconcilers.session.vms.looks == ([("u-train", reconcilers.clock.now)] if coming else [])
 
 
 async def test_an_object_that_was_looked_at_or_had_our_finalizer_or_goes_defers_to_no_listing(reconcilers):
     reconcilers.clock.now += 1
-    assert not reconcilers.vms.defers_to_listing(reconcilers.put("GpuVM", "old"))
+    assert not reconcilers.vms.defer_to_listing(reconcilers.put("GpuVM", "old"))
     new = reconcilers.put("GpuVM", meta={"finalizers": []})
-    assert not reconcilers.vms.defers_to_listing(replace(new, meta=replace(new.meta, deleting=True)))
+    assert not reconcilers.vms.defer_to_listing(replace(new, meta=replace(new.meta, deleting=True)))
     await reconcilers.facts("GpuVM")
-    assert not reconcilers.vms.defers_to_listing(new)
+    assert not reconcilers.vms.defer_to_listing(new)
     other = reconcilers.put("GpuVM", "other", meta={"finalizers": []})
     reconcilers.session.vms.as_of = reconcilers.clock.now
-    assert not reconcilers.vms.defers_to_listing(other), "the listing is there"
+    assert not reconcilers.vms.defer_to_listing(other), "the listing is there"
 
 
 async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(reconcilers):
@@ -42,7 +42,7 @@ async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(rec
     gathered = reconcilers.vms.store.entries.part("u-train", Gathered)
     for action, kept in ((Verb.CREATE, True), (None, False)):
         await reconcilers.facts("GpuVM")
-        reconcilers.vms.requeue_after("u-train", Plan(action=action))
+        reconcilers.vms.follow_up("u-train", Plan(action=action))
         assert (gathered.stored is not None) is kept
 
 
@@ -133,20 +133,20 @@ def test_only_inventories_without_a_young_listing_are_refreshed(reconcilers):
     """One that has looked would wake the object at once, and again, until the last has looked too: a loop without a pause."""
     session = deleting_vpc(reconcilers)
     session.vpcs.as_of, session.vms.as_of, session.snapshots.as_of = NOW - 10, NOW, NOW
-    reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5))
+    reconcilers.vpcs.follow_up("u-net", Plan(refresh_after=NOW - 5))
     assert [bool(it.looks) for it in (session.vpcs, session.vms, session.snapshots)] == [True, False, False]
 
 
 def test_with_young_listings_everywhere_the_object_is_requeued_a_little_later(reconcilers):
     """At once would be a circle, should the decision come from those very looks."""
     session = deleting_vpc(reconcilers)
-    assert reconcilers.vpcs.requeue_after("u-net", Plan(refresh_after=NOW - 5)) == NOW + LEAST_SPACING_SECONDS
+    assert reconcilers.vpcs.follow_up("u-net", Plan(refresh_after=NOW - 5)) == NOW + LEAST_SPACING_SECONDS
     assert sum(len(it.looks) for it in session.inventories.values()) == 0
 
 
 def test_every_inventory_of_an_object_hurries_while_it_is_pending(reconcilers):
     session = deleting_vpc(reconcilers)
-    reconcilers.vpcs.requeue_after("u-net", Plan(pending=True))
+    reconcilers.vpcs.follow_up("u-net", Plan(pending=True))
     assert [it.pending for it in session.inventories.values()] == [{"u-net": True}] * 3
 
 

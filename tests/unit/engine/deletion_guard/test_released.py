@@ -85,6 +85,21 @@ async def test_a_deletion_is_not_held_for_others_that_were_released_before_it(ma
     assert await it.destroy("new")
 
 
+async def test_a_held_deletion_reads_its_own_namespace_alone(make):
+    """Before it is held, the namespaces of all deletions are read anew; afterwards the guard's own watch reads them."""
+    it = make()
+    it.leave_many(4)
+    it.leave("other", namespace="b")
+    it.reconcilers.kube.namespaces["b"] = {Annotation.BRAKE_RELEASED_AT: "2025-12-31T00:00:00Z"}
+    reads = it.reconcilers.kube.reads
+    assert not await it.destroy("vm-3")
+    assert sorted(reads) == [("namespaces", "b"), ("namespaces", "team")]
+    it.reconcilers.clock.now += 6  # what was read is not remembered any more
+    reads.clear()
+    await it.brake.refresh_releases("u-vm-3")
+    assert reads == [("namespaces", "team")]
+
+
 async def test_what_is_deleted_at_once_reads_its_namespace_once_before_it_is_held(make):
     it = make()
     it.leave_many(8)

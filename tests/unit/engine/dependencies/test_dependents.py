@@ -3,6 +3,7 @@
 import pytest
 
 from gpucloud.cloud.models import VmRecord
+from gpucloud.engine.kinds.dependents import deletable_snapshots
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity, external_name
@@ -187,9 +188,9 @@ async def test_a_snapshot_that_another_vm_is_being_made_from_does_not_go_with_it
     here = reconcilers.objects.vm_identity(vm, vm.spec)
     spec = {"image": {"snapshotRef": {"name": "copy"}}}
     reconcilers.put("GpuVM", "restored", spec=spec, status=status("Creating", order=an_order("x", OrderState.ACCEPTED)))
-    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == []
+    assert list(deletable_snapshots(reconcilers.objects, vm, here)) == []
     reconcilers.put("GpuVM", "restored", spec=spec, status=status("Running", "True", None, order="x", settledGeneration=1))
-    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == [TAKEN]
+    assert list(deletable_snapshots(reconcilers.objects, vm, here)) == [TAKEN]
 
 
 @pytest.mark.parametrize(
@@ -213,4 +214,4 @@ async def test_which_snapshots_may_go_with_their_vm(reconcilers, copy, goes, why
     vm = reconcilers.put("GpuVM", "train", meta=GOING)
     reconcilers.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
     here = reconcilers.objects.vm_identity(vm, vm.spec)
-    assert list(reconcilers.objects.deletable_snapshots(vm, here)) == ([TAKEN] if goes else []), why
+    assert list(deletable_snapshots(reconcilers.objects, vm, here)) == ([TAKEN] if goes else []), why

@@ -81,7 +81,7 @@ async def test_every_gathering_offers_an_order_of_its_own(rig):
 def test_the_inventory_is_told_what_a_plan_waits_for(rig):
     rig.put()
     rig.inventory.as_of = NOW - 1
-    rig.reconciler.requeue_after("u1", Plan(pending=True, refresh_after=NOW))
-    rig.reconciler.requeue_after("u1", Plan(refresh_after=NOW + 9))  # the loop wakes it then
+    rig.reconciler.follow_up("u1", Plan(pending=True, refresh_after=NOW))
+    rig.reconciler.follow_up("u1", Plan(refresh_after=NOW + 9))  # the loop wakes it then
     assert rig.inventory.pending == {"u1": False}
     assert rig.inventory.looks == [("u1", NOW)]

@@ -33,7 +33,7 @@ async def test_a_record_that_implausible_listings_lacked_has_returned_doubtfully
     assert it.sees("vm0").cause is UnknownReason.IMPLAUSIBLE
     await asyncio.sleep(FAST)
     seen = it.sees("vm0").presence
-    assert (seen.missed_until, seen.away_until) == (it.fetch.began[3], None)
+    assert (seen.lacked_until, seen.away_until) == (it.fetch.began[3], None)
 
 
 @pytest.mark.parametrize(

@@ -18,19 +18,19 @@ async def test_a_record_that_one_listing_lacked_has_returned_doubtfully(rig):
     it.inventory.watch("a", here())
     await asyncio.sleep(2 * SLOW + 5)
     seen = it.sees().presence
-    assert (seen.missed_until, seen.away_until) == (it.fetch.began[2], None)
+    assert (seen.lacked_until, seen.away_until) == (it.fetch.began[2], None)
     await asyncio.sleep(3 * SLOW)
     seen = it.sees().presence
-    assert (seen.missed_until, seen.away_until) == (it.fetch.began[5], it.fetch.began[5])
+    assert (seen.lacked_until, seen.away_until) == (it.fetch.began[5], it.fetch.began[5])
 
 
 async def test_a_record_that_two_listings_in_a_row_lacked_says_since_when(rig):
     it = rig([], [record()], [], [], [record()])
     it.inventory.watch("a", here())
     await asyncio.sleep(SLOW + 5)
-    assert it.sees().presence.lacked is None
+    assert it.sees().presence.confirmed is None
     await asyncio.sleep(3 * SLOW)
-    assert it.sees().presence.lacked == it.fetch.began[2]
+    assert it.sees().presence.confirmed == it.fetch.began[2]
 
 
 async def test_shown_since_counts_anew_after_a_listing_without_the_record_and_after_a_time_without_watchers(rig):

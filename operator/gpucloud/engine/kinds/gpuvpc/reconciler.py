@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
-from gpucloud.engine.kinds import sharing
+from gpucloud.engine.kinds import dependents, needs, sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
@@ -19,7 +19,7 @@ from gpucloud.reconcile import adoption
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
-from gpucloud.reconcile.gpuvpc.facts import SUBJECT
+from gpucloud.reconcile.gpuvpc.facts import SUBJECT, is_id_known
 from gpucloud.reconcile.placement import placement_from_answer
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
         """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
-        order = self.order_of(stored)
-        if not stored.meta.deleting or (stored.status.vpc_id is None and (order is None or order.cloud_id is None)):
+        if not stored.meta.deleting or not is_id_known(stored.status, self.order_of(stored)):
             return {}
         inside = replace(identity(spec), name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
@@ -75,8 +74,8 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         deleting, lost = stored.meta.deleting, common["tracked"].state is OrderState.LOST
         facts = VpcFacts(
             **common,
-            needs=() if deleting else tuple(self._deps.objects.needs_of_vpc(account)),
-            dependents=tuple(self._deps.objects.dependents_of_vpc(stored, spec, lost=lost)) if deleting else (),
+            needs=() if deleting else tuple(needs.needs_of_vpc(account)),
+            dependents=tuple(dependents.dependents_of_vpc(self._deps.objects, stored, spec, lost=lost)) if deleting else (),
             may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )

@@ -6,41 +6,42 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
-from gpucloud.cloud.models import CreateServer
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.cloud.port import Precondition
+from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
-from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, Image, SnapshotPolicy
+from gpucloud.kinds import gpusnapshot, gpuvpc
+from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.deletion_guard import is_destroyed
-from gpucloud.reconcile.facts import SSHKeys, Unknown, Verb
+from gpucloud.reconcile.facts import Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpucloud.cloud.models import SnapshotRecord, VmRecord
+    from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.kinds.deletion_guard import DeletionGuard
     from gpucloud.engine.kinds.deps import ReconcilerDeps
-    from gpucloud.engine.kinds.quota_usage import QuotaUsage
+    from gpucloud.engine.kinds.indexes import Reference
+    from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
-    from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -48,6 +49,14 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.unreadable import Unreadable
 
     GpuVM = CachedObject[GpuVMSpec, GpuVMStatus]
+
+
+def references(spec: GpuVMSpec) -> Iterator[Reference]:
+    """Yield the objects that a GpuVM refers to."""
+    if spec.vpc_ref is not None:
+        yield gpuvpc.KIND, spec.vpc_ref.name
+    if spec.image is not None and spec.image.snapshot_ref is not None:
+        yield gpusnapshot.KIND, spec.image.snapshot_ref.name
 
 
 class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
@@ -73,12 +82,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     }
     delayed_verbs = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
-    def __init__(
-        self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], deletion_guard: DeletionGuard, quota_usage: QuotaUsage
-    ) -> None:
+    def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus]) -> None:
         super().__init__(deps, store)
-        self._deletion_guard = deletion_guard
-        self._quota_usage = quota_usage
+        self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
+
+    def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
+        """Yield its VPC and the snapshot that its disk is made from."""
+        return references(spec)
 
     def identity(self, stored: GpuVM, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity."""
@@ -113,19 +123,24 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return {}
         return {"snapshots": replace(here, name=EVERYTHING)}
 
+    def observe(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount) -> Observed:
+        """Observe the VM; ask for prices that are old."""
+        if not stored.meta.deleting and account.session is not None:
+            account.session.catalogue.refresh()
+        return super().observe(stored, spec, account)
+
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
         price = None
         if not stored.meta.deleting and account.session is not None:
-            account.session.catalogue.refresh()
             price = account.session.catalogue.price_per_hour(spec.configuration)
         return VmFacts(
             **common,
             price_per_hour=price,
             image_snapshot=objects.snapshot_for(stored, spec),
-            needs=() if stored.meta.deleting else tuple(objects.needs_of_vm(stored, spec, account)),
-            dependents=tuple(objects.dependents_of_vm(stored)) if stored.meta.deleting else (),
+            needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
+            dependents=tuple(dependents.dependents_of_vm(objects, stored)) if stored.meta.deleting else (),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
         )
 
@@ -162,26 +177,26 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._count_usage(replace(stored, status=status))
 
     async def gather(self, stored: GpuVM) -> VmFacts | Unreadable[GpuVMStatus]:
-        """Gather the base's facts after reading the release annotations of a held deletion."""
+        """Gather the base's facts after reading the release annotations of a held deletion; count the deletion by them."""
         await self._deletion_guard.refresh_releases(stored.meta.uid)
-        return await super().gather(stored)
+        facts = await super().gather(stored)
+        if isinstance(facts, VmFacts) and facts.meta.deleting:
+            self._count_deletion_by(facts)
+        return facts
 
-    def admits_deletion(self, facts: VmFacts) -> bool:
-        """Whether the deletion guard admits the destruction; counted and checked without an await in between."""
-        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
-        if stored is not None:
-            self._count_deletion(stored, facts.is_present)
+    def admit_deletion(self, facts: VmFacts) -> bool:
+        """Count and check the destruction, without an await in between; return whether the deletion guard admits it."""
+        uid = facts.meta.uid
+        self._count_deletion_by(facts)
         if self._deletion_guard.hold(uid) is not None:
             return False
         self._deletion_guard.admit(uid)
         return True
 
     def decide_kind(self, facts: VmFacts) -> Plan[GpuVMStatus]:
-        """Return the GpuVM's plan, from quota usage and deletion counts of this moment."""
-        uid, stored = facts.meta.uid, self.store.get(facts.meta.uid)
-        if facts.meta.deleting and self._deletion_guard.on and stored is not None:
-            self._count_deletion(stored, facts.is_present)
-            facts = replace(facts, hold=self._deletion_guard.hold(uid))
+        """Return the GpuVM's plan, from quota usage and deletion counts of this moment. Counts nothing itself."""
+        if facts.meta.deleting and self._deletion_guard.on:
+            facts = replace(facts, hold=self._deletion_guard.hold(facts.meta.uid))
         elif self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
@@ -191,7 +206,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and snapshots and not event.warning:
-            words = f"{event.note.rstrip('.')}, with its snapshots {delete.listed(tuple(map(repr, snapshots)))}."
+            words = f"{event.note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}."
             event = replace(event, note=words)
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
@@ -229,10 +244,16 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         def holds() -> bool:
             vm = self.store.get(facts.meta.uid) if snapshots else None
             return not snapshots or (
-                vm is not None and set(snapshots) <= set(self._deps.objects.deletable_snapshots(vm, facts.identity))
+                vm is not None and set(snapshots) <= set(dependents.deletable_snapshots(self._deps.objects, vm, facts.identity))
             )
 
         return Precondition("the snapshots may be deleted", holds)
+
+    def _count_deletion_by(self, facts: VmFacts) -> None:
+        """Count the deletion of the newest view, by what its facts show."""
+        stored = self.store.get(facts.meta.uid)
+        if stored is not None:
+            self._count_deletion(stored, facts.is_present)
 
     def _count_deletion(self, stored: GpuVM, present: bool = False) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""
@@ -273,7 +294,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _order(self, facts: VmFacts) -> CreateServer:
         account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
-        return order(facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults)
+        return create_server_request(
+            facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults
+        )
 
     def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of unclaimed VMs that this installation created for an object of this name."""
@@ -296,7 +319,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if isinstance(seen, Unknown):
             return seen
         records, as_of = seen
-        deletable = set(self._deps.objects.deletable_snapshots(stored, here))
+        deletable = set(dependents.deletable_snapshots(self._deps.objects, stored, here))
         return SnapshotsOfVm(
             tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
         )
@@ -311,39 +334,3 @@ def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
 def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
     """Whether a snapshot may be of this VM. A record without a source may be of any VM."""
     return record.source_name in {None, vm.name}
-
-
-def order(
-    here: Identity,
-    spec: GpuVMSpec,
-    keys: SSHKeys,
-    *,
-    snapshot: str | None = None,
-    defaults: AccountDefaults | None = None,
-) -> CreateServer:
-    """Return the body of CreateServer for this spec, with the account's defaults for unset fields."""
-    image, storage = spec.image, spec.storage
-    pool, disk = spec.resource_pool, spec.root_disk_gib
-    system = image.operating_system if image else None
-    if defaults is not None:
-        pool, disk = pool or defaults.resource_pool, disk or defaults.root_disk_gib
-        if image in (None, Image()):
-            system = defaults.operating_system
-    return CreateServer(
-        name=here.name,
-        cluster=here.cluster,
-        vpc=here.vpc,
-        configuration=spec.configuration,
-        ssh_keys=keys.lines,
-        rpool=pool,
-        operating_system_image=system,
-        tenant_custom_image_file_name=image.custom_file if image else None,
-        snapshot_name=snapshot if snapshot is not None else image.snapshot if image else None,
-        root_disk_size=disk,
-        selected_node=spec.node_name,
-        persist_storage=storage.persist_direct_attached if storage else None,
-        direct_storage_mount_path=storage.direct_mount_path if storage else None,
-        personal_storage_mount_path=storage.personal_mount_path if storage else None,
-        tenant_shared_additional_storage=storage.tenant_shared_mount_path if storage else None,
-        block_storage_names=(storage.block_storage_names or None) if storage else None,
-    )

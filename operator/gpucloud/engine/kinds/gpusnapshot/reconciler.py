@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
 from gpucloud.engine.cloud.listings import as_recorded
+from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
+from gpucloud.kinds import gpuvm
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.continuity import Likeness
@@ -26,11 +28,18 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
 
     GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+def references(spec: GpuSnapshotSpec) -> Iterator[Reference]:
+    """Yield the GpuVM that a GpuSnapshot is taken of."""
+    if spec.vm_ref is not None:
+        yield gpuvm.KIND, spec.vm_ref.name
 
 
 class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotFacts]):
@@ -45,6 +54,10 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of snapshot {name}."),
     }
     failed: ClassVar = {Verb.CREATE_SNAPSHOT: Reason.ORDER_FAILED, Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED}
+
+    def references(self, spec: GpuSnapshotSpec) -> Iterator[Reference]:
+        """Yield the GpuVM that it is taken of."""
+        return references(spec)
 
     def identity(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """Return the snapshot's identity."""
@@ -86,8 +99,8 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         objects, deleting = self._deps.objects, stored.meta.deleting
         return SnapshotFacts(
             **common,
-            needs=() if deleting else tuple(objects.needs_of_snapshot(stored, spec, account)),
-            dependents=tuple(objects.dependents_of_snapshot(stored)) if deleting else (),
+            needs=() if deleting else tuple(needs.needs_of_snapshot(objects, stored, spec, account)),
+            dependents=tuple(dependents.dependents_of_snapshot(objects, stored)) if deleting else (),
             source=self._source(stored, spec, account),
         )
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
-    from gpucloud.engine.kinds.dependencies import Listers
+    from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.workqueue import Key
@@ -103,6 +103,7 @@ class GpuCloudAccountReconciler:
         An account that replaces a deleted one of the same name inherits neither its credential nor its endpoint.
         """
         meta, before = stored.meta, self._deps.accounts.get(stored.meta.namespace, stored.meta.name)
+        self._tracker.begin(meta.uid)
         if before is not None and (before.uid == meta.uid or not self._is_latest_of_name(meta)):
             return
         if before is not None and before.session is not None:
@@ -158,7 +159,7 @@ class GpuCloudAccountReconciler:
         """Whether nothing can be decided before our finalizer shows; of an account its state may."""
         return False
 
-    def defers_to_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
+    def defer_to_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
         """Return whether a listing is to wake it: no listing shows an account."""
         return False
 
@@ -169,8 +170,8 @@ class GpuCloudAccountReconciler:
     def before_recording(self, uid: str, status: GpuCloudAccountStatus) -> None:
         """Do nothing: an account has no order."""
 
-    def requeue_after(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
-        """Return None: an account waits for no listing."""
+    def follow_up(self, uid: str, plan: Plan[GpuCloudAccountStatus]) -> float | None:
+        """Do nothing, and return None: an account waits for no listing."""
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted account and leave its session."""

@@ -1,0 +1,43 @@
+"""The declaration of a kind: what the places that serve all kinds must know of each. ``registry.py`` lists the declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
+    from gpucloud.kinds.common import Status
+    from gpucloud.kinds.meta import Model
+    from gpucloud.reconcile.orphans import Owner
+
+WRITTEN_ONCE = ("account", "tenancy")  # fields of status: whose credential, in which tenant
+
+
+def _no_keys(_tag: str, _stored: CachedObject[Any, Any]) -> Iterator[Any]:
+    return iter(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindDeclaration:
+    """One kind.
+
+    It has a ``reconciler`` if the operator creates and destroys its resources, an ``observer`` if it only observes them. The
+    account has neither: the manager makes its reconciler, which opens the sessions.
+    """
+
+    kind: str
+    plural: str
+    spec: type[Model]
+    status: type[Status]
+    reconciler: Callable[[ReconcilerDeps, Store[Any, Any]], OwnedReconciler[Any, Any, Any]] | None = None
+    observer: Callable[[ReconcilerDeps, Store[Any, Any]], ObservedReconciler[Any, Any, Any]] | None = None
+    inventory: str | None = None  # that lists what it owns
+    written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
+    keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
+    owner: Callable[[Listers, CachedObject[Any, Any]], Owner] | None = None  # None: its records bear no mark

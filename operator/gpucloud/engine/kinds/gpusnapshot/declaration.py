@@ -1,0 +1,57 @@
+"""Declaration of GpuSnapshot: its references, its keys in the indexes, and what it owns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.kinds.declaration import KindDeclaration
+from gpucloud.engine.kinds.gpusnapshot.reconciler import GpuSnapshotReconciler, references
+from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
+from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.orphans import Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.kinds.listers import Listers
+
+    GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+def keys(tag: str, snapshot: GpuSnapshot) -> Iterator[Any]:
+    """Yield the keys of a GpuSnapshot."""
+    yield from order_keys(tag, snapshot)
+    spec = snapshot.spec
+    if spec is None:
+        return
+    yield from reference_keys(snapshot, references(spec))
+    if spec.vm is not None:
+        yield MadeFrom(spec.vm.name)
+    if spec.snapshot_name is not None:
+        yield Named(spec.snapshot_name)
+
+
+def owner(objects: Listers, snapshot: GpuSnapshot) -> Owner:
+    """Return what a GpuSnapshot owns: its snapshot, and the VM that it is taken of, until it is Ready."""
+    spec, meta = snapshot.spec, snapshot.meta
+    if spec is None:
+        return Owner(KIND, meta.uid, meta.namespace, meta.name)
+    ready = is_ready(snapshot.status.conditions)
+    refers = () if ready else references(spec)
+    uses = {spec.vm.name} if spec.vm is not None and not ready else ()
+    place = objects.snapshot_identity(snapshot, spec)
+    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
+
+
+DECLARATION = KindDeclaration(
+    kind=KIND,
+    plural=PLURAL,
+    spec=GpuSnapshotSpec,
+    status=GpuSnapshotStatus,
+    reconciler=GpuSnapshotReconciler,
+    inventory=GpuSnapshotReconciler.inventory_name,
+    keys=keys,
+    owner=owner,
+)

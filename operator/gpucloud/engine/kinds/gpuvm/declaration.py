@@ -1,0 +1,57 @@
+"""Declaration of GpuVM: its references, its keys in the indexes, and what it owns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.kinds.declaration import KindDeclaration
+from gpucloud.engine.kinds.gpuvm.reconciler import GpuVMReconciler, references
+from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
+from gpucloud.kinds import gpusnapshot
+from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
+from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.orphans import Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.kinds.listers import Listers
+
+    GpuVM = CachedObject[GpuVMSpec, GpuVMStatus]
+
+
+def keys(tag: str, vm: GpuVM) -> Iterator[Any]:
+    """Yield the keys of a GpuVM."""
+    yield from order_keys(tag, vm)
+    spec = vm.spec
+    if spec is None:
+        return
+    yield from reference_keys(vm, references(spec))
+    if spec.vm_name is not None:
+        yield Named(spec.vm_name)
+    if spec.image is not None and spec.image.snapshot is not None:
+        yield MadeFrom(spec.image.snapshot)
+
+
+def owner(objects: Listers, vm: GpuVM) -> Owner:
+    """Return what a GpuVM owns: its VM, and the snapshot that its disk is made from, until it is Ready."""
+    spec, meta = vm.spec, vm.meta
+    if spec is None:
+        return Owner(KIND, meta.uid, meta.namespace, meta.name)
+    refers = () if is_ready(vm.status.conditions) else (it for it in references(spec) if it[0] == gpusnapshot.KIND)
+    uses = {spec.image.snapshot} if spec.image is not None and spec.image.snapshot is not None else ()
+    place = objects.vm_identity(vm, spec)
+    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
+
+
+DECLARATION = KindDeclaration(
+    kind=KIND,
+    plural=PLURAL,
+    spec=GpuVMSpec,
+    status=GpuVMStatus,
+    reconciler=GpuVMReconciler,
+    inventory=GpuVMReconciler.inventory_name,
+    keys=keys,
+    owner=owner,
+)

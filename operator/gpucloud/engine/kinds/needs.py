@@ -1,0 +1,188 @@
+"""What an object needs before its resource is created: its account, and the objects that its spec refers to or names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.kinds import sharing
+from gpucloud.engine.kinds.indexes import Named
+from gpucloud.engine.kinds.listers import refers_to
+from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import DeletionPolicy, OrderState
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import find, is_ready
+from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.reconcile.gpuvpc.facts import is_id_known
+from gpucloud.reconcile.naming import same_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
+
+    Vm = CachedObject[GpuVMSpec, GpuVMStatus]
+    Vpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
+    Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+
+WAITS = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
+
+
+def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+    """Yield what must be ready before this VM is bought."""
+    yield from _account_serves(account)
+    namespace = vm.meta.namespace
+    if spec.vpc_ref is not None:
+        vpc = objects.vpcs.named(namespace, spec.vpc_ref.name)
+        cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
+        missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef")
+        moved = _moved(vm, vpc) or _other_endpoint(objects, vm, vpc, missing.name)
+        yield moved or _need(missing, vpc, cluster, spec.cluster, account)
+    else:
+        yield from _leaving_vpc(objects, vm, spec)
+    if spec.image is not None and spec.image.snapshot_ref is not None:
+        snapshot = objects.snapshots.named(namespace, spec.image.snapshot_ref.name)
+        missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef")
+        elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
+        yield elsewhere or _need(missing, snapshot, _cluster(snapshot), spec.cluster, account)
+    yield from sharing.snapshot_by_name(objects, vm, spec, account)
+
+
+def needs_of_vpc(account: ResolvedAccount) -> Iterator[Dependency]:
+    """Yield what must be ready before a VPC is created."""
+    return _account_serves(account)
+
+
+def needs_of_snapshot(
+    objects: Listers, snapshot: Snapshot, spec: GpuSnapshotSpec, account: ResolvedAccount
+) -> Iterator[Dependency]:
+    """Yield what must be ready before this snapshot is taken."""
+    yield from _account_serves(account)
+    if spec.vm is not None:
+        yield from sharing.vm_by_name(objects, snapshot, spec.vm, account)
+    if spec.vm_ref is None:
+        return
+    vm, missing = (
+        objects.vms.named(snapshot.meta.namespace, spec.vm_ref.name),
+        _missing(gpuvm.KIND, spec.vm_ref.name, "spec.vmRef"),
+    )
+    name = missing.name
+    elsewhere = _other_endpoint(objects, snapshot, vm, name)
+    if vm is None:
+        yield missing
+    elif elsewhere is not None:
+        yield elsewhere
+    elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
+        words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
+        yield Dependency(name, Readiness.UNUSABLE, words)
+    elif vm.meta.deleting:
+        yield Dependency(name, Readiness.DELETING)
+    elif vm.order is None or vm.order.state is not OrderState.SEEN:
+        yield Dependency(name, Readiness.PENDING, _message(vm))
+
+
+def _leaving_vpc(objects: Listers, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependency]:
+    """Block a VM whose ``spec.vpc`` names a VPC that a GpuVpc of any namespace is about to destroy.
+
+    A GpuVpc of another namespace that adopted its VPC does not block: its deletion waits for an empty VPC.
+    """
+    for vpc in objects.vpcs.indexed(Named(spec.vpc)) if spec.vpc is not None else ():
+        wanted = vpc.spec
+        if wanted is None or not vpc.meta.deleting or not vpc.meta.has_finalizer:
+            continue
+        if not is_id_known(vpc.status, vpc.order):
+            continue
+        if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
+            continue
+        here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
+        if here and _destroys(wanted, vpc.status) and objects.may_share_tenant(vm, vpc):
+            yield Dependency(f"VPC {spec.vpc!r}", Readiness.DELETING)
+
+
+def _other_endpoint(
+    objects: Listers, dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any] | None, name: str
+) -> Dependency | None:
+    """Refuse a needed object whose account uses another endpoint, hence another cloud."""
+    endpoints = (objects.endpoint_of(dependent), None if needed is None else objects.endpoint_of(needed))
+    if None in endpoints or endpoints[0] == endpoints[1]:
+        return None
+    words = "Its account uses another endpoint than this object's: give both an account of one endpoint."
+    return Dependency(name, Readiness.UNUSABLE, words)
+
+
+def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
+    """Block creation with an account that is being deleted, whose Secret is, or whose credential changed its tenant."""
+    name = f"GpuCloudAccount {account.facts.name!r}"
+    if account.deleting:
+        yield Dependency(name, Readiness.DELETING, account=True)
+    if account.blocker is not None:
+        yield account.blocker
+    if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
+        words = f"Its credential is not of tenant {account.tenant!r} any more, to which it belonged; its conditions say more."
+        yield Dependency(name, Readiness.PENDING, words, account=True)
+
+
+def _missing(kind: str, name: str, field: str) -> Dependency:
+    """What this field of the spec names, if there is no such object."""
+    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field)
+
+
+def _need(
+    missing: Dependency, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
+) -> Dependency:
+    name = missing.name
+    if needed is None:
+        return missing
+    if cluster is not None and not same_cluster(cluster, wanted):
+        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
+        return Dependency(name, Readiness.UNUSABLE, words)
+    theirs = needed.status.tenancy
+    if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
+        words = (
+            f"It belongs to tenant {theirs!r}, and the account {account.facts.name!r} does not: use an account of that tenant."
+        )
+        return Dependency(name, Readiness.UNUSABLE, words)
+    if needed.meta.deleting:
+        return Dependency(name, Readiness.DELETING)
+    if not is_ready(needed.status.conditions) or needed.status.observed_generation != needed.meta.generation:
+        return Dependency(name, Readiness.PENDING, _message(needed))
+    return Dependency(name, Readiness.READY)
+
+
+def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
+    """Whether deleting this GpuVpc destroys its VPC. Without a policy in spec, an adopted VPC is retained."""
+    said = spec.deletion.policy if spec.deletion is not None else None
+    return not status.adopted if said is None else said is DeletionPolicy.DELETE
+
+
+def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
+    """Refuse a GpuVpc that was recreated for another VPC than the one that this VM was ordered in."""
+    order = vm.order
+    if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
+        return None
+    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
+    return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.UNUSABLE, words)
+
+
+def _cluster(snapshot: Snapshot | None) -> str | None:
+    return snapshot.status.cluster if snapshot is not None else None
+
+
+def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
+    """Whether the VM's ``image.snapshotRef`` is this snapshot."""
+    image = None if vm.spec is None else vm.spec.image
+    return image is not None and image.snapshot_ref is not None and refers_to(vm, snapshot, image.snapshot_ref.name)
+
+
+def _message(stored: CachedObject[Any, Any]) -> str:
+    """Return another object's reason and message. If it waits itself, its reason only, so that messages do not nest."""
+    ready = find(stored.status.conditions, ConditionType.READY)
+    if ready is None:
+        return ""
+    return f"({ready.reason})" if ready.reason in WAITS else f"({ready.reason}: {ready.message})"
