@@ -126,6 +126,12 @@ class Life:
         """Whether it calls a person."""
         return bool(self.condition("Stalled").get("status") == "True")
 
+    @property
+    def says_missing(self) -> bool:
+        """Whether its status says that listings lack what it had."""
+        order = self.status.get("order") or {}
+        return order.get("state") in {"Lost", "Gone"} or order.get("missingSince") is not None
+
     def keeps(self) -> bool:
         """Whether its deletion leaves the thing, as the spec says."""
         policy = (self.spec.get("deletion") or {}).get("policy")

@@ -30,7 +30,7 @@ FORGIVEN = {
     "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
     "record lost": "its name bears no mark, and somebody else wrote the status that recorded it, which says so no more",
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
-    "hidden": "its name was chosen, and every listing lacked it for a grace: that proves it lost, whatever comes back",
+    "hidden": "its name was chosen, and every plausible listing has lacked it for a grace, or did when it was recorded as lost",
     "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
@@ -105,9 +105,16 @@ class Forgiving(Witness):
         return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self.time_of(row)), since)
 
     def was_hidden(self, life: Life, row: Row) -> str:
-        """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
-        hidden = life.chosen and not isinstance(row, Vpc)
-        return "hidden" if hidden and self._shown_to.lacked(row, self.time_of(row), self._world.grace) else ""
+        """Whether all plausible listings have lacked a VM or snapshot for a grace, although it is there and had been shown.
+
+        Once one shows it again, only while the record says that what had this name is lost: whatever comes back under it may be
+        another's then (docs/reliability.md, known limits).
+        """
+        if not life.chosen or isinstance(row, Vpc):
+            return ""
+        ours = frozenset(name_of(one) for _, one, maker in self._world.cloud.live() if maker in self.books.lives)
+        runs = self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)
+        return "hidden" if any(not run.over or life.says_missing for run in runs) else ""
 
     # Strangers' things.
 

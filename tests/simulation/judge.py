@@ -21,6 +21,7 @@ from simulation.promises import POWER, Promises
 from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing
 from simulation.verdicts import Verdicts
+from simulation.waiting import Waiting
 from simulation.writes import Writes
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Judge(Verdicts):
         super().__init__(world)
         self._promises = Promises(world, self.found)
         self.collecting, self.guarding, self.written = Collecting(world), Guarding(world), Writes(world)
+        self.waiting = Waiting(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 
@@ -66,6 +68,7 @@ class Judge(Verdicts):
         if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
             self._kills.append(self._world.loop.time())
         self.collecting.slept()
+        self.waiting.died(process)
         now = self._world.loop.time()
         recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
         self._sightings.forgotten(process.name, recorded)
@@ -132,10 +135,12 @@ class Judge(Verdicts):
             life.mutations += 1
             self._note_write(life)
             self.written.committed(life, commit.before, commit.after)
+            self.waiting.committed(life, self.written.writer(life.uid))
         elif commit.user != "system:namespace-controller":
             self._caused(life)
         if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
             self._let_go(life)
+            self.waiting.let_go(life)
         ready = life.condition("Ready").get("message", "")
         if commit.user == OPERATOR and ready.count("Waiting for") > 2:
             self.found("nested words", f"{life.name}: {ready[:300]}")
@@ -198,11 +203,17 @@ class Judge(Verdicts):
             asked = {key.lower(): value for key, value in request.query}
             self.guarding.destroys(process, name, (asked.get("cluster", "").casefold(), asked.get("namespace", "")))
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
+        if operation in {"DestroyServer", "DeleteSnapshot"}:
+            self.waiting.destroys(name)
         if operation not in CREATES:
             for life in self.books.texts.mentioning(name):
                 life.mutations += life.now is not None
             return
-        kind = CREATES[operation]
+        self._orders(process, operation, name, request)
+
+    def _orders(self, process: Process, operation: str, name: str, request: Request) -> None:
+        """An operator orders: a status records that, of an object that is guarded by our finalizer and is to have something."""
+        kind, now = CREATES[operation], self._world.loop.time()
         place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
         uid = recording[-1].uid if recording else ""
@@ -218,6 +229,8 @@ class Judge(Verdicts):
         asked = str(json.loads(request.body).get("configuration") or "")
         life = self.books.lives.get(uid)
         tenancy = "" if life is None else str(life.status.get("tenancy") or "")
+        if life is not None:
+            self.waiting.orders(process, life, operation, name)
         self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
         if life is not None:
             life.mutations += 1
@@ -234,6 +247,7 @@ class Judge(Verdicts):
         if method != "GET" and "/apis/gpucloud.dev/" in path:
             self._promises.led(process, f"{method} {path}")
             self.written.sent(process, method, path, body)
+            self.waiting.patches(process, method, body)
 
     def reaches(self, process: Process, address: str) -> None:
         """An operator sends a request, with a credential, to this address."""
@@ -253,6 +267,8 @@ class Judge(Verdicts):
                 order.answer = "accepted" if accepted else "refused" if refused else "unclear"
                 unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable
                 order.known, order.perhaps = min(now, order.unheard), not process.alive or unread
+                certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf
+                order.told, order.unread = "refused" if certain else order.answer, unread
                 self.sometimes[f"order {order.answer}"] += 1
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")
@@ -282,7 +298,8 @@ class Judge(Verdicts):
         for order in sent[-1:]:
             order.unheard = self._world.loop.time()
             if order.answer:
-                order.answer, order.known = "unclear", order.unheard
+                order.answer = order.told = "unclear"
+                order.known = order.unheard
 
     def _orders_sent(self, process: Process, request: Request) -> list[Order]:
         """The orders that a process sent by requests like this one."""
@@ -312,6 +329,9 @@ class Judge(Verdicts):
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
+            for other in self.books.standing() if change.before is None else ():
+                if other.chosen and TABLES[other.kind] == table:
+                    self.weigh(other)  # it may pass for theirs: then what they say is true from now on
             self._caused(life)
             if life is not None:
                 life.touched = True
