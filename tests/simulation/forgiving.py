@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from simulation.books import Intent, Life
     from simulation.cloud import Row
+    from simulation.listings import Hidden
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 FRESH_SECONDS = 10.0  # for so long a listing, or a record, may be acted upon
@@ -112,9 +113,15 @@ class Forgiving(Witness):
         """
         if not life.chosen or isinstance(row, Vpc):
             return ""
+        return "hidden" if any(not run.over or life.says_missing for run in self._hidden(row)) else ""
+
+    def is_hidden(self, row: Row) -> bool:
+        """Whether all plausible listings have lacked a thing for a grace up to now, although it is there and had been shown."""
+        return any(not run.over for run in self._hidden(row))
+
+    def _hidden(self, row: Row) -> list[Hidden]:
         ours = frozenset(name_of(one) for _, one, maker in self._world.cloud.live() if maker in self.books.lives)
-        runs = self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)
-        return "hidden" if any(not run.over or life.says_missing for run in runs) else ""
+        return self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)
 
     # Strangers' things.
 

@@ -148,9 +148,14 @@ class Guarding:
         return bool(one.max_vms_per_namespace or one.max_vms_per_account or one.max_price_per_hour_per_namespace)
 
     def _bought(self, besides: Life) -> list[Life]:
-        """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count."""
+        """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count.
+
+        Nor does what all plausible listings have lacked for a grace: that proves it lost; it takes no room until it is back.
+        """
         world = self._world
-        makers = {maker for _, maker in self._vms()} | {one.uid for one in world.cloud.orders if not one.answer}
+        makers = {maker for row, maker in self._vms() if not world.judge.is_hidden(row)} | {
+            one.uid for one in world.cloud.orders if not one.answer
+        }
         return [
             one
             for one in world.judge.books.standing()

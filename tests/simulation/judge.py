@@ -216,7 +216,7 @@ class Judge(Verdicts):
         kind, now = CREATES[operation], self._world.loop.time()
         place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
-        uid = recording[-1].uid if recording else ""
+        uid = self._ordered_for(recording).uid if recording else ""
         if not recording:
             everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
             uid = everybody[-1].uid if everybody else ""
@@ -237,6 +237,17 @@ class Judge(Verdicts):
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
+
+    def _ordered_for(self, recording: list[Life]) -> Life:
+        """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.
+
+        For a moment two objects of one chosen name may both record an order, until the younger hears of the older.
+        """
+        open_ = [life for life in recording if life.intents and life.intents[-1].until == math.inf]
+        unused = [
+            one for one in open_ if all(was.at < one.intents[-1].committed for was in self._world.cloud.orders.of(one.uid))
+        ]
+        return min(unused, key=lambda one: (one.last["metadata"]["creationTimestamp"], one.uid), default=recording[-1])
 
     def is_leader(self, process: Process) -> bool:
         """Whether this process holds the Lease."""
