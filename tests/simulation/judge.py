@@ -12,6 +12,7 @@ from gpucloud.sim.messages import Ending
 from simulation import ending
 from simulation.asked import asked_name, asked_place
 from simulation.books import KINDS, OPERATOR, TABLES
+from simulation.calling import Calling
 from simulation.cloud import CREATES, Order
 from simulation.collecting import Collecting
 from simulation.forgiving import FRESH_SECONDS, LISTINGS
@@ -44,7 +45,7 @@ class Judge(Verdicts):
         super().__init__(world)
         self._promises = Promises(world, self.found)
         self.collecting, self.guarding, self.written = Collecting(world), Guarding(world), Writes(world)
-        self.waiting = Waiting(world)
+        self.waiting, self.calling = Waiting(world), Calling(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 

@@ -180,22 +180,6 @@ class Verdicts(Forgiving):
             return True
         return self.forgives(next((why for why in self._doubts("GpuVpc", row) if why not in WITHOUT_AN_ID), ""))
 
-    def refutes(self, life: Life, reason: str) -> bool:
-        """Whether the cloud shows that a person is called for nothing: what bears our mark is not lost, a free name is free.
-
-        Other reasons are believed.
-        """
-        rows = [(row, maker) for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind]]
-        if reason in {"VMLost", "SnapshotLost"}:
-            ours = (row for row, maker in rows if maker == life.uid and not getattr(row, "leaving", False))
-            return any(not self.is_unmarked(life, row) for row in ours)
-        if reason == "Conflict":
-            names = _claims(life) | life.records()
-            others = (one for one in self.books.standing() if one.kind == life.kind and one is not life)
-            claimed = {name for one in others for name in _claims(one)}
-            return not any(name_of(row) in names for row, _ in rows) and not names & claimed
-        return False
-
     def _is_taken_for(self, life: Life, row: Any) -> bool:
         """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
         spec = life.spec.get("vmName") or life.spec.get("snapshotName")
@@ -215,11 +199,6 @@ class Verdicts(Forgiving):
     def _note_listing(self, operation: str, now: float) -> None:
         if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
-
-
-def _claims(life: Life) -> set[str]:
-    """The name that its spec chooses."""
-    return {life.spec[field] for field in ("vmName", "snapshotName", "name") if life.spec.get(field)}
 
 
 def _is_of(snapshot: Life, vm: Life) -> bool:
