@@ -119,6 +119,10 @@ class Forgiving(Witness):
         """Whether all plausible listings have lacked a thing for a grace up to now, although it is there and had been shown."""
         return any(not run.over for run in self._hidden(row))
 
+    def has_lately_lacked(self, reader: str, row: Row, since: float) -> bool:
+        """Whether a listing that a process had since a time lacked a thing, although it is there."""
+        return self._shown_to.lacked_lately(row, reader, since)
+
     def _hidden(self, row: Row) -> list[Hidden]:
         ours = frozenset(name_of(one) for _, one, maker in self._world.cloud.live() if maker in self.books.lives)
         return self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)

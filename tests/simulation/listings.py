@@ -76,6 +76,12 @@ class Listings:
         """Whether a listing by a credential has shown this thing since it was made; an empty credential: by any."""
         return any(name_of(row) in one.names for one in self._by(row, credential) if one.at > since)
 
+    def lacked_lately(self, row: Row, reader: str, since: float) -> bool:
+        """Whether a listing that this process had since a time lacked this thing."""
+        what = (OPERATIONS[type(row)], _cluster(row))
+        had = (shown for key, shown in self._shown.items() if (key[0], key[2:]) == (reader, what))
+        return any(one.at >= since and name_of(row) not in one.names for shown in had for one in shown)
+
     def lacked_since(self, row: Row, credential: str) -> float:
         """Since when every listing by a credential has lacked this thing; infinite if the last one showed it."""
         since = math.inf
