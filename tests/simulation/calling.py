@@ -66,7 +66,8 @@ class Calling:
         stalled = life.condition("Stalled")
         if stalled.get("status") != "True":
             return False
-        return self._needs.get(str(stalled.get("reason")), lambda _: False)(life)
+        is_so = self._needs.get(str(stalled.get("reason")))
+        return is_so is not None and is_so(life)
 
     # The cloud.
 
@@ -140,7 +141,8 @@ class Calling:
     @staticmethod
     def _lost_its_name(life: Life, order: dict[str, Any]) -> bool:
         """Whether what was ordered under a chosen name is recorded, and the spec chooses none any more."""
-        return bool(order.get("name")) and not life.chosen and not str(order["name"]).startswith(life.last["metadata"]["name"])
+        own = str(life.last["metadata"]["name"])
+        return bool(order.get("name")) and not life.chosen and not str(order["name"]).startswith(own)
 
     def _is_required(self, life: Life) -> bool:
         """Whether the spec wants a VPC that is there, and there is none."""
@@ -160,7 +162,7 @@ class Calling:
 
     def _has_an_account_of_its_own(self, life: Life) -> bool:
         """Whether it uses an account that may name an endpoint which nobody has declared."""
-        return (life.spec.get("accountRef") or {}).get("name", "default") != "default"
+        return str((life.spec.get("accountRef") or {}).get("name", "default")) != "default"
 
     def lacks_its_credential(self, life: Life) -> bool:
         """Whether no later key puts right what the object waits for.

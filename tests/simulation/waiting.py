@@ -70,11 +70,11 @@ class Waiting:
 
     def orders(self, process: Process, life: Life, operation: str, name: str) -> None:
         """A process orders: the wait for each earlier order of this name is over."""
-        *earlier, current = self._records[life.uid] or [None]
-        for record in earlier:
+        records = self._records[life.uid]
+        for record in records[:-1]:
             if record.intent.name == name:
                 self._judge(process.name, life, record, f"{operation} {name!r} was sent again")
-        sent = [] if current is None else self._sent(life, current.intent)
+        sent = (one for current in records[-1:] for one in self._sent(life, current.intent))
         if any(self._answer_waited_for(one) > self._world.loop.time() for one in sent):
             self._world.judge.found("waits", f"{operation} {name!r} was sent twice with one record")
 
