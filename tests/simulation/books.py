@@ -156,8 +156,15 @@ class Life:
         return self.now is None and made - max(self.let_go_at, self.went_at) > slack
 
     def goes_back(self, now: float) -> None:
-        """Somebody has put back an older record: a restart that it does not say to be done is done again."""
+        """Somebody has put back an older record: a restart that it does not say to be done is done again.
+
+        An order that it does not know to be sent may be unsent again.
+        """
         self.restored_at = now
+        order = self.status.get("order") or {}
+        for intent in self.intents:
+            if order.get("state") in UNSENT and intent.order_id == order.get("id"):
+                intent.until = math.inf
         wish = annotated(self.last, RESTART)
         self.restart_open |= bool(wish) and wish != self.status.get("lastHandledRestartAt")
 
