@@ -187,10 +187,11 @@ class Guarding:
         counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
+        price = max(_price(life), *self._prices(life))  # what it has ordered, or orders anew as its spec says now
         reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
-            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in (*there, life))),
+            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in there) + price),
         )
         return all(not most or found <= most for most, found in reconcilers)
 

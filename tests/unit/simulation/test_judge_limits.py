@@ -68,6 +68,17 @@ def test_a_limit_with_room_holds_nobody(courts):
     assert "there is room" in next(it.judge.guarding.unmet(life))
 
 
+@pytest.mark.parametrize(("configuration", "room"), [("A100_40GB_PCIe_2x", False), ("A100_40GB_PCIe_1x", True)])
+def test_what_is_ordered_anew_costs_what_its_spec_says_now(courts, configuration, room):
+    """Seed 3001794: the order made nothing, and its owner had meanwhile asked for a VM of twice the price."""
+    it = courts(max_price_per_hour_per_namespace=2.5)
+    item = it.bought()
+    it.world.actors.owner.patch(item, {"spec": {"configuration": configuration}})
+    it.says(item, "False", "LimitReached")
+    (life,) = it.judge.books.lives.values()
+    assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
+
+
 def asks(court, many, headers=SIGNED):
     request = Request("GET", "/api/v1/servers/virtual/GetServers", (), headers)
     for _ in range(many):
