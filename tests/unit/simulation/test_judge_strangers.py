@@ -46,26 +46,6 @@ def test_a_chosen_name_of_an_order_that_its_killed_process_cannot_have_sent(cour
     assert court.oracles == found
 
 
-@pytest.mark.parametrize(("restored", "found"), [(True, []), (False, ["foreign"])])
-def test_a_restored_record_of_an_order_may_be_unsent_again(court, restored, found):
-    """Seed 3001384: etcd went back to the record, right after its process had withdrawn the order."""
-    item = court.applied(vmName="prod")
-    court.records(item, "prod")
-    court.world.actors.back_up_etcd()
-    court.passes(1)
-    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
-    court.passes(1)
-    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
-    court.writes(item, order=order | {"state": "Refused"})
-    if restored:
-        court.world.actors.restore_etcd()
-    court.passes(1)
-    court.world.kill(court.operator, "by a test")
-    court.passes(100)
-    court.destroys("prod")
-    assert court.oracles == found
-
-
 @pytest.mark.parametrize(
     ("taken_over", "after", "found", "why"),
     [
