@@ -169,14 +169,21 @@ class Calling:
 
         Its Secret was deleted, and stays for those who have something in the cloud; or an object of the account was ordered
         with the other tenant's key; or before the good key had shown its tenant, and then the other's did: whose the order is,
-        and so which key is meant, a person must say, whom the account calls. Or the account names an endpoint of its own.
+        and so which key is meant, a person must say, whom the account calls. Or the account names an endpoint of its own; or
+        its namespace is being deleted, and the Secret is gone with it: none can be put there any more.
         """
         judge = self._world.judge
         users = [one for one in judge.books.standing() if one.namespace == life.namespace]
         elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
         unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)
         calls = unproven and judge.account_calls(life.namespace)
-        return elsewhere or calls or judge.secret_is_going(life.namespace) or self._has_an_account_of_its_own(life)
+        bare = self._has_an_account_of_its_own(life) or self._has_no_secret(life.namespace)
+        return elsewhere or calls or bare or judge.secret_is_going(life.namespace)
+
+    def _has_no_secret(self, namespace: str) -> bool:
+        """Whether the Secret of a namespace is gone, at the end of a history with the namespace."""
+        secret = self._world.actors.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
+        return secret is None and not self._world.scenario.own_account
 
     def _shows_no_tenant(self, life: Life) -> bool:
         """Whether the good credential has nothing to show by which its tenant would be known."""

@@ -317,6 +317,15 @@ def test_good_keys_put_right_what_only_waits_for_them(court, reason, tenancy, ne
     assert (calls(court, court.bought(), reason, tenancy=tenancy) == []) is needed
 
 
+@pytest.mark.parametrize(("there", "needed"), [(True, False), (False, True)])
+def test_what_has_no_secret_any_more_needs_a_person(court, there, needed):
+    """Seed 3006076: the Secret was gone with its namespace, and nothing told what a dead process had ordered."""
+    item = court.bought()
+    if not there:
+        court.world.actors.delete_secret()
+    assert (calls(court, item, "DeletionBlocked") == []) is needed
+
+
 @pytest.mark.parametrize(("inside", "met"), [(True, True), (False, False)])
 def test_a_vpc_waits_for_what_is_in_it_only(court, inside, met):
     there = court.world.actors.owner.create("GpuVpc", "team", "v", {"cluster": "Msc1", "name": "acme-net"})
