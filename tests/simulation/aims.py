@@ -18,7 +18,6 @@ AIMS: dict[str, tuple[str, ...]] = {
     "what the acceptance names is not read": ("own-id",),
     "an accepted order is repeated without end": ("accepted and never made",),
     "a listing with another cluster's record is complete": ("half a listing",),
-    "a restart shortens the waits": ("lag", "crash-at-call"),
     "gone after one listing": ("list-partial",),
     "what was destroyed waits like what was accepted": ("deleted at once",),
     "an accepted absence stays in force": ("accepted, then another key", "accounts"),

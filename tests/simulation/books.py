@@ -126,6 +126,12 @@ class Life:
         """Whether it calls a person."""
         return bool(self.condition("Stalled").get("status") == "True")
 
+    @property
+    def says_missing(self) -> bool:
+        """Whether its status says that listings lack what it had."""
+        order = self.status.get("order") or {}
+        return order.get("state") in {"Lost", "Gone"} or order.get("missingSince") is not None
+
     def keeps(self) -> bool:
         """Whether its deletion leaves the thing, as the spec says."""
         policy = (self.spec.get("deletion") or {}).get("policy")
@@ -150,8 +156,15 @@ class Life:
         return self.now is None and made - max(self.let_go_at, self.went_at) > slack
 
     def goes_back(self, now: float) -> None:
-        """Somebody has put back an older record: a restart that it does not say to be done is done again."""
+        """Somebody has put back an older record: a restart that it does not say to be done is done again.
+
+        An order that it does not know to be sent may be unsent again.
+        """
         self.restored_at = now
+        order = self.status.get("order") or {}
+        for intent in self.intents:
+            if order.get("state") in UNSENT and intent.order_id == order.get("id"):
+                intent.until = math.inf
         wish = annotated(self.last, RESTART)
         self.restart_open |= bool(wish) and wish != self.status.get("lastHandledRestartAt")
 

@@ -59,6 +59,8 @@ class Order:
     configuration: str = ""  # of a VM
     tenancy: str = ""  # the tenant in the object's status when it was sent
     perhaps: bool = False  # it may have been accepted: its 2xx answer could not be read, or any was lost with its process
+    told: str = ""  # the answer as its sender had it, whether or not it had time to record it
+    unread: bool = False  # its 2xx answer could not be read
     unheard: float = math.inf  # when who sent it waited no longer for its answer
 
 
@@ -312,6 +314,12 @@ class Cloud:
     def make_vpc(self, name: str, cluster: str, who: str) -> bool:
         """Somebody else makes a VPC."""
         return self._outside(lambda: self.world.vpcs.create(Vpc("", name, cluster, "acme", "", self.now()), self.now()), who)
+
+    def end_vpc(self, name: str) -> bool:
+        """Somebody else destroys the VPC of that name, as the cloud lets them while nothing is in it."""
+        vpc = next((row for table, row, _ in self.live() if table == "vpcs" and name_of(row) == name), None)
+        inside = (place_of(row)[1] or getattr(row, "namespace", "") for table, row, _ in self.live() if table != "vpcs")
+        return vpc is not None and name not in inside and self._outside(lambda: self.world.vpcs.destroy(vpc, self.now()))
 
     def make_snapshot(self, name: str, source: tuple[str, str, str], who: str) -> bool:
         """Somebody else takes a snapshot of a VM."""

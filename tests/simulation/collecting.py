@@ -26,6 +26,7 @@ UNDER_WAY = 75.0  # facts that are young enough to act upon, waiting for the req
 NOTICED = 10.0  # until a new object must have been noticed, where no fault delays its news
 LATE_NEWS = 100.0  # and where faults do: every list of objects is younger, or nothing is collected
 ASLEEP = 60.0  # for which a process may sleep between its decision and its call
+LOOKING = 20.0  # seconds that one look for orphans takes
 FEW, SHARE = 2, 0.1  # more orphans than both of these are left alone
 SEEN = ("Seen", "Destroying")  # orders whose thing the process knows
 SLACK = 65.0  # the first look of a process, and slow calls
@@ -139,7 +140,7 @@ class Collecting:
             yield "this process did not see the object go"
         if self._is_wanted(life, now):
             yield "an object of its name stands, which may be looking for it"
-        if self._many(tenant, now):
+        if self._many(process.name, tenant, now):
             yield "too many look orphaned"
         last = [one for one in self._collected if (one.sender, one.tenant) == (process.name, tenant)]
         if last and last[-1].name != name and now - last[-1].at < 0.99 * settings.orphan_scan_seconds:
@@ -156,10 +157,11 @@ class Collecting:
             for one in self._world.judge.books.standing()
         )
 
-    def _many(self, tenant: str, now: float) -> bool:
+    def _many(self, sender: str, tenant: str, now: float) -> bool:
         """Whether too many things look orphaned; those count whose name bears a mark of this installation, whoever made them.
 
         Excused: names that the owner chose, and names that the cloud gave, tell nobody whose they are (docs/how-to/orphans.md).
+        And what a listing of this very look lacked, though it is there.
         """
         orphans, ours, judge = 0, 0, self._world.judge
         for kind, table in TABLES.items():
@@ -167,6 +169,8 @@ class Collecting:
                 life, name = judge.books.lives.get(maker), name_of(row)
                 unmarked = f"-{self._world.actors.tag()}-" not in name if life is None else life.chooses(name)
                 if (row.order if isinstance(row, Vm) else row).tenant != tenant or unmarked or name in self._world.cloud_names:
+                    continue
+                if judge.has_lately_lacked(sender, row, now - LOOKING):
                     continue
                 ours += 1
                 since = judge.time_of(row) if life is None else self._gone.get(life.uid, now) if life.now is None else now

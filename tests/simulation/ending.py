@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
-TENANT = "acme"  # of the good key
 QUIET_POLLS = 3
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
@@ -163,18 +162,14 @@ def _unmet(of: Judge) -> Iterator[str]:
     for life in of.books.standing():
         yield from of.guarding.unmet(life)
         if life.deleting:
-            if not _needs_a_person(of, life) and not _blocked(life):
+            if not of.calling.needs_a_person(life) and not (_blocked(life) and of.calling.holds_its_vpc(life)):
                 yield f"{life.name} is being deleted still: {life.ready}"
-        elif not life.ready.startswith("True/") and not _needs_a_person(of, life) and not _waits(of, life):
+        elif not life.ready.startswith("True/") and not of.calling.needs_a_person(life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
         elif of.lies(life):
             yield f"{life.name} says {life.ready}, and it is not so"
         elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
             yield f"{life.name} has observed an older generation"
-
-
-def _may_exist(life: Life) -> bool:
-    return (life.status.get("order") or {}).get("state") in {"Accepted", "Unclear", "Overdue", "Seen", "Destroying"}
 
 
 def _stalled(life: Life) -> bool:
@@ -183,27 +178,13 @@ def _stalled(life: Life) -> bool:
     return stalled.get("status") == "True" and stalled.get("reason") != "ProgressDeadlineExceeded"
 
 
-def _needs_a_person(of: Judge, life: Life) -> bool:
-    """Whether it says that a person must act, and what it says is not refuted by what is so in the cloud."""
-    return _stalled(life) and not of.refutes(life, str(life.condition("Stalled").get("reason")))
-
-
 def _waits(of: Judge, life: Life) -> bool:
     """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
-    # An account of one's own may name an endpoint that nobody has declared, which a person must put right.
-    own_account = (life.spec.get("accountRef") or {}).get("name", "default") != "default"
-    if reason == "NamespaceTerminating" or (reason == "AccountNotReady" and own_account):
+    if reason == "NamespaceTerminating":
         return True
     if reason == "AccountNotReady":
-        # Its Secret was deleted, and stays for those who have something in the cloud; or another object of the account was
-        # ordered with the other tenant's key, to which no later key leads back; or before the good key had shown its tenant,
-        # and then the other's did: whose the order is, and so which key is meant, a person must say, whom the account calls.
-        users = [one for one in of.books.standing() if one.last["metadata"]["namespace"] == meta["namespace"]]
-        elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
-        unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)
-        calls = unproven and of.account_calls(meta["namespace"])
-        return elsewhere or calls or of.secret_is_going(meta["namespace"])
+        return of.calling.lacks_its_credential(life)
     if reason != "DependencyNotReady":
         return False
     vpcs = [one for one in of.books.standing() if one.kind == "GpuVpc" and one.deleting and _blocked(one)]

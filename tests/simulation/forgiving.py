@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from simulation.books import Intent, Life
     from simulation.cloud import Row
+    from simulation.listings import Hidden
 
 ACCEPTED_GRACES = 10  # for so long what was accepted is waited for
 FRESH_SECONDS = 10.0  # for so long a listing, or a record, may be acted upon
@@ -30,7 +31,7 @@ FORGIVEN = {
     "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
     "record lost": "its name bears no mark, and somebody else wrote the status that recorded it, which says so no more",
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
-    "hidden": "its name was chosen, and every listing lacked it for a grace: that proves it lost, whatever comes back",
+    "hidden": "its name was chosen, and every plausible listing has lacked it for a grace, or did when it was recorded as lost",
     "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
@@ -105,9 +106,26 @@ class Forgiving(Witness):
         return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self.time_of(row)), since)
 
     def was_hidden(self, life: Life, row: Row) -> str:
-        """Whether every listing lacked a VM or snapshot for a grace, although it was there and had been shown."""
-        hidden = life.chosen and not isinstance(row, Vpc)
-        return "hidden" if hidden and self._shown_to.lacked(row, self.time_of(row), self._world.grace) else ""
+        """Whether all plausible listings have lacked a VM or snapshot for a grace, although it is there and had been shown.
+
+        Once one shows it again, only while the record says that what had this name is lost: whatever comes back under it may be
+        another's then (docs/reliability.md, known limits).
+        """
+        if not life.chosen or isinstance(row, Vpc):
+            return ""
+        return "hidden" if any(not run.over or life.says_missing for run in self._hidden(row)) else ""
+
+    def is_hidden(self, row: Row) -> bool:
+        """Whether all plausible listings have lacked a thing for a grace up to now, although it is there and had been shown."""
+        return any(not run.over for run in self._hidden(row))
+
+    def has_lately_lacked(self, reader: str, row: Row, since: float) -> bool:
+        """Whether a listing that a process had since a time lacked a thing, although it is there."""
+        return self._shown_to.lacked_lately(row, reader, since)
+
+    def _hidden(self, row: Row) -> list[Hidden]:
+        ours = frozenset(name_of(one) for _, one, maker in self._world.cloud.live() if maker in self.books.lives)
+        return self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)
 
     # Strangers' things.
 

@@ -148,9 +148,14 @@ class Guarding:
         return bool(one.max_vms_per_namespace or one.max_vms_per_account or one.max_price_per_hour_per_namespace)
 
     def _bought(self, besides: Life) -> list[Life]:
-        """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count."""
+        """The other objects whose VM is there, or is on order; what somebody has made unknown to operators does not count.
+
+        Nor does what all plausible listings have lacked for a grace: that proves it lost; it takes no room until it is back.
+        """
         world = self._world
-        makers = {maker for _, maker in self._vms()} | {one.uid for one in world.cloud.orders if not one.answer}
+        makers = {maker for row, maker in self._vms() if not world.judge.is_hidden(row)} | {
+            one.uid for one in world.cloud.orders if not one.answer
+        }
         return [
             one
             for one in world.judge.books.standing()
@@ -182,10 +187,11 @@ class Guarding:
         counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
+        price = max(_price(life), *self._prices(life))  # what it has ordered, or orders anew as its spec says now
         reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
-            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in (*there, life))),
+            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in there) + price),
         )
         return all(not most or found <= most for most, found in reconcilers)
 

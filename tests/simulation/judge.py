@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +9,17 @@ from prometheus_client import generate_latest
 
 from gpucloud.sim.messages import Ending
 from simulation import ending
-from simulation.asked import asked_name, asked_place
+from simulation.asked import asked_name
 from simulation.books import KINDS, OPERATOR, TABLES
-from simulation.cloud import CREATES, Order
+from simulation.calling import Calling
+from simulation.cloud import CREATES
 from simulation.collecting import Collecting
-from simulation.forgiving import FRESH_SECONDS, LISTINGS
-from simulation.guarding import Guarding
+from simulation.forgiving import LISTINGS
 from simulation.logs import SimulatedLog
+from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
 from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing
-from simulation.verdicts import Verdicts
-from simulation.writes import Writes
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -30,19 +28,18 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 RECORDED_SECONDS = 12.0  # until an answer is surely recorded: after ten (docs/adr/0013) its write is sent
-RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
 SLOW = "cloud-slow"
 SHOWS = {"", "word", SLOW}  # faults of listings that show all the same who is there
 MAY_BE_YOURS = "may be your"  # what an Event says where something is let go that may be the object's
 
 
-class Judge(Verdicts):
+class Judge(Ordering):
     """Collects violations of one history, as the world reports what happens."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._promises = Promises(world, self.found)
-        self.collecting, self.guarding, self.written = Collecting(world), Guarding(world), Writes(world)
+        self.collecting, self.calling = Collecting(world), Calling(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 
@@ -66,23 +63,12 @@ class Judge(Verdicts):
         if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
             self._kills.append(self._world.loop.time())
         self.collecting.slept()
+        self.waiting.died(process)
         now = self._world.loop.time()
         recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
         self._sightings.forgotten(process.name, recorded)
         self._take_over(process, recorded)
         self.disturbed()
-
-    def _take_over(self, process: Process, recorded: float) -> None:
-        """Whoever follows a process knows no answer that it had no time to record, or tried in vain to record until its end."""
-        for order in self._world.cloud.orders:
-            in_vain = self.written.refused_at(process, order.uid) > max(order.known, self._world.loop.time() - RETRIED_SECONDS)
-            mine = order.sender == process.name and order.answer != ""
-            if mine and (order.known > recorded or in_vain) and not self._has_recorded(order):
-                order.answer, order.perhaps = "unclear", True
-
-    def _has_recorded(self, order: Order) -> bool:
-        life = self.books.lives.get(order.uid)
-        return life is not None and life.has_recorded(order.at, order.known)
 
     def woke(self) -> None:
         """A process goes on that slept: it knows nothing of what was meanwhile."""
@@ -132,10 +118,12 @@ class Judge(Verdicts):
             life.mutations += 1
             self._note_write(life)
             self.written.committed(life, commit.before, commit.after)
+            self.waiting.committed(life, self.written.writer(life.uid))
         elif commit.user != "system:namespace-controller":
             self._caused(life)
         if had and life.released and not life.has_finalizer and commit.user == OPERATOR:
             self._let_go(life)
+            self.waiting.let_go(life)
         ready = life.condition("Ready").get("message", "")
         if commit.user == OPERATOR and ready.count("Waiting for") > 2:
             self.found("nested words", f"{life.name}: {ready[:300]}")
@@ -198,32 +186,13 @@ class Judge(Verdicts):
             asked = {key.lower(): value for key, value in request.query}
             self.guarding.destroys(process, name, (asked.get("cluster", "").casefold(), asked.get("namespace", "")))
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
+        if operation in {"DestroyServer", "DeleteSnapshot"}:
+            self.waiting.destroys(name)
         if operation not in CREATES:
             for life in self.books.texts.mentioning(name):
                 life.mutations += life.now is not None
             return
-        kind = CREATES[operation]
-        place = asked_place(request, self._world.cloud.callers.tenant(request))
-        recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
-        uid = recording[-1].uid if recording else ""
-        if not recording:
-            everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
-            uid = everybody[-1].uid if everybody else ""
-            if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
-                self.found("record", f"{operation} {name!r} was sent, and no status records it")
-        elif not any(life.has_finalizer or now - life.restored_at < FRESH_SECONDS for life in recording):
-            self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
-        elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
-            self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
-        asked = str(json.loads(request.body).get("configuration") or "")
-        life = self.books.lives.get(uid)
-        tenancy = "" if life is None else str(life.status.get("tenancy") or "")
-        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
-        if life is not None:
-            life.mutations += 1
-            self._note_send(life, operation)
-            if kind == "GpuVM":
-                self.guarding.orders(process, life)
+        self._orders(process, operation, name, request)
 
     def is_leader(self, process: Process) -> bool:
         """Whether this process holds the Lease."""
@@ -234,6 +203,7 @@ class Judge(Verdicts):
         if method != "GET" and "/apis/gpucloud.dev/" in path:
             self._promises.led(process, f"{method} {path}")
             self.written.sent(process, method, path, body)
+            self.waiting.patches(process, method, body)
 
     def reaches(self, process: Process, address: str) -> None:
         """An operator sends a request, with a credential, to this address."""
@@ -245,15 +215,7 @@ class Judge(Verdicts):
         now = self._world.loop.time()
         self._promises.answered(process, operation, request, response)
         if operation in CREATES:
-            order = next((one for one in self._orders_sent(process, request) if not one.answer), None)
-            if order is not None:
-                readable = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
-                clear = readable and order.unheard == math.inf
-                accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
-                order.answer = "accepted" if accepted else "refused" if refused else "unclear"
-                unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable
-                order.known, order.perhaps = min(now, order.unheard), not process.alive or unread
-                self.sometimes[f"order {order.answer}"] += 1
+            self._order_answered(process, request, response, fault)
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")
         self._world.tell(
@@ -276,21 +238,6 @@ class Judge(Verdicts):
                 self._promises.misled(self._last_good.get(operation, 0.0))
             self._promises.listed(process, operation, self._last_good.get(operation, 0.0))
 
-    def unheard(self, process: Process, operation: str, request: Request) -> None:
-        """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""
-        sent = self._orders_sent(process, request) if operation in CREATES and process.alive else []
-        for order in sent[-1:]:
-            order.unheard = self._world.loop.time()
-            if order.answer:
-                order.answer, order.known = "unclear", order.unheard
-
-    def _orders_sent(self, process: Process, request: Request) -> list[Order]:
-        """The orders that a process sent by requests like this one."""
-        name = asked_name(request)
-        what = (process.name, *asked_place(request, self._world.cloud.callers.tenant(request)))
-        sent = self._world.cloud.orders.named(self._world.cloud_names.get(name, name))
-        return [one for one in sent if (one.sender, one.vpc, one.cluster, one.tenant) == what]
-
     def received(self, process: Process, operation: str, request: Request, response: Response, fault: str) -> None:
         """An answer of the cloud has come to who asked: a good listing of it may have taken its time."""
         if operation not in LISTINGS.values() or response.status != 200 or response.ending is not Ending.COMPLETE:
@@ -312,6 +259,9 @@ class Judge(Verdicts):
         elif self._is_act(change) and not outsider:
             self._acted(table, change, maker)
         if outsider:
+            for other in self.books.standing() if change.before is None else ():
+                if other.chosen and TABLES[other.kind] == table:
+                    self.weigh(other)  # it may pass for theirs: then what they say is true from now on
             self._caused(life)
             if life is not None:
                 life.touched = True

@@ -14,11 +14,14 @@ from gpucloud.sim.world.vpcs import Vpc
 from simulation.cloud import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gpucloud.sim.messages import Request, Response
     from simulation.cloud import Row
 
 SLOW_SECONDS = 5.0  # by which the answer to one listing may be later than that to another that began with it
 SLOW_SHARE = 0.5  # of a grace, where graces are so short: one listing alone is no time in which all lacked it
+IMPLAUSIBLE = 3
 OPERATIONS = {Vm: "GetServers", Snapshot: "GetSnapshots", Vpc: "GetVpcs"}
 PARTIAL_TO_SEE = {
     "list-more": ("GetServers", "GetSnapshots", "GetVpcs"),
@@ -31,6 +34,14 @@ class Shown(NamedTuple):
 
     at: float
     names: frozenset[str]
+
+
+class Hidden(NamedTuple):
+    """A run of listings that lack what is there: the first and the last of them; ``over``: another has shown it since."""
+
+    since: float
+    until: float
+    over: bool
 
 
 class Listings:
@@ -49,18 +60,27 @@ class Listings:
             cluster = next((value for name, value in request.query if name.lower() == "cluster"), "")
             self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names))
 
-    def lacked(self, row: Row, since: float, grace: float) -> bool:
-        """Whether every listing that a process had of a cluster lacked this thing for a grace, after one had shown it."""
+    def hidden(self, row: Row, since: float, grace: float, ours: frozenset[str]) -> list[Hidden]:
+        """When every plausible listing that a process had of a cluster lacked this thing for a grace, after one had shown it.
+
+        ``ours``: the names of what objects have there. A listing that lacks much of it at once is not believed.
+        """
         what = (OPERATIONS[type(row)], _cluster(row))
         had = [[one for one in shown if one.at > since] for key, shown in self._shown.items() if key[2:] == what]
         first = min((one.at for shown in had for one in shown if name_of(row) in one.names), default=math.inf)
-        after = ([one for one in shown if one.at > first] for shown in had)
+        after = ([one for one in shown if one.at >= first] for shown in had)
         least = grace - min(SLOW_SECONDS, SLOW_SHARE * grace)
-        return any(_longest_without(name_of(row), shown) >= least for shown in after)
+        return [run for shown in after for run in _runs_without(name_of(row), shown, ours) if run.until - run.since >= least]
 
     def has_shown(self, row: Row, since: float, credential: str) -> bool:
         """Whether a listing by a credential has shown this thing since it was made; an empty credential: by any."""
         return any(name_of(row) in one.names for one in self._by(row, credential) if one.at > since)
+
+    def lacked_lately(self, row: Row, reader: str, since: float) -> bool:
+        """Whether a listing that this process had since a time lacked this thing."""
+        what = (OPERATIONS[type(row)], _cluster(row))
+        had = (shown for key, shown in self._shown.items() if (key[0], key[2:]) == (reader, what))
+        return any(one.at >= since and name_of(row) not in one.names for shown in had for one in shown)
 
     def lacked_since(self, row: Row, credential: str) -> float:
         """Since when every listing by a credential has lacked this thing; infinite if the last one showed it."""
@@ -76,16 +96,24 @@ class Listings:
         return sorted((one for shown in had for one in shown), key=lambda one: one.at)
 
 
-def _longest_without(name: str, shown: list[Shown]) -> float:
-    """Seconds of the longest run of listings that lack the name, from its first to its last."""
-    longest, began = 0.0, None
+def _runs_without(name: str, shown: list[Shown], ours: frozenset[str]) -> Iterator[Hidden]:
+    """Each run of plausible listings in a row that lack the name."""
+    had: frozenset[str] = frozenset()  # of ours, in the last listing that showed the name
+    began, ended = None, 0.0
     for one in shown:
         if name in one.names:
-            began = None
-        else:
-            began = one.at if began is None else began
-            longest = max(longest, one.at - began)
-    return longest
+            if began is not None:
+                yield Hidden(began, ended, over=True)
+            had, began = one.names & ours, None
+        elif not _is_implausible(len(had - one.names), len(had)):
+            began, ended = one.at if began is None else began, one.at
+    if began is not None:
+        yield Hidden(began, ended, over=False)
+
+
+def _is_implausible(lacking: int, expected: int) -> bool:
+    """Whether so much is missing at once that nobody believes it (invariant 4 of the design)."""
+    return lacking >= IMPLAUSIBLE and lacking > expected / 2
 
 
 def _names(response: Response, named: str) -> frozenset[str] | None:

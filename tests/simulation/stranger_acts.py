@@ -52,6 +52,9 @@ class StrangerActs:
         return bool(self._actors.staged) and name_of(vm).partition("-")[0] in {*self._actors.staged, MAIN}
 
     def _destroys(self) -> None:
+        if self._world.choices.chance("stranger destroys a VPC", 0.2):
+            self._destroys_vpc()
+            return
         vm = self._a_vm()
         if vm is not None:
             self._world.tell("stranger", f"destroys {name_of(vm)}")
@@ -61,6 +64,16 @@ class StrangerActs:
             if name_of(vm) in CHOSEN and self._world.choices.choose("stranger makes it again", (False, True)):
                 after = self._world.grace * self._world.choices.choose("made again after", (3.0, 0.3, 10.0))
                 self._world.act_later(after, self._world.cloud.make_vm, name_of(vm), vm.order.vpc, vm.order.cluster, "stranger")
+
+    def _destroys_vpc(self) -> None:
+        world, choose = self._world, self._world.choices.choose
+        name = f"{VPC}-net"
+        if world.cloud.end_vpc(name):
+            world.tell("stranger", f"destroys {name}")
+            world.judge.sometimes["stranger destroyed"] += 1
+            if choose("stranger makes the VPC again", (True, False)):
+                after = world.grace * choose("VPC made again after", (0.1, 1.0, 10.0))
+                world.act_later(after, world.cloud.make_vpc, name, "Msc1", "stranger")
 
     def _powers(self) -> None:
         vm = self._a_vm()

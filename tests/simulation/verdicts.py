@@ -19,11 +19,13 @@ from simulation.forgiving import Forgiving
 from simulation.rates import Rates
 
 if TYPE_CHECKING:
+    from simulation.cloud import Row
     from simulation.world import World
 
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
+WITHOUT_AN_ID = {"two looks", "many vanished"}  # doubts about what has no id of its own
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
 
@@ -155,8 +157,9 @@ class Verdicts(Forgiving):
         if life.now is None or life.deleting or not life.ready.startswith("True/"):
             return False
         if life.kind == "GpuVpc":
-            there = {row.name for row in self._world.cloud.world.vpcs.table.rows()}
-            return life.spec.get("name") not in there
+            return not any(
+                self._stands_for(life, row, maker) for _, row, maker in self._world.cloud.called(str(life.spec.get("name")))
+            )
         rows: list[Any] = [row for _, row in self._world.cloud.made_for(life.uid)]
         if life.chosen:
             there = (row for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind] and maker != life.uid)
@@ -166,21 +169,16 @@ class Verdicts(Forgiving):
         wanted = {"True/Running": "ONLINE", "True/PoweredOff": "OFFLINE"}.get(life.ready)
         return wanted is not None and not any(row.status == wanted for row in rows)
 
-    def refutes(self, life: Life, reason: str) -> bool:
-        """Whether the cloud shows that a person is called for nothing: what bears our mark is not lost, a free name is free.
+    def _stands_for(self, life: Life, row: Row, maker: str) -> bool:
+        """Whether a VPC is what a GpuVpc may call its own: made for it, adopted by its spec, or not to be told from it.
 
-        Other reasons are believed.
+        Ids of VPCs are never given twice: one that came when listings had shown ours is another, however soon it came.
         """
-        rows = [(row, maker) for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind]]
-        if reason in {"VMLost", "SnapshotLost"}:
-            ours = (row for row, maker in rows if maker == life.uid and not getattr(row, "leaving", False))
-            return any(not self.is_unmarked(life, row) for row in ours)
-        if reason == "Conflict":
-            names = _claims(life) | life.records()
-            others = (one for one in self.books.standing() if one.kind == life.kind and one is not life)
-            claimed = {name for one in others for name in _claims(one)}
-            return not any(name_of(row) in names for row, _ in rows) and not names & claimed
-        return False
+        if not isinstance(row, Vpc) or row.cluster.casefold() != str(life.spec.get("cluster")).casefold():
+            return False
+        if maker == life.uid or life.spec.get("adoption", "Never") != "Never":
+            return True
+        return self.forgives(next((why for why in self._doubts("GpuVpc", row) if why not in WITHOUT_AN_ID), ""))
 
     def _is_taken_for(self, life: Life, row: Any) -> bool:
         """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
@@ -201,11 +199,6 @@ class Verdicts(Forgiving):
     def _note_listing(self, operation: str, now: float) -> None:
         if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
-
-
-def _claims(life: Life) -> set[str]:
-    """The name that its spec chooses."""
-    return {life.spec[field] for field in ("vmName", "snapshotName", "name") if life.spec.get(field)}
 
 
 def _is_of(snapshot: Life, vm: Life) -> bool:

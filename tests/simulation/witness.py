@@ -149,7 +149,15 @@ class Witness:
         held = set(states.values()) & {"Lost", "Accepted", "Unclear", "Overdue"}
         # So may one that cannot be looked for, as its own status says: its owner has made its spec name another place.
         blind = any(states[life.uid] in {"Seen", "Destroying"} and life.stalled for life in users)
-        return bool(held) or blind or any(life.uid in owners or self._has_taken(life) for life in users)
+        # And what a record of another object's order tells of, which a backup tool put there: nothing shows what became of it.
+        others = any(self._records_anothers(life) for life in users if states[life.uid] in {"Seen", "Destroying"})
+        return bool(held) or blind or others or any(life.uid in owners or self._has_taken(life) for life in users)
+
+    def _records_anothers(self, life: Life) -> bool:
+        """Whether the status tells of an order that was sent for other objects only."""
+        name = (life.status.get("order") or {}).get("name")
+        senders = {order.uid for order in self._world.cloud.orders.named(name)} if name else set()
+        return bool(senders) and life.uid not in senders
 
     def _has_taken(self, life: Life) -> bool:
         """Whether an object has something that nobody made for it: adopted, or taken for its own under a chosen name."""

@@ -32,6 +32,10 @@ class Writes:
         self._tried: dict[tuple[str, str], float] = {}  # by process and UID: when a write that nothing has come of was sent
         self._lost: dict[str, float] = {}  # by UID: since when a status says that what is there is lost
 
+    def writer(self, uid: str) -> str:
+        """The process that sent the last write of an object's status; empty: none."""
+        return self._writers.get(uid, "")
+
     def refused_at(self, process: Process, uid: str) -> float:
         """When a process last sent a write of an object's status that has not been committed; before all times if it was."""
         return self._tried.get((process.name, uid), -math.inf)

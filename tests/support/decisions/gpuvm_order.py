@@ -256,6 +256,7 @@ ROWS = {
         {"lookalikes": ("train-tagaa-aaaaaaaaaa",)},
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
+        wakes=60,
         says="train-tagaa-aaaaaaaaaa",
     ),
     "a lookalike may be overridden": Row(

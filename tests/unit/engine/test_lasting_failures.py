@@ -1,4 +1,4 @@
-"""A cloud that fails for long, and is well again: what the operator tries every few minutes, it goes on trying."""
+"""What stands in the way for long, and is gone: what the operator tries every few minutes, it goes on trying."""
 
 import asyncio
 from itertools import pairwise
@@ -6,6 +6,8 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.naming import external_name
+from support.builders import TAG
 from support.orderrig import failed
 
 pytestmark = pytest.mark.looptime
@@ -41,3 +43,15 @@ async def test_a_person_who_asks_again_and_again_has_nothing_ordered_without_two
     calls = [call[1] for call in it.cloud.calls if call[1] in {"CreateServer", "GetServers"}]
     last = [place for place, call in enumerate(calls) if call == "CreateServer"]
     assert all(calls[before:after].count("GetServers") >= 2 for before, after in pairwise(last))
+
+
+async def test_what_passed_for_a_duplicate_holds_nobody_once_it_is_gone(it):
+    """Seed 3000167: the person did as the message says, and nobody looked again."""
+    older = external_name("train", "an-older-uid", TAG)
+    it.cloud.add(older)
+    await it.apply()
+    await it.until(lambda: it.ready == "False/PossibleDuplicate")
+    await asyncio.sleep(600)
+    assert it.cloud.asked("CreateServer") == []
+    del it.cloud.vms[older]
+    await it.until(lambda: it.ready == "True/Running", 180)

@@ -3,7 +3,9 @@
 import pytest
 
 from gpucloud.reconcile.naming import external_name
+from gpucloud.sim.messages import Request
 from simulation.process import Process
+from support.court import SIGNED
 
 COLLECTS = {"collect_orphans": True, "orphan_age_seconds": 100.0, "orphan_scan_seconds": 50.0}
 
@@ -116,6 +118,18 @@ def test_none_is_collected_while_many_look_orphaned(courts):
     it.passes(200)
     it.destroys(things[0])
     assert ["too many" in found.text for found in it.judge.violations] == [True]
+
+
+@pytest.mark.parametrize(("fault", "found"), [("", True), ("list-empty", False)])
+def test_what_the_look_itself_was_not_shown_does_not_count_among_the_many(courts, fault, found):
+    """Seed 3101478: a listing that lied lacked one of three orphans, and two are not too many."""
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b", "c")]
+    it.passes(200)
+    asked = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+    it.world.cloud.carry_out(it.operator, "GetServers", asked, fault)
+    it.destroys(things[0])
+    assert any("too many" in one.text for one in it.judge.violations) == found
 
 
 def test_what_bears_a_name_of_the_cloud_does_not_count_among_the_many(courts, monkeypatch):

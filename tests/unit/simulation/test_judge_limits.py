@@ -30,6 +30,21 @@ def test_no_more_is_ordered_than_a_limit_allows(courts, settings, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(
+    ("listings", "found"), [(("", *4 * ("list-empty",)), []), (("", *4 * ("list-empty",), ""), ["limit"]), (("",), ["limit"])]
+)
+def test_what_listings_have_lacked_for_a_grace_takes_no_room_until_it_is_back(courts, listings, found):
+    """Seed 2300192: listings lagged by more than a grace, so that a VM that was there was proven lost."""
+    it = courts(max_vms_per_account=1)
+    it.bought("a", "a-x")
+    for fault in listings:
+        it.passes(it.world.grace / 3)
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+        it.world.cloud.carry_out(it.operator, "GetServers", request, fault)
+    it.bought("b", "b-x")
+    assert it.oracles == found
+
+
 def test_what_was_never_ordered_takes_no_room(courts):
     """Seed 110123: five objects waited for a price, and each passed for what the others' limit was full of."""
     it = courts(max_vms_per_namespace=1)
@@ -51,6 +66,17 @@ def test_a_limit_with_room_holds_nobody(courts):
     other = it.judge.books.lives[next(iter(it.judge.books.lives))]
     other.now = None
     assert "there is room" in next(it.judge.guarding.unmet(life))
+
+
+@pytest.mark.parametrize(("configuration", "room"), [("A100_40GB_PCIe_2x", False), ("A100_40GB_PCIe_1x", True)])
+def test_what_is_ordered_anew_costs_what_its_spec_says_now(courts, configuration, room):
+    """Seed 3001794: the order made nothing, and its owner had meanwhile asked for a VM of twice the price."""
+    it = courts(max_price_per_hour_per_namespace=2.5)
+    item = it.bought()
+    it.world.actors.owner.patch(item, {"spec": {"configuration": configuration}})
+    it.says(item, "False", "LimitReached")
+    (life,) = it.judge.books.lives.values()
+    assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
 
 
 def asks(court, many, headers=SIGNED):

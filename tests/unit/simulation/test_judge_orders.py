@@ -78,6 +78,19 @@ def test_one_after_the_other_is_not_two(court):
     assert court.oracles == []
 
 
+@pytest.mark.parametrize(("older_has_ordered", "made_for"), [(False, 0), (True, 1)])
+def test_of_two_that_record_one_name_the_older_orders_unless_it_has(court, older_has_ordered, made_for):
+    """Seed 2200264: two objects of one chosen name in two namespaces; the VM passed for that of the younger."""
+    items = [court.applied("a", vmName="prod"), court.applied("b", vmName="prod")]
+    court.records(items[0], "prod")
+    if older_has_ordered:
+        court.answers("prod", 503)
+        court.passes(court.world.grace + 1)
+    court.records(items[1], "prod")
+    assert court.orders("prod", vmName="prod") == 202
+    assert court.world.cloud.orders[-1].uid == items[made_for]["metadata"]["uid"]
+
+
 @pytest.mark.parametrize(("after", "found"), [(40, []), (60, ["bought to go"])])
 def test_nothing_is_bought_for_what_has_been_going_for_long(court, after, found):
     item = court.applied()

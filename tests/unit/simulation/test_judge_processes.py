@@ -71,3 +71,23 @@ def test_people_write_times_by_the_clock_of_the_operator_that_leads():
     assert court.hands.call("PUT", f"{path}/gpucloud-operator", lease | {"spec": {"holderIdentity": second.name}})
     assert court.world.stamp() == "2026-01-01T01:00:00Z"
     court.world._bury()
+
+
+@pytest.mark.parametrize(("restored", "found"), [(True, []), (False, ["foreign"])])
+def test_a_restored_record_of_an_order_may_be_unsent_again(court, restored, found):
+    """Seed 3001384: etcd went back to the record, right after its process had withdrawn the order."""
+    item = court.applied(vmName="prod")
+    court.records(item, "prod")
+    court.world.actors.back_up_etcd()
+    court.passes(1)
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(1)
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=order | {"state": "Refused"})
+    if restored:
+        court.world.actors.restore_etcd()
+    court.passes(1)
+    court.world.kill(court.operator, "by a test")
+    court.passes(100)
+    court.destroys("prod")
+    assert court.oracles == found

@@ -1,5 +1,7 @@
 """Ready is said only while it is so, or a documented time longer."""
 
+import json
+
 import pytest
 
 from gpucloud.sim.messages import Request, Response
@@ -107,6 +109,46 @@ def test_what_is_done_to_another_object_is_no_reason_to_be_late(court, edited, f
     court.passes(10_000)
     court.world.actors.owner.annotate(item | {"metadata": item["metadata"] | {"name": edited}}, restart_requested_at="x")
     court.says(item, "Unknown", "Lost")
+    assert court.oracles == found
+
+
+def vpcs(court, operation, **said):
+    """An operator asks for VPCs, or orders one."""
+    body, method = (json.dumps(said).encode(), "POST") if said else (b"", "GET")
+    request = Request(method, f"/api/v1/vpcs/{operation}", (), SIGNED, body)
+    if said:
+        court.judge.sent(court.operator, operation, request)
+    response = court.world.cloud.carry_out(court.operator, operation, request, "")
+    court.judge.received(court.operator, operation, request, response, "")
+
+
+@pytest.mark.parametrize(
+    ("shown", "adoption", "again", "found"),
+    [
+        (True, "Never", True, ["ready"]),
+        (False, "Never", True, []),  # no listing had shown which one is ours
+        (True, "IfExists", True, []),
+        (True, "Never", False, []),
+    ],
+)
+def test_a_vpc_that_a_stranger_makes_in_the_place_of_ours_is_not_ours(court, shown, adoption, again, found):
+    item = court.world.actors.owner.create(
+        "GpuVpc", "team", "net", {"cluster": "Msc1", "name": "acme-net", "adoption": adoption}
+    )
+    item["kind"] = "GpuVpc"
+    court.hands.patch(item, {"metadata": {"finalizers": ["gpucloud.dev/finalizer"]}})
+    court.records(item, "acme-net")
+    vpcs(court, "CreateVpc", name="acme-net", cluster="Msc1")
+    court.passes(1.0)
+    if shown:
+        vpcs(court, "GetVpcs")
+    court.passes(1.0)
+    court.says(item, "True", "Available")
+    if again:
+        assert court.world.cloud.end_vpc("acme-net")
+        assert court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    court.passes(10_000)
+    court.judge.weigh(court.judge.books.lives[item["metadata"]["uid"]])
     assert court.oracles == found
 
 

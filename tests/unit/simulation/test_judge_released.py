@@ -92,7 +92,8 @@ EMPTY = "list-empty"
             [],
             "seed 100405: that it is lost was proven, and nothing tells that it is back",
         ),
-        (True, ("", EMPTY, "list-foreign", "list-foreign", EMPTY, ""), [], "what is seen to be partial proves nothing"),
+        (True, ("", EMPTY, "list-foreign", "list-foreign", EMPTY), [], "what is seen to be partial proves nothing"),
+        (True, ("", EMPTY, EMPTY, EMPTY, EMPTY, ""), ["released"], "it is shown again, and nobody had called it lost"),
         (True, ("", EMPTY, EMPTY, EMPTY), ["released"], "not for a grace"),
         (True, ("", EMPTY, EMPTY, "", EMPTY, EMPTY), ["released"], "one showed it"),
         (True, (EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ""), ["released"], "it had not been shown: what was accepted is waited for"),
@@ -105,6 +106,27 @@ def test_a_chosen_name_that_every_listing_lacked_for_a_grace_may_be_let_go(court
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": []}})
     assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(("states", "found"), [(("Seen", "Lost"), []), (("Lost", "Seen"), ["released"])])
+def test_a_chosen_name_that_is_shown_again_may_be_anothers_only_while_it_is_called_lost(court, states, found):
+    item = court.bought(thing="prod", vmName="prod")
+    shows(court, "", EMPTY, EMPTY, EMPTY, EMPTY, "", "")
+    for state in states:
+        order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+        court.writes(item, order=order | {"state": state})
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("many", "found"), [(2, []), (5, ["released"])])
+def test_many_that_are_hidden_at_once_are_not_believed_to_be_gone(court, many, found):
+    items = [court.bought(name=f"v{number}", thing=f"prod-{number}", vmName=f"prod-{number}") for number in range(many)]
+    shows(court, "", EMPTY, EMPTY, EMPTY, EMPTY)
+    court.world.actors.owner.delete(items[0])
+    court.hands.patch(items[0], {"metadata": {"finalizers": []}})
+    assert court.oracles == found
 
 
 @pytest.mark.parametrize(

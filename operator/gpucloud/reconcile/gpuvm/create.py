@@ -67,6 +67,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
             f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, or "
             f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.',
         ),
+        requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )
 
 

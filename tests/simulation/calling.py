@@ -1,0 +1,228 @@
+"""For what a person is truly needed: each reason of Stalled, and what must be so in the world for it.
+
+A reason that is not here excuses nothing: what failed is tried again by the operator itself, as its messages promise, and must
+come to its end. Where the world tells whether a reason holds, the operator's word is not asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.sim.world.vms import Vm
+from simulation.books import TABLES
+from simulation.cloud import name_of
+from simulation.credentials import TENANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simulation.books import Life
+    from simulation.cloud import Row
+    from simulation.world import World
+
+TENANT = "acme"  # of the good key
+MOST_ORDERS = 4  # of what is accepted and never made (docs/adr/0013)
+MAY_EXIST = frozenset({"Accepted", "Unclear", "Overdue", "Seen", "Destroying"})
+
+
+class Calling:
+    """Says whether a person is called for something that is so."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._needs: dict[str, Callable[[Life], bool]] = {
+            # What the spec asks for cannot be, and specs are not changed by operators.
+            "InvalidSpec": self._is_elsewhere,
+            "InvalidReference": self._refers,
+            "InvalidSSHKeys": lambda _: True,
+            "Mismatch": lambda life: life.kind == "GpuVpc",
+            "Rejected": self._was_refused,
+            "ApiError": self._is_refused_in_disguise,
+            "NotFound": self._is_required,
+            "SourceNotFound": self._lacks_its_source,
+            # Something else is in the way.
+            "Conflict": self._is_in_conflict,
+            "Ambiguous": lambda life: len(self._called(life)) > 1,
+            "PossibleDuplicate": self._has_lookalikes,
+            # The cloud has not done what it accepted, or somebody has undone it.
+            "CreateFailed": self._is_broken,
+            "VMFailed": self._is_broken,
+            "OrderOverdue": self._is_overdue,
+            "VMLost": lambda life: not self._has_its_own(life),
+            "SnapshotLost": lambda life: not self._has_its_own(life),
+            "VPCLost": lambda life: not self._has_its_own(life),
+            # The credential, at the end of a history good again wherever there is an account for it.
+            "NoAccount": self._has_an_account_of_its_own,
+            "CredentialsRefused": self.lacks_its_credential,
+            "TenantMismatch": lambda life: self.lacks_its_credential(life) or self._shows_no_tenant(life),
+            # What guards and limits hold is judged by ``guarding``.
+            "DeletionHeld": lambda _: True,
+            "LimitReached": lambda _: True,
+            "DeletionBlocked": self._cannot_go,
+        }
+
+    def needs_a_person(self, life: Life) -> bool:
+        """Whether it calls a person, and what it calls for is so. A deadline that has passed calls one while work goes on."""
+        stalled = life.condition("Stalled")
+        if stalled.get("status") != "True":
+            return False
+        is_so = self._needs.get(str(stalled.get("reason")))
+        return is_so is not None and is_so(life)
+
+    # The cloud.
+
+    def _rows(self, life: Life) -> Iterator[tuple[Row, str]]:
+        return ((row, maker) for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind])
+
+    def _called(self, life: Life) -> list[Row]:
+        """What bears a name that the object has chosen or recorded."""
+        names = claims(life) | life.records()
+        return [row for row, _ in self._rows(life) if name_of(row) in names]
+
+    def _has_its_own(self, life: Life) -> bool:
+        """Whether what bears the object's own mark is there."""
+        ours = (row for row, maker in self._rows(life) if maker == life.uid and not getattr(row, "leaving", False))
+        return any(not self._world.judge.is_unmarked(life, row) for row in ours)
+
+    def _is_in_conflict(self, life: Life) -> bool:
+        """Whether the name is another's, in the cloud or of another object, or says nothing of whose it is.
+
+        What the cloud named itself only the process that ordered it knows to be the object's: a status can be edited.
+        """
+        others = (one for one in self._world.judge.books.standing() if one.kind == life.kind and one is not life)
+        names = claims(life) | life.records()
+        if names & {name for one in others for name in claims(one)}:
+            return True
+        there = ((row, maker) for row, maker in self._rows(life) if name_of(row) in names)
+        return any(maker != life.uid or self._world.judge.is_unmarked(life, row) for row, maker in there)
+
+    def _has_lookalikes(self, life: Life) -> bool:
+        """Whether there is a VM that was made for an object of this name, which no object claims."""
+        name = f"{life.last['metadata']['name']}-"
+        standing = {one.uid for one in self._world.judge.books.standing() if one is not life}
+        return any(name_of(row).startswith(name) and maker not in standing for row, maker in self._rows(life))
+
+    def _is_broken(self, life: Life) -> bool:
+        return any("FAILED" in str(getattr(row, "status", "")) for row, maker in self._rows(life) if maker == life.uid)
+
+    def _is_overdue(self, life: Life) -> bool:
+        """Whether the cloud accepted as many orders as may be sent, or gave one a name of its own, and nothing came of it."""
+        orders = self._world.cloud.orders.of(life.uid)
+        renamed = {self._world.cloud_names.get(one.name) for one in orders} | {one.name for one in orders}
+        named = any(asked in renamed for asked in self._world.cloud_names.values())
+        many = sum(one.told == "accepted" or one.unread or one.told == "unclear" for one in orders) >= MOST_ORDERS
+        return (many or named) and not self._has_its_own(life)
+
+    # The order.
+
+    def _was_refused(self, life: Life) -> bool:
+        """Whether the cloud has refused an order of this object; one that refuses with status 200 is believed."""
+        knobs = self._world.cloud.world.rules.knobs
+        refused = any(one.told == "refused" for one in self._world.cloud.orders.of(life.uid))
+        return refused or knobs.refusals == "success_false_at_200"
+
+    def _is_refused_in_disguise(self, life: Life) -> bool:
+        """Whether this cloud says of what it refuses for good that it failed, or that it succeeded, and has made nothing."""
+        plain = self._world.cloud.world.rules.knobs.refusals == "as_listed"
+        return not plain and bool(self._world.cloud.orders.of(life.uid)) and not self._has_its_own(life)
+
+    def _is_elsewhere(self, life: Life) -> bool:
+        """Whether the spec names another place, or another name, than the record of what was ordered."""
+        order = life.status.get("order") or {}
+        same = all(
+            not life.spec.get(field) or not order.get(field) or str(life.spec[field]).casefold() == str(order[field]).casefold()
+            for field in ("cluster", "vpc")
+        )
+        chosen = claims(life)
+        return (
+            not same or bool(order.get("name") and chosen and order["name"] not in chosen) or self._lost_its_name(life, order)
+        )
+
+    @staticmethod
+    def _lost_its_name(life: Life, order: dict[str, Any]) -> bool:
+        """Whether what was ordered under a chosen name is recorded, and the spec chooses none any more."""
+        own = str(life.last["metadata"]["name"])
+        return bool(order.get("name")) and not life.chosen and not str(order["name"]).startswith(own)
+
+    def _is_required(self, life: Life) -> bool:
+        """Whether the spec wants a VPC that is there, and there is none."""
+        wanted = life.spec.get("adoption") == "Required"
+        return wanted and not any(name_of(row) == life.spec.get("name") for row, _ in self._rows(life))
+
+    def _lacks_its_source(self, life: Life) -> bool:
+        """Whether there is no VM of the name that a snapshot's spec says."""
+        source = (life.spec.get("vm") or {}).get("name")
+        return not any(isinstance(row, Vm) and name_of(row) == source for _, row, _ in self._world.cloud.live())
+
+    @staticmethod
+    def _refers(life: Life) -> bool:
+        return any(life.spec.get(field) for field in ("vmRef", "vpcRef", "vm", "image", "vpc", "name"))
+
+    # The credential.
+
+    def _has_an_account_of_its_own(self, life: Life) -> bool:
+        """Whether it uses an account that may name an endpoint which nobody has declared."""
+        return str((life.spec.get("accountRef") or {}).get("name", "default")) != "default"
+
+    def lacks_its_credential(self, life: Life) -> bool:
+        """Whether no later key puts right what the object waits for.
+
+        Its Secret was deleted, and stays for those who have something in the cloud; or an object of the account was ordered
+        with the other tenant's key; or before the good key had shown its tenant, and then the other's did: whose the order is,
+        and so which key is meant, a person must say, whom the account calls. Or the account names an endpoint of its own; or
+        its namespace is being deleted, and the Secret is gone with it: none can be put there any more.
+        """
+        judge = self._world.judge
+        users = [one for one in judge.books.standing() if one.namespace == life.namespace]
+        elsewhere = any(one.status.get("tenancy") not in {None, TENANT} for one in users)
+        unproven = any(_may_exist(one) and one.status.get("tenancy") is None for one in users)
+        calls = unproven and judge.account_calls(life.namespace)
+        bare = self._has_an_account_of_its_own(life) or self._has_no_secret(life.namespace)
+        return elsewhere or calls or bare or judge.secret_is_going(life.namespace)
+
+    def _has_no_secret(self, namespace: str) -> bool:
+        """Whether the Secret of a namespace is gone, at the end of a history with the namespace."""
+        secret = self._world.actors.admin.get(f"/api/v1/namespaces/{namespace}/secrets/key")
+        return secret is None and not self._world.scenario.own_account
+
+    def _shows_no_tenant(self, life: Life) -> bool:
+        """Whether the good credential has nothing to show by which its tenant would be known."""
+        return not any(self._tenant(row) in TENANTS.values() for row, _ in self._rows(life))
+
+    @staticmethod
+    def _tenant(row: Row) -> str:
+        return row.order.tenant if isinstance(row, Vm) else row.tenant
+
+    # The end.
+
+    def holds_its_vpc(self, life: Life) -> bool:
+        """Whether something is in a VPC that is to go, or an object is to be made in it; the cloud keeps the default one."""
+        if life.kind != "GpuVpc":
+            return False
+        name, meta = life.spec.get("name"), life.last["metadata"]
+        if any(
+            name in {getattr(getattr(row, "order", row), field, None) for field in ("vpc", "namespace")}
+            for _, row, _ in self._world.cloud.live()
+        ):
+            return True
+        others = (one.spec for one in self._world.judge.books.standing() if one is not life)
+        return any(name == spec.get("vpc") or meta["name"] == (spec.get("vpcRef") or {}).get("name") for spec in others)
+
+    def _cannot_go(self, life: Life) -> bool:
+        """Whether the operator can neither see nor prove what it is to destroy, or the cloud does not let it."""
+        order = life.status.get("order") or {}
+        names = {order.get("name"), order.get("cloudId")}
+        renamed = bool(names & (set(self._world.cloud_names) | set(self._world.cloud_names.values())))
+        unplaced = life.kind == "GpuSnapshot" and not order.get("vpc") and not life.spec.get("vm")
+        default = any(getattr(row, "is_default", False) and name_of(row) in claims(life) for row, _ in self._rows(life))
+        blind = self.lacks_its_credential(life) or self._is_elsewhere(life)
+        return renamed or unplaced or default or blind or len(self._called(life)) > 1
+
+
+def claims(life: Life) -> set[str]:
+    """The name that its spec chooses."""
+    return {life.spec[field] for field in ("vmName", "snapshotName", "name") if life.spec.get(field)}
+
+
+def _may_exist(life: Life) -> bool:
+    return (life.status.get("order") or {}).get("state") in MAY_EXIST

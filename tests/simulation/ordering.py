@@ -1,0 +1,114 @@
+"""Orders: for whom each was sent, and what its answer told whom. What must never be of one stands here, too."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from gpucloud.sim.messages import Ending
+from simulation.asked import asked_name, asked_place
+from simulation.cloud import CREATES, Order
+from simulation.forgiving import FRESH_SECONDS
+from simulation.guarding import Guarding
+from simulation.verdicts import Verdicts
+from simulation.waiting import Waiting
+from simulation.writes import Writes
+
+if TYPE_CHECKING:
+    from gpucloud.sim.messages import Request, Response
+    from simulation.books import Life
+    from simulation.process import Process
+    from simulation.world import World
+
+RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
+
+
+class Ordering(Verdicts):
+    """Keeps what was ordered, and what is known of it."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.guarding, self.written, self.waiting = Guarding(world), Writes(world), Waiting(world)
+
+    def _orders(self, process: Process, operation: str, name: str, request: Request) -> None:
+        """An operator orders: a status records that, of an object that is guarded by our finalizer and is to have something."""
+        kind, now = CREATES[operation], self._world.loop.time()
+        place = asked_place(request, self._world.cloud.callers.tenant(request))
+        recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
+        uid = self._ordered_for(recording).uid if recording else ""
+        if not recording:
+            everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
+            uid = everybody[-1].uid if everybody else ""
+            if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
+                self.found("record", f"{operation} {name!r} was sent, and no status records it")
+        elif not any(life.has_finalizer or now - life.restored_at < FRESH_SECONDS for life in recording):
+            self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
+        elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
+            self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
+        asked = str(json.loads(request.body).get("configuration") or "")
+        life = self.books.lives.get(uid)
+        tenancy = "" if life is None else str(life.status.get("tenancy") or "")
+        if life is not None:
+            self.waiting.orders(process, life, operation, name)
+        self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
+        if life is not None:
+            life.mutations += 1
+            self._note_send(life, operation)
+            if kind == "GpuVM":
+                self.guarding.orders(process, life)
+
+    def _ordered_for(self, recording: list[Life]) -> Life:
+        """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.
+
+        For a moment two objects of one chosen name may both record an order, until the younger hears of the older.
+        """
+        open_ = [life for life in recording if life.intents and life.intents[-1].until == math.inf]
+        unused = [
+            one for one in open_ if all(was.at < one.intents[-1].committed for was in self._world.cloud.orders.of(one.uid))
+        ]
+        return min(unused, key=lambda one: (one.last["metadata"]["creationTimestamp"], one.uid), default=recording[-1])
+
+    def _order_answered(self, process: Process, request: Request, response: Response, fault: str) -> None:
+        """The cloud has answered an order."""
+        now = self._world.loop.time()
+        order = next((one for one in self._orders_sent(process, request) if not one.answer), None)
+        if order is None:
+            return
+        readable = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
+        clear = readable and order.unheard == math.inf
+        accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
+        order.answer = "accepted" if accepted else "refused" if refused else "unclear"
+        unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable
+        order.known, order.perhaps = min(now, order.unheard), not process.alive or unread
+        certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf
+        order.told, order.unread = "refused" if certain else order.answer, unread
+        self.sometimes[f"order {order.answer}"] += 1
+
+    def unheard(self, process: Process, operation: str, request: Request) -> None:
+        """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""
+        sent = self._orders_sent(process, request) if operation in CREATES and process.alive else []
+        for order in sent[-1:]:
+            order.unheard = self._world.loop.time()
+            if order.answer:
+                order.answer = order.told = "unclear"
+                order.known = order.unheard
+
+    def _orders_sent(self, process: Process, request: Request) -> list[Order]:
+        """The orders that a process sent by requests like this one."""
+        name = asked_name(request)
+        what = (process.name, *asked_place(request, self._world.cloud.callers.tenant(request)))
+        sent = self._world.cloud.orders.named(self._world.cloud_names.get(name, name))
+        return [one for one in sent if (one.sender, one.vpc, one.cluster, one.tenant) == what]
+
+    def _take_over(self, process: Process, recorded: float) -> None:
+        """Whoever follows a process knows no answer that it had no time to record, or tried in vain to record until its end."""
+        for order in self._world.cloud.orders:
+            in_vain = self.written.refused_at(process, order.uid) > max(order.known, self._world.loop.time() - RETRIED_SECONDS)
+            mine = order.sender == process.name and order.answer != ""
+            if mine and (order.known > recorded or in_vain) and not self._has_recorded(order):
+                order.answer, order.perhaps = "unclear", True
+
+    def _has_recorded(self, order: Order) -> bool:
+        life = self.books.lives.get(order.uid)
+        return life is not None and life.has_recorded(order.at, order.known)
