@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
 from simulation.cloud import CREATES, Order
-from simulation.forgiving import FRESH_SECONDS
 from simulation.guarding import Guarding
 from simulation.verdicts import Verdicts
 from simulation.waiting import Waiting
@@ -42,7 +41,7 @@ class Ordering(Verdicts):
             uid = everybody[-1].uid if everybody else ""
             if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
-        elif not any(life.has_finalizer or now - life.restored_at < FRESH_SECONDS for life in recording):
+        elif not any(life.has_finalizer or now - life.restored_at < self._heard_within() for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
         elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
             self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
