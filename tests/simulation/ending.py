@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GRACES = 20
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
 QUIET_POLLS = 3
+ROOM_SECONDS = 120.0  # whoever waits for room looks every minute; then it is ordered and made
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
@@ -154,6 +155,7 @@ def _patience(world: World, of: Judge) -> float:
     through a restore of etcd may miss objects until the second resync (docs/how-to/disaster-recovery.md).
     """
     patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * world.scenario.settings.poll_steady_seconds)
+    patience += ROOM_SECONDS * of.guarding.has_limits  # there may be room only when the last of the others has gone
     return max(patience, RESTORED_SECONDS) if of.sometimes["etcd restored"] else patience
 
 

@@ -127,7 +127,7 @@ class Guarding:
             world.loop.time() - world.judge.last_disturbance < TAKEN_OVER_SECONDS
             and world.judge.sometimes["process died or slept"]
         )
-        if sum(one.alive for one in world.processes) > 1 or lately or not self._limits:
+        if sum(one.alive for one in world.processes) > 1 or lately or not self.has_limits:
             return
         namespace = life.last["metadata"]["namespace"]
         there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
@@ -143,7 +143,8 @@ class Guarding:
                 world.judge.found("limit", f"{process.name} orders for {life.name}: {found:g} with it, and {name} is {most:g}")
 
     @property
-    def _limits(self) -> bool:
+    def has_limits(self) -> bool:
+        """Whether purchases are limited."""
         one = self._settings
         return bool(one.max_vms_per_namespace or one.max_vms_per_account or one.max_price_per_hour_per_namespace)
 

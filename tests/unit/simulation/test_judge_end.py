@@ -63,6 +63,14 @@ def test_a_watch_may_miss_objects_after_a_restore_until_its_process_is_ended(res
     assert ending._patience(it.world, it.judge) == patience
 
 
+@pytest.mark.parametrize(("limits", "patience"), [({}, 480.0), ({"max_vms_per_account": 2}, 600.0)])
+def test_whoever_waits_for_room_is_bought_when_the_last_of_the_others_has_gone(limits, patience):
+    """Seed 4000021: a destroying call that the cloud had refused was repeated after five minutes."""
+    it = Court(create_grace_seconds=3.0, **limits)
+    it.world._bury()
+    assert ending._patience(it.world, it.judge) == patience
+
+
 @pytest.mark.parametrize(("healed", "after", "late"), [(0, 150, False), (0, 170, True), (950, 170, False), (950, 200, True)])
 def test_what_was_destroyed_is_let_go_promptly_but_a_call_that_hung_is_waited_out(court, healed, after, late):
     """Seed 602249: the faults had ended a moment before, and a listing had hung since then."""
