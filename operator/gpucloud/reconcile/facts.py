@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +64,13 @@ class Absent:
     as_of: float
     since: float
     confirmed: float | None = None
+
+
+class ListingPace(NamedTuple):
+    """Seconds that the last two listings took: the shorter of both, and the longer."""
+
+    shorter: float = 0.0
+    longer: float = 0.0
 
 
 class UnknownReason(StrEnum):

@@ -90,7 +90,7 @@ _UNCLEAR = RetryPolicy(
 
 
 def policy(attempt: Attempt) -> RetryPolicy:
-    """Return the meaning of the attempt's last refusal. Unclear kinds need a person after ``PATIENCE`` failures in a row."""
+    """Return the meaning of the attempt's last refusal. Unclear kinds need a person after several failures in a row."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)

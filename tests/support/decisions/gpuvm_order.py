@@ -11,6 +11,7 @@ from gpucloud.reconcile.facts import (
     Absent,
     AccountFacts,
     KeyTrouble,
+    ListingPace,
     SSHKeys,
     Unknown,
     UnknownReason,
@@ -198,7 +199,7 @@ ROWS = {
         {
             "spec": a_spec(vmName="ours-to-be"),
             "history": LONG_KNOWN,
-            "listing_duration": 25.0,
+            "listing_pace": ListingPace(25.0, 25.0),
             "found": Absent(NOW - 26, NOW - 77, NOW - 77),
         },
         Reason.CREATING,

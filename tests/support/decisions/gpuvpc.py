@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, CallHistory, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, ListingPace, Verb
 from gpucloud.reconcile.text import abridged
 from support.builders import NOW, an_order, known
 from support.rows import Row, tried
@@ -213,7 +213,7 @@ ROWS = {
     ),
     "the listing of a slow cloud is as young as it can be": Row(
         "else nothing would ever be created there",
-        {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_duration": 12.0},
+        {"found": Absent(NOW - 14, NOW - 60, NOW - 30), "listing_pace": ListingPace(12.0, 12.0)},
         Reason.CREATING,
         records=True,
     ),

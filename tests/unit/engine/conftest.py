@@ -26,7 +26,7 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.deletion_guard import Rule
-from gpucloud.reconcile.facts import Absent, Limits, Present
+from gpucloud.reconcile.facts import Absent, Limits, ListingPace, Present
 from gpucloud.reconcile.naming import FINGERPRINT_LENGTH
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
@@ -157,8 +157,8 @@ class FakeSession:
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False
 
-    def listing_duration(self, _cluster):
-        return 0.0
+    def listing_pace(self, _cluster):
+        return ListingPace()
 
     def learn_clusters(self):
         self.learned.clusters = ("Hou1", "Msc1")

@@ -20,7 +20,7 @@ from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
 from gpucloud.engine.cloud.port import Closed, connect
 from gpucloud.engine.runtime.supervisor import Supervisor
-from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.facts import ListingPace, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
@@ -157,9 +157,10 @@ class AccountSession:
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
 
-    def listing_duration(self, cluster: str) -> float:
-        """Return the seconds that listings of this cluster take at present, by the slowest kind."""
-        return max(inventory.usual_duration(cluster) for inventory in self.inventories.values())
+    def listing_pace(self, cluster: str) -> ListingPace:
+        """Return how long listings of this cluster take at present, by the slowest kind."""
+        paces = [inventory.pace(cluster) for inventory in self.inventories.values()]
+        return ListingPace(max(pace.shorter for pace in paces), max(pace.longer for pace in paces))
 
     def check(self) -> None:
         """Request the list of clusters in the background: every credential should be allowed to read it."""

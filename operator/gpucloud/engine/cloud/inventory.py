@@ -32,7 +32,7 @@ from gpucloud.engine.cloud.cluster_records import (
 )
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
+from gpucloud.reconcile.facts import ListingPace, Observation, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -185,13 +185,13 @@ class Inventory(Generic[R]):
             return False
         return self._cached[identity.cluster].failures == 0
 
-    def usual_duration(self, cluster: str) -> float:
-        """Return the seconds that each of the last two listings took at least, at most the longest backoff.
-
-        One slow listing shows no slow cloud: the process may have been suspended meanwhile, and what it tells is old.
-        """
+    def pace(self, cluster: str) -> ListingPace:
+        """Return how long the last two listings took, each at most the longest backoff: a process may have been suspended."""
         cached = self._cached.get(cluster)
-        return 0.0 if cached is None else min(cached.duration, cached.duration_before, LONGEST_BACKOFF_SECONDS)
+        if cached is None:
+            return ListingPace()
+        took = sorted(min(seconds, LONGEST_BACKOFF_SECONDS) for seconds in (cached.duration, cached.duration_before))
+        return ListingPace(*took)
 
     def has_listed_since(self, uid: str, not_before: float) -> bool:
         """Whether the cache holds a successful listing of the object's cluster that began at ``not_before`` (mono) or later."""

@@ -31,7 +31,7 @@ from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
-from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.facts import ListingPace, Present, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placement
@@ -298,7 +298,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "account": account.facts,
             "owner": self._ownership.owner(meta.uid),
             "synced": self._deps.synced(),
-            "listing_duration": 0.0 if session is None or here is None else session.listing_duration(here.cluster),
+            "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),
             "nonce": seen.nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from gpucloud.cloud.calls import Call
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
     from gpucloud.kinds.common import Status
     from gpucloud.kinds.meta import Model
+    from gpucloud.reconcile.facts import Verb
+    from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.orphans import Owner
 
 WRITTEN_ONCE = ("account", "tenancy")  # fields of status: whose credential, in which tenant
@@ -21,6 +24,17 @@ WRITTEN_ONCE = ("account", "tenancy")  # fields of status: whose credential, in 
 
 def _no_keys(_tag: str, _stored: CachedObject[Any, Any]) -> Iterator[Any]:
     return iter(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedResources:
+    """What bears our mark in the cloud, so that it is found when no object stands for it: the scan for orphans."""
+
+    noun: str  # in messages: VM
+    inventory: str  # that lists them
+    owner: Callable[[Listers, CachedObject[Any, Any]], Owner]  # what an object owns and uses
+    destroy: Verb
+    destroying_call: Callable[[Identity], Call[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +51,6 @@ class KindDeclaration:
     status: type[Status]
     reconciler: Callable[[ReconcilerDeps, Store[Any, Any]], OwnedReconciler[Any, Any, Any]] | None = None
     observer: Callable[[ReconcilerDeps, Store[Any, Any]], ObservedReconciler[Any, Any, Any]] | None = None
-    inventory: str | None = None  # that lists what it owns
     written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
     keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
-    owner: Callable[[Listers, CachedObject[Any, Any]], Owner] | None = None  # None: its records bear no mark
+    marked: MarkedResources | None = None  # None: what it owns bears no mark

@@ -89,13 +89,20 @@ def deletable_snapshots(objects: Listers, vm: Vm, here: Identity) -> Iterator[st
             continue
         if is_paused(snapshot.meta.annotations):
             continue
-        if snapshot.status.snapshot_id is None or objects.source_identity(snapshot, spec) != here:
+        if snapshot.status.snapshot_id is None or not _is_taken_of(objects, snapshot, spec, here):
             continue
         if next(dependents_of_snapshot(objects, snapshot), None) is not None:
             continue  # another VM is being made from it
         identity, order = objects.snapshot_identity(snapshot, spec), snapshot.order
         if identity is not None and orders.may_exist(order) and not placement.is_moved(order, identity):
             yield identity.name
+
+
+def _is_taken_of(objects: Listers, snapshot: Snapshot, spec: GpuSnapshotSpec, vm: Identity) -> bool:
+    source = objects.source_identity(snapshot, spec)
+    if source is None or not same_cluster(source.cluster, vm.cluster):
+        return False
+    return (source.vpc, source.name) == (vm.vpc, vm.name)
 
 
 def _leads_to(there: SnapshotSource, here: Identity) -> bool:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpucloudaccount.DECLARATION)
 OWNED = tuple(one for one in KINDS if one.reconciler is not None)  # what the operator creates and destroys in the cloud
-MARKED = tuple(one for one in OWNED if one.owner is not None)  # whose names in the cloud bear a mark
+MARKED = {one.kind: one.marked for one in OWNED if one.marked is not None}  # whose names in the cloud bear a mark, by kind
+PLURALS = {one.kind: one.plural for one in KINDS}
 
 
 def new_listers(

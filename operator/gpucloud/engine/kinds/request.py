@@ -66,6 +66,7 @@ async def send(
     """Send the requests in turn; return the last answer. What is gone already need not be destroyed.
 
     Raises:
+        ValueError: there is none: a kind has no call for what it planned, and nothing was sent.
         CloudError: a call was withdrawn or failed, or its outcome is unknown. Its words name what was destroyed before.
     """
     answer, gone = None, list[str]()
@@ -79,4 +80,6 @@ async def send(
                     error.message += f" (of {request.target!r}; deletion requested before: {before})"
                 raise
         gone.append(request.target)
+    if not gone:
+        raise ValueError("a plan's action has no request")
     return answer

@@ -13,6 +13,7 @@ from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
+from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,10 +33,8 @@ def vm_by_name(objects: Listers, snapshot: Snapshot, there: SnapshotSource, acco
     """Refuse a snapshot's ``spec.vm`` if the VM is not of this namespace: the snapshot would copy its disk."""
     if not is_isolated(objects, account):
         return
-    source = (there.cluster, there.vpc, there.name)
-    holders = [
-        vm for vm in objects.vms.indexed(Named(there.name)) if vm.status.vm_id is not None and _vm_at(objects, vm) == source
-    ]
+    named = objects.vms.indexed(Named(there.name))
+    holders = [vm for vm in named if vm.status.vm_id is not None and _is_at(objects, vm, there)]
     if not _only_ours(holders, snapshot):
         yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
 
@@ -76,16 +75,18 @@ def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject
     return bool(found) and all(item.meta.namespace == stored.meta.namespace for item in found)
 
 
-def _vm_at(objects: Listers, vm: Vm) -> tuple[str, str, str] | None:
+def _is_at(objects: Listers, vm: Vm, there: SnapshotSource) -> bool:
     here = None if vm.spec is None else objects.vm_identity(vm, vm.spec)
-    return None if here is None else (here.cluster, here.vpc, here.name)
+    if here is None or not same_cluster(here.cluster, there.cluster):
+        return False
+    return (here.vpc, here.name) == (there.vpc, there.name)
 
 
 def _is_named(objects: Listers, snapshot: Snapshot, cluster: str, name: str) -> bool:
     if snapshot.status.snapshot_id is None:
         return False
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
-    return here is not None and (here.cluster, here.name) == (cluster, name)
+    return here is not None and same_cluster(here.cluster, cluster) and here.name == name
 
 
 def _vpc_of(objects: Listers, snapshot: Snapshot) -> str | None:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
-from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind, one_line
 from gpucloud.engine.cloud.port import Change, Precondition, Purpose
+from gpucloud.engine.kinds import registry
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.orphans import scan
@@ -24,13 +24,12 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import orphans as rules
-from gpucloud.reconcile.facts import AccountFacts, Verb
+from gpucloud.reconcile.facts import AccountFacts
 from gpucloud.reconcile.orphans import Abandonment, KeepReason, MarkedRecord, OrphanCounts, OrphanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from gpucloud.cloud.calls import Call
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import AccountSessions
     from gpucloud.engine.kinds.listers import Listers
@@ -96,7 +95,7 @@ class OrphanCollector:
 
     def on_tombstone(self, reconciler: OwnedReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
-        if not self._deps.rules.collect or reconciler.kind not in scan.INVENTORIES:
+        if not self._deps.rules.collect or reconciler.kind not in registry.MARKED:
             return
         facts = reconciler.observe_last(body)
         if facts is None:
@@ -247,11 +246,12 @@ class OrphanCollector:
 
     async def _destroy(self, at: _AccountScan, marked: MarkedRecord, abandonment: Abandonment) -> None:
         """Send the destroying call, unless an object that may want the record appears while the call waits."""
-        verb = Verb.DESTROY if marked.kind == gpuvm.KIND else Verb.DELETE_SNAPSHOT
+        kind = registry.MARKED[marked.kind]
+        verb = kind.destroy
         self._sent[_key(at.session, marked)] = self._deps.clock.mono()
         here, failure = marked.where, ""
         try:
-            call = _destroying_call(verb, here)
+            call = kind.destroying_call(here)
             await at.session.writes.send(Change(call, _purpose(abandonment), here.name, (self._unwanted(abandonment),)))
         except CloudError as error:
             if error.kind is ErrorKind.WITHDRAWN:  # refused by the port, so nothing has failed; the next scan decides anew
@@ -316,12 +316,6 @@ def describe(marked: MarkedRecord, price: str | None) -> str:
     )
 
 
-def _destroying_call(verb: Verb, here: Identity) -> Call[Any]:
-    if verb is Verb.DESTROY:
-        return calls.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
-    return calls.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
-
-
 def _purpose(abandonment: Abandonment) -> Purpose:
     owner = Key(abandonment.kind, abandonment.namespace, abandonment.name, abandonment.uid)
     return Purpose(owner, Reason.ORPHAN_COLLECTED, Reason.ORPHAN_COLLECTION_FAILED, Reason.ORPHAN)
@@ -334,7 +328,7 @@ def price_of(session: AccountSession, marked: MarkedRecord) -> str | None:
 
 
 def _described(marked: MarkedRecord) -> str:
-    noun = "VM" if marked.kind == gpuvm.KIND else "snapshot"
+    noun = registry.MARKED[marked.kind].noun
     return f"The {noun} {marked.where.name!r} in VPC {marked.where.vpc!r} of cluster {marked.where.cluster!r}"
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.reconcile.orphans import Abandonment
 
-# What bears our mark: the kind of the object that it is made for, by the inventory that lists it; and the kinds' plurals.
-MARKED = {one.inventory: one.kind for one in registry.MARKED if one.inventory is not None}
-INVENTORIES = {kind: inventory for inventory, kind in MARKED.items()}
-PLURALS = {one.kind: one.plural for one in registry.MARKED}
+KINDS = {one.inventory: kind for kind, one in registry.MARKED.items()}  # of what bears our mark, by the inventory that lists it
+PLURALS = {kind: registry.PLURALS[kind] for kind in registry.MARKED}
+if len(KINDS) < len(registry.MARKED):
+    raise ValueError("two kinds of marked resources share an inventory: an orphan would be taken for the other kind's")
 
 
 class Place(NamedTuple):
@@ -50,12 +50,12 @@ class ScanResult:
 
 def place_of(marked: MarkedRecord) -> Place:
     """Return the listing that shows this record."""
-    return Place(INVENTORIES[marked.kind], marked.where.cluster)
+    return Place(registry.MARKED[marked.kind].inventory, marked.where.cluster)
 
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
     """Scan every cluster that the credential knows, also clusters without objects."""
-    known = set(session.learned.clusters).union(*(session.inventories[inventory].clusters for inventory in MARKED))
+    known = set(session.learned.clusters).union(*(session.inventories[inventory].clusters for inventory in KINDS))
     unlisted = {}
     try:
         known |= set(await session.client.get_all_clusters())
@@ -63,7 +63,7 @@ async def scan_session(session: AccountSession, tag: str) -> ScanResult:
         unlisted[CLUSTERS] = error.message
     spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice
     found = await scan_places(
-        session, tag, [Place(inventory, cluster) for cluster in spellings.values() for inventory in MARKED]
+        session, tag, [Place(inventory, cluster) for cluster in spellings.values() for inventory in KINDS]
     )
     return ScanResult(found.records, found.as_of, unlisted | dict(found.unlisted))
 
@@ -82,7 +82,7 @@ async def scan_places(session: AccountSession, tag: str, places: Iterable[Place]
         for where, records in listed.records.items():
             mark = naming.read_mark(where.name, tag)
             if mark is not None:
-                found.append(MarkedRecord(MARKED[place.inventory], where, mark, records[0], duplicate_records=len(records) > 1))
+                found.append(MarkedRecord(KINDS[place.inventory], where, mark, records[0], duplicate_records=len(records) > 1))
     return ScanResult(tuple(found), as_of, unlisted)
 
 
@@ -92,10 +92,10 @@ def owners(objects: Listers, listed: Mapping[str, set[str]]) -> Owners:
 
 
 def _owners(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator[Owner]:
-    for one in registry.MARKED:
-        for uid in listed[one.kind]:
-            stored = objects.stores[one.kind].get(uid)
-            yield Owner(one.kind, uid) if stored is None or one.owner is None else one.owner(objects, stored)
+    for kind, marked in registry.MARKED.items():
+        for uid in listed[kind]:
+            stored = objects.stores[kind].get(uid)
+            yield Owner(kind, uid) if stored is None else marked.owner(objects, stored)
 
 
 def may_be_wanted_now(objects: Listers, gone: Abandonment) -> bool:

@@ -11,7 +11,17 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus,
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import AccountFacts, Asked, CallHistory, Limits, Now, ObjectFacts, Observation, Present
+from gpucloud.reconcile.facts import (
+    AccountFacts,
+    Asked,
+    CallHistory,
+    Limits,
+    ListingPace,
+    Now,
+    ObjectFacts,
+    Observation,
+    Present,
+)
 from gpucloud.reconcile.ownership import own_record
 
 if TYPE_CHECKING:
@@ -62,12 +72,12 @@ class CloudFacts(ABC, Generic[P, S, R]):
     tracked: TrackedOrder  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
-    owner: str | None = None  # the other object of this kind ("namespace/name") that owns the resource
+    owner: str | None = None  # the other object of this kind that owns the resource: its quoted name, or "in another namespace"
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
     namespace_terminating: bool = False
     synced: bool = True  # the first list is complete, so claims are complete
-    listing_duration: float = 0.0  # seconds that listings take at present, by the slowest kind
+    listing_pace: ListingPace = field(default_factory=ListingPace)  # of the slowest kind
     nonce: str = ""  # random, new in each gathering: the beginning of a new record's id
     seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
@@ -214,13 +224,20 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def fresh_from(self) -> float:
-        """The mono time before which a listing began too early to act on it; a slow listing is old when it arrives."""
-        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_duration
+        """The mono time before which a listing began too early to act on it; a slow listing is old when it arrives.
+
+        A single slow one is no slow cloud: the process may have been suspended meanwhile, so the shorter of two counts.
+        """
+        return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_pace.shorter
 
     @property
     def confirmed_from(self) -> float:
-        """The first of two listings that agree is too old before this: twice as old, and the pause of a slow cloud between."""
-        return self.now.mono - 2 * (self.now.mono - self.fresh_from) - self.listing_duration
+        """The first of two listings that agree is too old before this.
+
+        The longer of the two may be the first one, which began that long before its end; a pause as long follows each, and
+        the second may be as slow. The second is judged by ``fresh_from``.
+        """
+        return self.now.mono - 2 * FRESH_INTERVALS * self.limits.pending_interval - 3 * self.listing_pace.longer
 
     @property
     def spread(self) -> float:

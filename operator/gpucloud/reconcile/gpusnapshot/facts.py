@@ -70,7 +70,7 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
         return ((ConditionType.SUCCEEDED, verdict.reason, verdict.message),)
 
     def observed(self) -> dict[str, Any]:
-        """Return the order record for status. Snapshot records name no cluster, so it is the cluster that was listed."""
+        """The status fields of the snapshot's record. It names no cluster, so that is the cluster that was listed."""
         if not isinstance(self.found, Present):
             return {}
         record = self.found.record

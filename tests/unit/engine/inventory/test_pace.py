@@ -52,18 +52,18 @@ async def test_fast_while_anything_is_pending_and_slow_again_after(rig):
 
 
 @pytest.mark.parametrize(("takes", "told"), [(12.0, 12.0), (900.0, 30.0)])
-async def test_a_listing_takes_as_long_as_each_of_the_last_two_up_to_what_one_call_may_take(rig, takes, told):
+async def test_how_long_listings_take_is_told_by_the_last_two_up_to_what_one_call_may_take(rig, takes, told):
     """A single slow one may be one during which the process was suspended, and what it shows is old."""
     it = rig([record()], takes=takes)
     it.inventory.watch("a", here())
     it.inventory.expect_change("a", True)
-    assert it.inventory.usual_duration("Msc1") == 0.0
+    assert it.inventory.pace("Msc1").shorter == 0.0
     await asyncio.sleep(takes + 1)
     assert it.count == 1
-    assert it.inventory.usual_duration("Msc1") == 0.0
+    assert it.inventory.pace("Msc1").shorter == 0.0
     await asyncio.sleep(2 * takes + 30)
-    assert it.inventory.usual_duration("Msc1") == pytest.approx(told)
-    assert it.inventory.usual_duration("elsewhere") == 0.0
+    assert it.inventory.pace("Msc1") == pytest.approx((told, told))
+    assert it.inventory.pace("elsewhere") == (0.0, 0.0)
 
 
 async def test_a_pending_object_that_is_gone_slows_the_poll_down(rig):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kinds.declaration import KindDeclaration
+from gpucloud.cloud import calls
+from gpucloud.engine.kinds.declaration import KindDeclaration, MarkedResources
 from gpucloud.engine.kinds.gpusnapshot.reconciler import GpuSnapshotReconciler, references
 from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
 from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gpucloud.cloud.calls import Call
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.reconcile.naming import Identity
 
     GpuSnapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
 
@@ -45,13 +49,23 @@ def owner(objects: Listers, snapshot: GpuSnapshot) -> Owner:
     return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
 
 
+def destroying_call(here: Identity) -> Call[Any]:
+    """Return the call that destroys an orphan."""
+    return calls.delete_snapshot(id=here.name, namespace=here.vpc, cluster=here.cluster)
+
+
 DECLARATION = KindDeclaration(
     kind=KIND,
     plural=PLURAL,
     spec=GpuSnapshotSpec,
     status=GpuSnapshotStatus,
     reconciler=GpuSnapshotReconciler,
-    inventory=GpuSnapshotReconciler.inventory_name,
     keys=keys,
-    owner=owner,
+    marked=MarkedResources(
+        noun=SUBJECT.noun,
+        inventory=GpuSnapshotReconciler.inventory_name,
+        owner=owner,
+        destroy=SUBJECT.destroy,
+        destroying_call=destroying_call,
+    ),
 )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kinds.declaration import KindDeclaration
+from gpucloud.cloud import calls
+from gpucloud.engine.kinds.declaration import KindDeclaration, MarkedResources
 from gpucloud.engine.kinds.gpuvm.reconciler import GpuVMReconciler, references
 from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
 from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gpucloud.cloud.calls import Call
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.reconcile.naming import Identity
 
     GpuVM = CachedObject[GpuVMSpec, GpuVMStatus]
 
@@ -45,13 +49,23 @@ def owner(objects: Listers, vm: GpuVM) -> Owner:
     return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
 
 
+def destroying_call(here: Identity) -> Call[Any]:
+    """Return the call that destroys an orphan."""
+    return calls.destroy_server(id=here.name, namespace=here.vpc, cluster=here.cluster)
+
+
 DECLARATION = KindDeclaration(
     kind=KIND,
     plural=PLURAL,
     spec=GpuVMSpec,
     status=GpuVMStatus,
     reconciler=GpuVMReconciler,
-    inventory=GpuVMReconciler.inventory_name,
     keys=keys,
-    owner=owner,
+    marked=MarkedResources(
+        noun=SUBJECT.noun,
+        inventory=GpuVMReconciler.inventory_name,
+        owner=owner,
+        destroy=SUBJECT.destroy,
+        destroying_call=destroying_call,
+    ),
 )

@@ -29,6 +29,5 @@ DECLARATION = KindDeclaration(
     spec=GpuVpcSpec,
     status=GpuVpcStatus,
     reconciler=GpuVpcReconciler,
-    inventory=GpuVpcReconciler.inventory_name,
     keys=keys,
 )
