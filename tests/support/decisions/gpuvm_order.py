@@ -205,6 +205,22 @@ ROWS = {
         Reason.CREATING,
         records=True,
     ),
+    "a chosen name in a cloud whose listings are slow and fast in turn": Row(
+        "the first of two took 25 seconds, and so did the pause after it; the second is fresh",
+        {
+            "spec": a_spec(vmName="ours-to-be"),
+            "history": LONG_KNOWN,
+            "listing_pace": ListingPace(0.1, 25.0),
+            "found": Absent(NOW - 1, NOW - 77, NOW - 51),
+        },
+        Reason.CREATING,
+        records=True,
+    ),
+    "a listing during which the process slept is no slow cloud": Row(
+        "it shows what was so before that",
+        {"listing_pace": ListingPace(0.1, 12.0), "found": Absent(NOW - 12, NOW - 12)},
+        looks=True,
+    ),
     "a chosen name that the cloud calls taken stays another's when it is seen": Row(
         "the record of an order that was refused proves nothing",
         {

@@ -27,6 +27,7 @@ def made(name, field, state=OrderState.SEEN, **more):
 
 
 VM = {"spec": {"vmName": "prod"}, "status": made("prod", "vmId")}
+SPELLED = {"snapshotName": "golden", "vm": PROD | {"cluster": "MSC1"}}
 SNAPSHOT = {"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId")}
 
 
@@ -58,6 +59,16 @@ async def refused(reconcilers, kind, name="train"):
         (({"spec": {"vmName": "prod"}, "status": made("prod", "vmId", OrderState.LOST)},), True, "what is there now is not"),
         (({"spec": {"vmName": "prod", "vpc": "acme-x"}, "status": made("prod", "vmId")},), True, "in another VPC"),
         (({"spec": {"vmName": "prod", "cluster": "Hou1"}, "status": made("prod", "vmId")},), True, "in another cluster"),
+        (
+            ({"spec": {"vmName": "prod", "cluster": "MSC1"}, "status": made("prod", "vmId")},),
+            False,
+            "one cluster, two spellings",
+        ),
+        (
+            (VM, {"spec": {"vmName": "prod", "cluster": "MSC1"}, "status": made("prod", "vmId"), "meta": THEIRS}),
+            True,
+            "the same",
+        ),
     ],
 )
 async def test_a_copy_of_a_vms_disk(isolated, vms, is_refused, why):
@@ -75,6 +86,12 @@ async def test_a_copy_of_a_vms_disk(isolated, vms, is_refused, why):
         (({**SNAPSHOT, "meta": THEIRS},), True, "it is another namespace's"),
         ((SNAPSHOT,), False, "it is ours"),
         ((SNAPSHOT, {**SNAPSHOT, "meta": THEIRS}), True, "it may be either's"),
+        (
+            (SNAPSHOT, {**SNAPSHOT, "meta": THEIRS, "spec": SPELLED}),
+            True,
+            "either's: one cluster, two spellings",
+        ),
+        (({**SNAPSHOT, "spec": SPELLED},), False, "it is ours, in another spelling of its cluster"),
         (({"spec": {"snapshotName": "golden"}},), True, "a claim alone gives nothing"),
         (
             ({"spec": {"snapshotName": "golden"}, "status": made("golden", "snapshotId", snapshotId=None)},),

@@ -215,3 +215,12 @@ async def test_which_snapshots_may_go_with_their_vm(reconcilers, copy, goes, why
     reconcilers.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
     here = reconcilers.objects.vm_identity(vm, vm.spec)
     assert list(deletable_snapshots(reconcilers.objects, vm, here)) == ([TAKEN] if goes else []), why
+
+
+async def test_a_snapshot_goes_with_its_vm_however_its_cluster_is_spelled(reconcilers):
+    """``deletion.snapshots: Delete`` would leave it there, billed."""
+    vm = reconcilers.put("GpuVM", "train", spec={"vmName": "prod"}, meta=GOING)
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
+    source = {"vmRef": None, "vm": {"cluster": here.cluster.upper(), "vpc": here.vpc, "name": here.name}}
+    reconcilers.put("GpuSnapshot", "copy", spec=source, status=status(order=TAKEN, snapshotId=TAKEN))
+    assert list(deletable_snapshots(reconcilers.objects, vm, here)) == [TAKEN]
