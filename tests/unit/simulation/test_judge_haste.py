@@ -41,6 +41,28 @@ def test_a_snapshot_that_goes_with_its_vm_need_not_be_quiet(court, takes, restin
     assert (snapshot["metadata"]["uid"] in ending._at_rest(court.judge)) is resting
 
 
+def test_a_destroying_call_is_sent_hot(court):
+    """500 in 25 s: nothing but orders was counted."""
+    court.world.actors.owner.delete(court.bought())
+    court.world.cloud.turn(destroy_seconds=1000.0)
+    for _ in range(500):
+        court.passes(0.05)
+        court.judge.disturbed()
+        court.destroys("a-x")
+    assert set(court.oracles) == {"hot calls"}
+
+
+@pytest.mark.parametrize(("place", "found"), [("acme", ["causeless calls"]), ("other", [])])
+def test_power_calls_without_a_cause_are_counted_for_the_vm_that_they_are_sent_to(court, place, found):
+    court.bought(powerState="Stopped")
+    court.passes(1000)
+    court.judge.disturbed()
+    for _ in range(9):
+        court.passes(300)
+        court.sends("StopServer", id="a-x", namespace=place, cluster="MSC1")
+    assert court.oracles == found
+
+
 def test_an_order_is_sent_hot(court):
     item = court.applied()
     for _ in range(60):
