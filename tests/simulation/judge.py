@@ -189,8 +189,7 @@ class Judge(Ordering):
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self.waiting.destroys(name)
         if operation not in CREATES:
-            for life in self.books.texts.mentioning(name):
-                life.mutations += life.now is not None
+            self._changes(operation, name, request)
             return
         self._orders(process, operation, name, request)
 

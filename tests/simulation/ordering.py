@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
+CHANGES = {
+    **dict.fromkeys(("StartServer", "StopServer", "DestroyServer"), "GpuVM"),
+    "DeleteSnapshot": "GpuSnapshot",
+    "DestroyVpc": "GpuVpc",
+}  # calls that change what is there, and the kind of the objects that stand for it
+
+
+def _said(request: Request) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(request.body) if request.body else {}
+    return found
 
 
 class Ordering(Verdicts):
@@ -56,6 +66,18 @@ class Ordering(Verdicts):
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
+
+    def _changes(self, operation: str, name: str, request: Request) -> None:
+        """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""
+        asked = {key.lower(): str(value) for key, value in (*request.query, *_said(request).items())}
+        place = (asked.get("namespace", ""), asked.get("cluster", "").casefold())
+        for life in self.books.texts.mentioning(name):
+            life.mutations += life.now is not None
+            order = life.status.get("order") or {}
+            there = (str(order.get("vpc") or ""), str(order.get("cluster") or "").casefold())
+            here = all(not one or not other or one == other for one, other in zip(there, place, strict=True))
+            if life.now is not None and here and life.kind == CHANGES[operation]:
+                self._note_send(life, operation)
 
     def _ordered_for(self, recording: list[Life]) -> Life:
         """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.

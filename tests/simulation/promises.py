@@ -71,8 +71,7 @@ class Promises:
             self._empty(name)
         if operation in POWER:
             self._not_again(process, operation, request, name)
-        if operation == "StopServer":
-            self._wanted_off(name, json.loads(request.body))
+            self._wanted(operation, name, json.loads(request.body))
         if operation == "CreateServer":
             image = json.loads(request.body).get("snapshotName") or ""
             self._made_from |= {life.uid: image for life in self._world.judge.books.recording("GpuVM", name)}
@@ -117,8 +116,8 @@ class Promises:
         """Somebody else changed something: the next power call has a reason of its own."""
         self._powered.clear()
 
-    def _wanted_off(self, name: str, said: dict[str, Any]) -> None:
-        """A VM is stopped when its owner wants it off, or restarted, and each restart is done once.
+    def _wanted(self, operation: str, name: str, said: dict[str, Any]) -> None:
+        """A VM is stopped when its owner wants it off, or restarted, and each restart is done once; it is started if wanted on.
 
         Its owner is the object that it was made for. Of a VM that is a stranger's, or gone, it is whoever records the name.
 
@@ -128,11 +127,12 @@ class Promises:
         place = (str(said.get("namespace")), str(said.get("cluster")).casefold())
         for life in self._made_for(name, place) or self._world.judge.books.recording("GpuVM", name):
             late = self._world.loop.time() - life.asked_at > RESTARTED_SECONDS + 2 * self._world.grace
-            wanted = life.restart_open or life.spec.get("powerState") == "Stopped" or self._world.judge.has_just_gone_back(life)
-            if late and not wanted:
-                self._found(
-                    "unasked", f"{life.name} is stopped, and nobody has asked for that, or for a restart that is not done"
-                )
+            off = life.spec.get("powerState") == "Stopped"
+            wanted = not off if operation == "StartServer" else off or life.restart_open
+            if late and not wanted and not self._world.judge.has_just_gone_back(life):
+                what = "stopped, and nobody has asked for that, or for a restart that is not done"
+                done = what if operation == "StopServer" else "started, and its owner wants it off"
+                self._found("unasked", f"{life.name} is {done}")
 
     def _made_for(self, name: str, place: tuple[str, str]) -> list[Life]:
         """The objects that VMs of this name, in this VPC and cluster, were made for."""

@@ -19,7 +19,9 @@ LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
 DUST = 1e-6
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
-AN_HOUR = {"writes": 20, "calls": 8}  # of each object, since the last cause outside
+# Of each object, since the last cause outside: writes, orders, and calls that change what is there. What the cloud refuses for
+# good is tried every five minutes, as the message says (reconcile/retry.py).
+AN_HOUR = {"writes": 20, "orders": 8, "calls": 12}
 HOUR, SAMPLE_SECONDS = 3600.0, 60.0
 
 

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
     from simulation.world import World
 
-SHARE, SECOND_SHARE = 0.25, 0.3  # of the histories
+SHARE, SECOND_SHARE, LASTING_SHARE = 0.25, 0.3, 0.02  # of the histories
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
-PLOTS = OF_PEOPLE | OTHERS
+LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
+PLOTS = OF_PEOPLE | OTHERS | LASTING
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
     """The plots of a history; mostly none."""
     first, second = _one(choices, "situation", OF_PEOPLE, SHARE), _one(choices, "second situation", OTHERS, SECOND_SHARE)
-    return tuple(plot for plot in (first, second) if plot)
+    lasting = _one(choices, "lasting situation", LASTING, LASTING_SHARE)
+    return tuple(plot for plot in (first, second, lasting) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:
@@ -39,6 +41,6 @@ def begin(world: World, cluster: str) -> None:
     for plot in drawn(world.choices):
         if plot not in world.weather.without:
             world.tell("world", f"situation: {plot}")
-            if plot in OTHERS and world.choices.choose("situation in calm", (True, False)):
+            if plot in LASTING or (plot in OTHERS and world.choices.choose("situation in calm", (True, False))):
                 world.weather.calm_down()  # faults would keep much of it from showing
             PLOTS[plot](Stage(world, cluster))

@@ -13,7 +13,7 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES, Life
-from simulation.cloud import name_of, place_of
+from simulation.cloud import CREATES, name_of, place_of
 from simulation.credentials import KEYS
 from simulation.forgiving import Forgiving
 from simulation.rates import Rates
@@ -192,7 +192,7 @@ class Verdicts(Forgiving):
             self.found("hot writes", f"{life.name} was written {WRITES_A_MINUTE} times within a minute")
 
     def _note_send(self, life: Life, operation: str) -> None:
-        self.rates.mutated(life, "calls")
+        self.rates.mutated(life, "orders" if operation in CREATES else "calls")
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 

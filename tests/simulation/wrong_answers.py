@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from simulation.stage import Stage
 
+PRETENDS_SECONDS = 3700.0  # over an hour: calls without a cause are counted by the hour
 SEVERAL = 3  # that vanish at once are not believed to be gone
 
 
@@ -19,6 +20,26 @@ def _accepted_and_never_made(on: Stage) -> None:
     on.arranged.fault("CreateServer", "write-ghost")
     on.vm("x")
     on.then(65 * on.world.grace, on.delete, "GpuVM", "x")
+
+
+def _accepted_and_not_destroyed(on: Stage) -> None:
+    """The cloud accepts each destruction, and carries none out: for some graces, or for so long that its owner asks again."""
+    on.vm("x", deletion={"snapshots": on.choose("snapshots of what stays", "Delete", "Keep")})
+    on.then(UP_SECONDS, on.snapshot, "taken", vmRef={"name": "x"})
+    if on.choose("another is kept", True, False):  # so that the first is deleted by a call of its own
+        on.then(UP_SECONDS, on.snapshot, "kept", vmRef={"name": "x"}, deletion={"policy": "Retain"})
+    begins, lasts = 3 * UP_SECONDS + on.soon("deleted"), on.choose("pretends for", PRETENDS_SECONDS, 3 * on.world.grace)
+
+    def begin() -> None:
+        on.cloud.only_pretends = True
+        on.delete("GpuVM", "x")
+
+    def end() -> None:
+        on.cloud.only_pretends = False
+        on.annotate("GpuVM", "x", reconcile_requested_at=on.world.stamp())
+
+    on.then(begins, begin)
+    on.then(begins + lasts, end)
 
 
 def _half_a_listing(on: Stage) -> None:
@@ -72,3 +93,5 @@ PLOTS: dict[str, Callable[[Stage], None]] = {
     "drip": _drip,
     "power shows late": _power_shows_late,
 }
+# A third draw: it leaves the plots of all other histories as they are, and these take an hour each.
+LASTING: dict[str, Callable[[Stage], None]] = {"accepted and not destroyed": _accepted_and_not_destroyed}

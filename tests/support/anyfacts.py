@@ -157,7 +157,8 @@ def a_history(r, base, order, there):
         known = orders.destroying(known, times[4])
         known = orders.destroy_answered(known, told.refusal, base.limits.grace, times[4])
     first = min([times[0], *(item.at for item in attempts.values())])
-    return known, CallHistory(first_seen=first, seen_new=order is None and r.random() < 0.5, attempts=attempts)
+    new, deleted = order is None and r.random() < 0.5, r.choice((None, max(first, before(r)), max(first, before(r))))
+    return known, CallHistory(first_seen=first, seen_new=new, deletion_seen=deleted, attempts=attempts)
 
 
 def an_id(word, name, uid):

@@ -140,13 +140,18 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The last call of one verb: when its outcome was known, and how often in a row it failed."""
+    """The last call of one verb: when its outcome was known, and how often in a row it failed.
+
+    ``acceptances``: how often the cloud has accepted this verb for these targets; ``targets``: snapshots, if it names some.
+    """
 
     verb: Verb
     at: float
     asked: Asked
     refusal: Refusal | None = None
     failures: int = 0
+    acceptances: int = 0
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

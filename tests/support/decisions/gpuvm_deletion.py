@@ -9,7 +9,7 @@ from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
-from support.builders import NOW, a_spec, a_status, an_order, known, present
+from support.builders import NOW, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import (
     DELETING,
     GOING,
@@ -21,11 +21,18 @@ from support.gpuvmfacts import (
 )
 from support.rows import OLD, Row, tried
 
+AT_FIRST = {"meta": an_object(deleting=True, generation=2)}  # no verdict of this deletion stands yet
 LOOKED_FOR = Absent(NOW, NOW - 99, NOW - 2)
 UNMADE = {
     state: {"meta": DELETING, "known": known(an_order(NAME, state), earlier_unclear=True), "found": LOOKED_FOR}
     for state in (OrderState.REFUSED, OrderState.OVERDUE)
 }
+
+
+def told(*snapshots, ago):
+    """A memory in which the deletion of these snapshots was accepted."""
+    return tried(Verb.DELETE_SNAPSHOT, ago=ago, targets=snapshots)
+
 
 ROWS = {
     # --- letting go
@@ -195,23 +202,38 @@ ROWS = {
     ),
     "snapshots that were told to go get time": Row(
         "the listing shows them for a while",
-        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": told("s", ago=2)},
         Reason.DELETING,
         looks=False,
     ),
     "snapshots that were told to go are looked for by a younger listing": Row(
         "the last one is from before",
-        TOGETHER
-        | {"snapshots": a_list(("s", True), ("theirs", False), as_of=NOW - 3), "history": tried(Verb.DELETE_SNAPSHOT, ago=2)},
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False), as_of=NOW - 3), "history": told("s", ago=2)},
         Reason.DELETING,
         looks=True,
     ),
     "snapshots that do not go are told again": Row(
         "it was lost inside the cloud",
-        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": tried(Verb.DELETE_SNAPSHOT, ago=31)},
-        Reason.DELETING,
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": told("s", ago=301)},
+        Reason.DELETION_BLOCKED,
         action=Verb.DELETE_SNAPSHOT,
         targets=("s",),
+        progress="Stalled",
+        says=("still lists the VM's snapshots 's'", "spec.deletion.snapshots: Keep"),
+    ),
+    "snapshots that do not go are told again after minutes only": Row(
+        "an acceptance that has no effect is no reason for a loop",
+        TOGETHER | {"snapshots": a_list(("s", True), ("theirs", False)), "history": told("s", ago=299)},
+        Reason.DELETING,
+        looks=False,
+        says="before the VM",
+    ),
+    "a snapshot that may be deleted since then does not wait for the others": Row(
+        "its GpuSnapshot was retained before",
+        TOGETHER | {"snapshots": a_list(("s", True), ("t", True), ("theirs", False)), "history": told("s", ago=31)},
+        Reason.DELETING,
+        action=Verb.DELETE_SNAPSHOT,
+        targets=("s", "t"),
     ),
     "snapshots that may not be deleted hold it": Row(
         "a person must grant it, or keep them",
@@ -231,10 +253,16 @@ ROWS = {
         action=Verb.DESTROY,
     ),
     "snapshots not listed yet: look": Row(
-        "a foreign one may be among them", TOGETHER | {"snapshots": None}, Reason.DELETING, looks=True
+        "a foreign one may be among them", TOGETHER | AT_FIRST | {"snapshots": None}, Reason.DELETING, looks=True
     ),
     "snapshots listed too long ago: look": Row(
-        "one may have come since", TOGETHER | {"snapshots": a_list(as_of=NOW - 11)}, Reason.DELETING, looks=True
+        "one may have come since", TOGETHER | AT_FIRST | {"snapshots": a_list(as_of=NOW - 11)}, Reason.DELETING, looks=True
+    ),
+    "snapshots listed before the deletion: look": Row(
+        "somebody may have made one right before it",
+        TOGETHER | AT_FIRST | {"snapshots": a_list(("s", True), as_of=NOW - 2), "history": replace(OLD, deletion_seen=NOW - 1)},
+        Reason.DELETING,
+        looks=True,
     ),
     "snapshots that cannot be listed hold it": Row(
         "unknown is not none",

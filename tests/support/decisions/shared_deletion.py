@@ -136,8 +136,10 @@ def deletion(k):
         "a destroy without effect is repeated after five minutes": Row(
             "it was lost inside the cloud",
             k.leaving | {"status": k.going, "history": tried(k.destroy, ago=301)},
-            Reason.DELETING,
+            Reason.DELETION_BLOCKED,
             action=k.destroy,
+            progress="Stalled",
+            says=("still lists", "spec.deletion.policy: Retain"),
         ),
         "a lost answer to a destroy is looked for, then repeated": Row(
             "it may not have been carried out",

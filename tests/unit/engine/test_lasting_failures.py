@@ -55,3 +55,17 @@ async def test_what_passed_for_a_duplicate_holds_nobody_once_it_is_gone(it):
     assert it.cloud.asked("CreateServer") == []
     del it.cloud.vms[older]
     await it.until(lambda: it.ready == "True/Running", 180)
+
+
+@pytest.mark.parametrize("code", [400, 403, 422])
+async def test_a_start_that_is_refused_for_good_is_tried_every_five_minutes_and_written_once(it, code):
+    """Each try was announced and recorded as refused: 22 writes an hour that said nothing new."""
+    it.cloud.odd = {"status": "OFFLINE"}
+    it.cloud.refuse("StartServer", code)
+    await it.apply()
+    await asyncio.sleep(600)
+    calls, writes = len(it.cloud.asked("StartServer")), len(it.kube.statuses)
+    assert calls >= 2
+    await asyncio.sleep(3600)
+    assert (len(it.cloud.asked("StartServer")) - calls) in range(9, 13)
+    assert len(it.kube.statuses) - writes == 0

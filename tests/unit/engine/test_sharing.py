@@ -110,6 +110,20 @@ async def test_a_boot_from_a_snapshot(isolated, snapshots, is_refused, why):
     assert await refused(isolated, "GpuVM") == ("Snapshot 'golden'" if is_refused else None), why
 
 
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"image": {"customFile": "team-a.qcow2"}}, "Custom image 'team-a.qcow2'"),
+        ({"storage": {"blockStorageNames": ["team-a-data", "b"]}}, "Block storage 'team-a-data', 'b'"),
+        ({"storage": {"persistDirectAttached": True}, "image": {"operatingSystem": "Ubuntu"}}, None),
+    ],
+)
+async def test_a_volume_or_an_image_of_whom_nobody_knows(isolated, spec, words):
+    """The history: team-b attached team-a's volume, as no object can stand for one."""
+    isolated.put("GpuVM", spec=spec)
+    assert await refused(isolated, "GpuVM") == words
+
+
 async def test_what_only_refers_to_objects_is_refused_nothing(isolated):
     isolated.put("GpuVM", "source", status=made("source", "vmId"))
     isolated.put("GpuSnapshot", spec={"vmRef": {"name": "source"}})
@@ -124,9 +138,10 @@ async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(
         isolated.account()
         reconcilers = isolated
     reconcilers.put("GpuSnapshot", spec=COPY)
-    reconcilers.put("GpuVM", spec=BOOT)
+    reconcilers.put("GpuVM", spec=BOOT | {"storage": {"blockStorageNames": ["data"]}})
+    reconcilers.put("GpuVM", "custom", spec={"image": {"customFile": "a.qcow2"}})
     reconcilers.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
-    for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVpc", "net")):
+    for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVM", "custom"), ("GpuVpc", "net")):
         assert await refused(reconcilers, kind, name) is None
 
 

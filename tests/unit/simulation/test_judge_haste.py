@@ -41,6 +41,43 @@ def test_a_snapshot_that_goes_with_its_vm_need_not_be_quiet(court, takes, restin
     assert (snapshot["metadata"]["uid"] in ending._at_rest(court.judge)) is resting
 
 
+def test_a_destroying_call_is_sent_hot(court):
+    """500 in 25 s: nothing but orders was counted."""
+    court.world.actors.owner.delete(court.bought())
+    court.world.cloud.turn(destroy_seconds=1000.0)
+    for _ in range(500):
+        court.passes(0.05)
+        court.judge.disturbed()
+        court.destroys("a-x")
+    assert set(court.oracles) == {"hot calls"}
+
+
+def test_a_cloud_that_only_pretends_to_destroy_is_no_cause_for_calls(court):
+    """A drawn fault is one; what is accepted for hours without effect is what calls must become rare for."""
+    court.world.actors.owner.delete(court.bought())
+    court.world.cloud.only_pretends = True
+    for _ in range(13):
+        court.passes(270)
+        assert court.destroys("a-x") < 300
+    assert court.oracles == ["causeless calls"]
+    assert court.world.cloud.called("a-x")
+    court.world.cloud.only_pretends = False
+    court.destroys("a-x")
+    court.passes(60)
+    assert not court.world.cloud.called("a-x")
+
+
+@pytest.mark.parametrize(("place", "found"), [("acme", ["causeless calls"]), ("other", [])])
+def test_power_calls_without_a_cause_are_counted_for_the_vm_that_they_are_sent_to(court, place, found):
+    court.bought(powerState="Stopped")
+    court.passes(1000)
+    court.judge.disturbed()
+    for _ in range(13):
+        court.passes(270)
+        court.sends("StopServer", id="a-x", namespace=place, cluster="MSC1")
+    assert court.oracles == found
+
+
 def test_an_order_is_sent_hot(court):
     item = court.applied()
     for _ in range(60):

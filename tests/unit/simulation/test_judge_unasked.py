@@ -22,6 +22,17 @@ def test_a_vm_is_stopped_because_the_object_that_it_was_made_for_wants_that(cour
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(
+    ("asked", "after", "found"), [("Stopped", 1000, ["unasked"]), ("Stopped", 5, []), ("Running", 1000, [])]
+)
+def test_a_vm_is_started_because_its_object_wants_that(court, asked, after, found):
+    """Nobody looked at starts."""
+    court.bought(powerState=asked)
+    court.passes(after)
+    court.sends("StartServer", id="a-x", **STOPS)
+    assert court.oracles == found
+
+
 def test_ours_is_destroyed_unasked(court):
     court.bought()
     court.destroys("a-x")

@@ -52,6 +52,7 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
         yield elsewhere or _need(missing, snapshot, _cluster(snapshot), spec.cluster, account)
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
+    yield from sharing.nameless_fields(objects, spec, account)
 
 
 def needs_of_vpc(account: ResolvedAccount) -> Iterator[Dependency]:

@@ -103,13 +103,17 @@ class OrderTracker:
             known.tracked = orders.record(known.tracked, order, self._clock.mono())
             known.record_ids |= {order.id}
 
-    def record_call(self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None) -> Attempt:
+    def record_call(
+        self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None, targets: tuple[str, ...] = ()
+    ) -> Attempt:
         """Record the outcome of a call, and return the attempt."""
         known = self._entry(uid)
         history = self._history(known)
         before = history.attempts.get(verb)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None else 0)
-        attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures)
+        same = before is not None and set(targets) <= set(before.targets)
+        acceptances = (before.acceptances if before is not None and same else 0) + (refusal is None)
+        attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures, acceptances, targets)
         known.history = replace(history, attempts={**history.attempts, verb: attempt})
         return attempt
 

@@ -101,14 +101,14 @@ class Sender:
                 return None
             refusal = request.refusal_of(error)
         except Exception as error:
-            self._remember(facts, verb, request.refusal_of(error), placed)
+            self._remember(facts, verb, request.refusal_of(error), placed, plan.targets)
             raise
         if verb in CREATES:
             self._tracker.set_credential(facts.meta.uid, session.learned)
         named = placement.identity_from_answer(facts.identity, placed)
         if named != facts.identity and was_shown(named):
             placed = Placement()  # the record existed before this call, so the call did not create it
-        attempt = self._remember(facts, verb, refusal, placed)
+        attempt = self._remember(facts, verb, refusal, placed, plan.targets)
         if refusal is not None:
             return Event(self._kind.failed[verb], failed.message(attempt), verb, warning=True)
         reason, note = self._kind.success_events[verb]
@@ -136,10 +136,17 @@ class Sender:
         answer = await request.send(session.writes, self._kind.requests(facts, verb, plan.targets), purpose, common)
         return self._kind.placement(facts, answer) if verb in CREATES else Placement()
 
-    def _remember(self, facts: CloudFacts[Any, Any, Any], verb: Verb, refusal: Refusal | None, placed: Placement) -> Attempt:
+    def _remember(
+        self,
+        facts: CloudFacts[Any, Any, Any],
+        verb: Verb,
+        refusal: Refusal | None,
+        placed: Placement,
+        targets: tuple[str, ...],
+    ) -> Attempt:
         """Record the outcome of a call, and its effect on the order; return the attempt."""
         uid = facts.meta.uid
-        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal)
+        attempt = self._tracker.record_call(uid, verb, facts.asked, refusal, targets)
         if verb is self._kind.subject.create:
             final_for = facts.meta.generation if retry.is_final(verb, refusal) else None
             self._tracker.record_answer(uid, refusal, placed, chosen_name=facts.chosen_name, final_for=final_for)

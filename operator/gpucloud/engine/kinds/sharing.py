@@ -14,6 +14,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
 from gpucloud.reconcile.naming import same_cluster
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,6 +51,20 @@ def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: Resolve
     if not _only_ours(here, vm):
         words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
         yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
+
+
+def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+    """Refuse a VM's volumes and custom image: no object can stand for them, so nothing tells whose they are."""
+    if not is_isolated(objects, account):
+        return
+    custom = spec.image.custom_file if spec.image is not None else None
+    if custom is not None:
+        words = "name an operating system in image.operatingSystem or a GpuSnapshot in image.snapshotRef"
+        yield _refused(f"Custom image {custom!r}", "no object can stand for it", words)
+    names = spec.storage.block_storage_names if spec.storage is not None else ()
+    if names:
+        volumes = f"Block storage {listed(tuple(map(repr, names)))}"
+        yield _refused(volumes, "no object can stand for it", "leave out spec.storage.blockStorageNames")
 
 
 def adoption(objects: Listers, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:

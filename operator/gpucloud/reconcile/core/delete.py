@@ -12,7 +12,7 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, release_gone
-from gpucloud.reconcile.core.destruction import deleting, refused, release_finalizer, retain, send
+from gpucloud.reconcile.core.destruction import again_from, deleting, refused, release_finalizer, repeated, retain, send
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
@@ -22,12 +22,10 @@ from gpucloud.reconcile.text import listed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.core.facts import CloudFacts
 
 S = TypeVar("S", bound=CloudStatus)
-
-
-RESEND_SECONDS = 300.0  # an accepted destroying call without effect is sent again after this
 
 
 def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = lambda: None) -> Plan[S]:
@@ -138,7 +136,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)
     if unseen.cause is UnknownReason.NOT_LISTED:
-        return _meanwhile(f, refresh_after=f.history.first_seen)
+        return meanwhile(f, deleting(f), refresh_after=f.history.first_seen)
     way_out = _first_way_out(f, unseen.cause) + retain(f)
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
@@ -153,7 +151,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
-            return _meanwhile(f, requeue_at=patience)
+            return meanwhile(f, deleting(f), requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
 
@@ -165,11 +163,13 @@ def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
     return f"{credential.grant(f.account.name, f.subject.noun)} " if cause is UnknownReason.FORBIDDEN else ""
 
 
-def _meanwhile(f: CloudFacts[Any, S, Any], refresh_after: float | None = None, requeue_at: float | None = None) -> Plan[S]:
-    """Keep the last verdict of this deletion while the observation is briefly unknown; else report Deleting."""
+def meanwhile(
+    f: CloudFacts[Any, S, Any], said: Verdict, refresh_after: float | None = None, requeue_at: float | None = None
+) -> Plan[S]:
+    """Keep the last verdict of this deletion while the observation is briefly unknown; report ``said`` if there is none."""
     if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
         return Plan(refresh_after=refresh_after, requeue_at=requeue_at, pending=True)
-    return plan_status(f, deleting(f), refresh_after=refresh_after, requeue_at=requeue_at)
+    return plan_status(f, said, refresh_after=refresh_after, requeue_at=requeue_at)
 
 
 def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
@@ -188,8 +188,8 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
         return prepare() or send(f, deleting(f))
     if failed.in_backoff(f, attempt):
         return plan_status(f, refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
-    grace = RESEND_SECONDS if attempt.refusal is None else f.limits.grace if attempt.refusal.ambiguous else 0.0
-    if found.as_of < attempt.at + grace:
-        return plan_status(f, deleting(f), refresh_after=attempt.at + grace)
-    said = deleting(f) if attempt.refusal is None else refused(f, failed.verdict(attempt))
+    again = again_from(f, attempt)
+    said = repeated(f, attempt, f"the {f.subject.noun}", retain(f)) or deleting(f)
+    if found.as_of < again:
+        return plan_status(f, said, refresh_after=again)
     return prepare() or send(f, said)

@@ -9,14 +9,19 @@ from gpucloud.kinds.common import CloudStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
+from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Attempt
 
 S = TypeVar("S", bound=CloudStatus)
+
+RESEND_SECONDS = 300.0  # an accepted destroying call without effect is sent again after this, and then ever more rarely
+LONGEST_RESEND_SECONDS = 3600.0
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
@@ -35,6 +40,32 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = N
     words = f"{said.message} {retain(f) if way_out is None else way_out}"
     make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
+
+
+def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
+    """Return the mono time from which a listing that still shows the resource leads to the same call again.
+
+    What the cloud accepts without effect is sent again ever more rarely; a person who asks again waits a grace only.
+    """
+    if attempt.refusal is not None:
+        return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
+    if attempt.asked != f.asked:
+        return attempt.at + f.limits.grace
+    doubled = RESEND_SECONDS * 2.0 ** min(max(attempt.acceptances - 1, 0), 16)
+    return attempt.at + min(doubled, LONGEST_RESEND_SECONDS)
+
+
+def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out: str) -> Verdict | None:
+    """Return the verdict of a destroying call that is sent again, or was; None while the first may still show its effect."""
+    if attempt.refusal is not None:
+        return refused(f, failed.verdict(attempt), way_out)
+    if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
+        return None
+    words = (
+        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, ever "
+        f"more rarely. If that goes on, ask the cloud's support. {way_out}"
+    )
+    return stalled(Reason.DELETION_BLOCKED, words)
 
 
 def send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:

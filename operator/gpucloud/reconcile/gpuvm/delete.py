@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.gpuvm import SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import deletion_guard
-from gpucloud.reconcile.conditions import stalled
+from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core import delete, destruction, failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.facts import Attempt
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
 
+SNAPSHOTS_FIRST = working(Reason.DELETING, "The VM's snapshots are deleted before the VM, as spec.deletion.snapshots asks.")
 KEEP_SNAPSHOTS = "To destroy the VM and keep its snapshots, set spec.deletion.snapshots: Keep."
 
 
@@ -51,32 +54,55 @@ def with_snapshots(f: VmFacts) -> bool:
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
         return False
     items = f.snapshots.items
-    return f.snapshots.as_of >= f.fresh_from and bool(items) and all(item.deletable for item in items)
+    return _is_fresh(f, f.snapshots) and bool(items) and all(item.deletable for item in items)
+
+
+def _is_fresh(f: VmFacts, seen: SnapshotsOfVm) -> bool:
+    """Whether the listing is recent, and began after the deletion: somebody may have made a snapshot right before that."""
+    return seen.as_of >= max(f.fresh_from, f.deletion_seen)
 
 
 def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Delete the VM's snapshots before the VM is destroyed, if the spec asks for that."""
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE:
         return None
-    if not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.as_of < f.fresh_from:
+    if not isinstance(f.snapshots, SnapshotsOfVm):
         return _snapshots_unknown(f)
     surplus = tuple(item.name for item in f.snapshots.items if item.deletable)
-    if not surplus or with_snapshots(f):
+    if _is_fresh(f, f.snapshots) and (not surplus or with_snapshots(f)):
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.in_backoff(f, attempt):
         said = destruction.refused(f, failed.verdict(attempt), KEEP_SNAPSHOTS)
         return plan_status(f, said, requeue_at=failed.again_at(f, attempt))
-    if attempt is not None and f.snapshots.as_of < attempt.at + (0.0 if attempt.refusal is not None else f.limits.grace):
-        again = f.now.mono + f.limits.pending_interval if f.snapshots.as_of >= attempt.at else attempt.at
-        return plan_status(f, destruction.deleting(f), refresh_after=again)
-    return plan_action(f, Verb.DELETE_SNAPSHOT, destruction.deleting(f), targets=surplus)
+    return _one_by_one(f, f.snapshots, attempt, surplus)
+
+
+def _one_by_one(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt | None, surplus: tuple[str, ...]) -> Plan[GpuVMStatus]:
+    """Delete these snapshots if the listing is fresh, and if what was sent for them has had time to show."""
+    said = SNAPSHOTS_FIRST
+    if attempt is not None and surplus and set(surplus) <= set(attempt.targets):
+        what = f"the VM's snapshots {listed(tuple(map(repr, surplus)))}"
+        said = destruction.repeated(f, attempt, what, KEEP_SNAPSHOTS) or said
+        again = destruction.again_from(f, attempt)
+        if seen.as_of < again and f.now.mono < again:
+            return plan_status(f, said, refresh_after=_next_look(f, seen, attempt, again))
+    if not _is_fresh(f, seen):
+        return delete.meanwhile(f, said, refresh_after=f.now.mono)
+    return plan_action(f, Verb.DELETE_SNAPSHOT, said, targets=surplus)
+
+
+def _next_look(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt, again: float) -> float:
+    """Return from when a listing is asked for while deleted snapshots are still listed; a slow deletion is asked rarely."""
+    if seen.as_of < attempt.at:
+        return attempt.at
+    return min(again, f.now.mono + f.limits.pending_interval) if attempt.acceptances < 2 else again
 
 
 def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
     if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
-        return plan_status(f, destruction.deleting(f), refresh_after=f.now.mono)
+        return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)
     detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
         f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that. "

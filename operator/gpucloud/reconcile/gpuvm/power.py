@@ -125,7 +125,10 @@ def _send(
     """Send a power call if the observation is fresh and the last call has had time to show."""
     attempt = _last_attempt(f, verb)
     if attempt is not None and failed.in_backoff(f, attempt):
-        refused = operation.model_copy(update={"outcome": _outcome(attempt)})
+        # The next announcement would undo this record, and must stand before its call: a status that says Announced all the
+        # while makes the next process only more careful, and further tries of a call that is refused for good cost no write.
+        repeats = attempt.failures > 1 and operation.outcome is Outcome.ANNOUNCED
+        refused = operation if repeats else operation.model_copy(update={"outcome": _outcome(attempt)})
         return plan_status(f, failed.verdict(attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
