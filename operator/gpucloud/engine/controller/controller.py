@@ -139,8 +139,7 @@ class Controller(Generic[P, S, F]):
         self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
         self._pass_seconds = metrics.reconcile_seconds.labels(kind)
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
-        self._pacer = WritePacer(deps.entropy.jitter, self._entries)
-        self._outdated = deps.outdated
+        self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
 
     async def reconcile(self, key: Key) -> None:
         """Reconcile one object. Only its own cancellation is raised: an error is counted, logged and retried."""
@@ -194,8 +193,7 @@ class Controller(Generic[P, S, F]):
         self._record_withheld(key, plan)
         again = self._reconciler.follow_up(key.uid, plan)
         pending = self._pending_write(stored, plan)
-        now = self._clock.mono()
-        write_at = None if pending is None else pending.at
+        now, write_at = self._clock.mono(), None if pending is None else pending.at
         self._queue.requeue_at(
             key, _earliest(again, plan.requeue_at, _later(write_at, now), _later(plan.refresh_after, facts.now.mono))
         )
@@ -257,9 +255,7 @@ class Controller(Generic[P, S, F]):
         try:
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
         except (Exception, asyncio.CancelledError) as error:
-            conflict = isinstance(error, KubeError) and error.conflict
-            failed = StatusWriteResult.CONFLICT if conflict else StatusWriteResult.ERROR
-            self._writes[failed].inc()
+            self._writes[StatusWriteResult.CONFLICT if getattr(error, "conflict", False) else StatusWriteResult.ERROR].inc()
             self._known(key.uid).confirmed = -math.inf  # it may have been written, or somebody else has written
             raise
         self._writes[StatusWriteResult.WRITTEN].inc()
