@@ -180,9 +180,14 @@ class Settings(Value):
         return dict(item.split("=", 1) for item in self.endpoint)
 
     @property
+    def own_endpoint_name(self) -> str:
+        """Name of the endpoint that the operator's own account uses: the first declared."""
+        return next(iter(self.endpoints))
+
+    @property
     def own_endpoint(self) -> str:
-        """Base URL of the endpoint that the operator's own account uses: the first declared."""
-        return next(iter(self.endpoints.values()))
+        """Base URL of that endpoint."""
+        return self.endpoints[self.own_endpoint_name]
 
     @property
     def shares_own_account(self) -> bool:

@@ -1,4 +1,6 @@
-"""Kill the tasks of one operator process by an exception, from outside: a ``sitecustomize`` that its Python loads first.
+"""Kill the tasks of one operator process by an exception or an unrequested CancelledError.
+
+A ``sitecustomize`` does it, which its Python loads first.
 
 It wraps every named task of the event loop. A task that is told to die gets an exception at the place where it waits, in the
 innermost function, as if that place had a defect. Nothing in the product knows of it.
@@ -21,7 +23,7 @@ import asyncio, fnmatch, json, os, types, weakref
 
 FOLDER = {folder!r}
 SECONDS = 0.05  # between two looks at the folder
-alive, doomed, true_create_task = weakref.WeakSet(), weakref.WeakSet(), asyncio.create_task
+alive, doomed, true_create_task = weakref.WeakSet(), weakref.WeakKeyDictionary(), asyncio.create_task
 looking = []
 
 
@@ -30,12 +32,15 @@ class PlantedError(Exception):
 
 
 def claimed(name):
-    '''Whether this task is to die: the file of its name, or of the pattern that it matches, is removed by the first.'''
+    '''The error by which this task is to die, if any: the file of its name, or of its pattern, is removed by the first.'''
     for file in os.listdir(os.path.join(FOLDER, "kill")):
         if fnmatch.fnmatchcase(name, file) or fnmatch.fnmatchcase(name, file + "-*"):
-            os.unlink(os.path.join(FOLDER, "kill", file))
-            return True
-    return False
+            path = os.path.join(FOLDER, "kill", file)
+            with open(path) as order:
+                error = asyncio.CancelledError if order.read() == "cancelled" else PlantedError
+            os.unlink(path)
+            return error
+    return None
 
 
 @types.coroutine
@@ -47,17 +52,17 @@ def mortal(coro, name):
         except StopIteration as ended:
             return ended.value
         error = None
-        if first and claimed(name):  # a short-lived one, which the looks may miss
-            error = PlantedError({message!r})
+        if first and (kind := claimed(name)):  # a short-lived one, which the looks may miss
+            error = kind({message!r})
         else:
             try:
                 yield waiting
             except BaseException as met:
                 error, me = met, asyncio.current_task()
                 if me in doomed:
-                    doomed.discard(me)
+                    kind = doomed.pop(me)
                     me.uncancel()
-                    error = PlantedError({message!r})
+                    error = kind({message!r})
         first = False
 
 
@@ -72,8 +77,8 @@ def look():
         json.dump(names, file)
     os.replace(os.path.join(FOLDER, "names.new"), os.path.join(FOLDER, "names"))
     for task in list(alive):
-        if not task.done() and claimed(task.get_name()):
-            doomed.add(task)
+        if not task.done() and (kind := claimed(task.get_name())):
+            doomed[task] = kind
             task.cancel()
     asyncio.get_running_loop().call_later(SECONDS, look)
 
@@ -99,9 +104,11 @@ class Deaths:
         inherited = os.environ.get("PYTHONPATH")
         self.env = {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), inherited]))}
 
-    def order(self, task: str) -> None:
+    def order(self, task: str, *, cancelled: bool = False) -> None:
         """Let a task of this name or pattern die: one that runs, else the next one, in its first wait."""
-        self._file(task).touch()
+        written = self._folder / f"ordered-{task}"
+        written.write_text("cancelled" if cancelled else "")
+        written.rename(self._file(task))
 
     def done(self, task: str, timeout: float = 60.0) -> None:
         """Wait until the task has been killed."""

@@ -132,7 +132,9 @@ class Sender:
             return await (carry(request) if auth is None else auth.send(request, carry))
         except UnicodeEncodeError:
             failure = CloudError(ErrorKind.INVALID, "a text in the request is not valid Unicode; nothing was sent")
-        except _TRANSPORT_FAILURES as error:
+        except (*_TRANSPORT_FAILURES, asyncio.CancelledError) as error:
+            if _being_cancelled():
+                raise
             failure = _translated(error, progress, lambda text: self._redacted(call, text))
         raise failure  # outside the handlers: an httpx error would carry the request, its URL and its headers along
 
@@ -162,7 +164,13 @@ def _url(place: str, params: tuple[tuple[str, str], ...]) -> httpx.URL:
 _same_url = lru_cache(maxsize=64)(_url)  # listings ask the same again and again, and to parse a URL takes longer than all else
 
 
-def _translated(error: Exception, progress: Progress, redact: Callable[[str], str]) -> CloudError:
+def _being_cancelled() -> bool:
+    """Whether the caller's task is being cancelled. A CancelledError of what is awaited is a failure of it."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _translated(error: BaseException, progress: Progress, redact: Callable[[str], str]) -> CloudError:
     """Judge a transport failure: surely not sent, or who knows. The words of a connection error help and are kept."""
     name = type(error).__name__
     if isinstance(error, _SURELY_NOT_SENT):

@@ -176,6 +176,13 @@ class CloudStatus(Status):
             f"`{OWN_ACCOUNT}` is the operator's own.",
         ),
     ] = None
+    endpoint: Annotated[
+        str | None,
+        Field(
+            max_length=253,
+            description="Endpoint at which it was ordered or first seen; from another one nothing is done to it.",
+        ),
+    ] = None
     tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that it belongs to.")] = None
     progress_deadline_at: Annotated[
         Time | None,

@@ -141,6 +141,7 @@ class Reason(StrEnum):
     NO_ACCOUNT = "NoAccount"
     INVALID_REFERENCE = "InvalidReference"
     TENANT_MISMATCH = "TenantMismatch"
+    ENDPOINT_MISMATCH = "EndpointMismatch"
     SOURCE_NOT_FOUND = "SourceNotFound"
     NOT_FOUND = "NotFound"
     MISMATCH = "Mismatch"

@@ -86,6 +86,7 @@ class UnknownReason(StrEnum):
     ACCOUNT = "its account cannot be used"
     UNPLACED = "where it belongs is not known yet"
     MOVED = "the spec names another place than the one where it was ordered"
+    ENDPOINT = "its account is at another endpoint than the one where it was ordered"
     TENANT = "the credential is another tenant's, or has not shown whose it is"
 
 
@@ -209,12 +210,14 @@ class Dependency:
 class AccountFacts:
     """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one.
 
-    ``clusters`` are those that the cloud has listed to it; empty while it has listed none.
+    ``clusters`` are those that the cloud has listed to it; empty while it has listed none. ``endpoint`` is the name of the one
+    that the credential is used at.
     """
 
     name: str
     tenants: frozenset[str] = frozenset()
     clusters: tuple[str, ...] = ()
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

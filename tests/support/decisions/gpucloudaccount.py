@@ -56,6 +56,13 @@ LIFE = {
         Reason.UNKNOWN_ENDPOINT,
         says=("'mars'", "'eu', 'us'", "--endpoint"),
     ),
+    "objects that were ordered at another endpoint": stalled(
+        "they cannot be seen from here, and would look gone",
+        {"secret": HELD, "users_elsewhere": (VM,)},
+        Reason.ENDPOINT_MISMATCH,
+        ready="Unknown",
+        says=(VM, "declare it first again (--endpoint"),
+    ),
     "a credential that works": connected(
         "the whole point",
         {"secret": HELD, "tenant": "acme"},

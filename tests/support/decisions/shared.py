@@ -170,6 +170,14 @@ def _sight(k):
             Reason.ACCOUNT_NOT_READY,
             "Unknown",
         ),
+        "an account at another endpoint stalls at once": Row(
+            "what was ordered here cannot be seen from there",
+            {"status": k.settled, "found": Unknown(NOW, UnknownReason.ENDPOINT, "Declare 'prod' first again.")},
+            Reason.ENDPOINT_MISMATCH,
+            "Unknown",
+            "Stalled",
+            says="Declare 'prod' first again",
+        ),
         "another tenant's credential stalls": Row(
             "all of ours looks gone with it",
             {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.TENANT, OTHER_TENANT)},

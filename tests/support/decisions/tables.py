@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 # By the steps of the three chains and the table of refusals.
 SAID_BY_ALL = {
     *("Creating", "Deleting", "DeletionBlocked", "Gone", "Retained", "Paused", "ObserveOnly", "NamespaceTerminating"),
-    *("DependencyNotReady", "NoAccount", "AccountNotReady", "TenantMismatch", "CredentialsRefused", "PermissionDenied"),
+    *(
+        "DependencyNotReady",
+        "NoAccount",
+        "AccountNotReady",
+        "TenantMismatch",
+        "EndpointMismatch",
+        "CredentialsRefused",
+        "PermissionDenied",
+    ),
     *("ImplausibleListing", "ApiUnavailable", "ApiError", "Rejected", "RateLimited", "WaitingForCapacity", "Conflict"),
     *("Ambiguous", "NotFound", "ProgressDeadlineExceeded", "InvalidSpec", "OrderOverdue"),
 }
@@ -85,6 +93,7 @@ TABLES = {
                 "InvalidSecret",
                 "SecretNotFound",
                 "TenantMismatch",
+                "EndpointMismatch",
             ),
             *("UnknownEndpoint", "Paused", "Deleting", "DeletionBlocked", "Gone"),
         },

@@ -44,7 +44,7 @@ def in_turn(*answers):
 
     def answer(_request):
         item = queue.pop(0) if len(queue) > 1 else queue[0]
-        if isinstance(item, Exception):
+        if isinstance(item, BaseException):
             raise item
         return httpx.Response(item.status_code, headers=item.headers, content=item.content)
 

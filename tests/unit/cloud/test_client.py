@@ -78,6 +78,7 @@ FAILURES = [
     (httpx.ReadError("r"), "OUTCOME_UNKNOWN", "reset"),
     (httpx.RemoteProtocolError("closed"), "OUTCOME_UNKNOWN", "closed after accept"),
     (OSError("o"), "OUTCOME_UNKNOWN", "a transport's own failure"),
+    (asyncio.CancelledError(), "OUTCOME_UNKNOWN", "cancelled by nobody who may"),
     (TimeoutError(), "OUTCOME_UNKNOWN", "not to be taken for the deadline"),
 ]
 

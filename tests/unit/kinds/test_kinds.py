@@ -178,11 +178,12 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
     assert issubclass(definition.spec, CloudSpec)
     assert issubclass(definition.status, CloudStatus)
     names = list(schema(definition, "status")["properties"])
-    assert names[:7] == [
+    assert names[:8] == [
         "observedGeneration",
         "conditions",
         "order",
         "account",
+        "endpoint",
         "tenancy",
         "progressDeadlineAt",
         "lastHandledReconcileAt",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Unknown, UnknownReason
 
@@ -40,6 +41,7 @@ class Account:
     defaults: AccountDefaults | None = None
     tenant: str | None = None  # tenant of the account's objects, as status records it
     uid: str = ""  # of the GpuCloudAccount
+    endpoint: str | None = None  # name of the one that the session is at
     blocker: Dependency | None = None  # why nothing may be created with its credential
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
@@ -149,7 +151,19 @@ class Accounts:
         return DEFAULT_ACCOUNT if (meta.namespace, DEFAULT_ACCOUNT) in self._accounts else OWN_ACCOUNT
 
     def resolve(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
-        """Return the account that this object uses."""
+        """Return the account that this object uses. It has no session for an object that was ordered at another endpoint."""
+        found = self._resolve(meta, spec, status)
+        recorded, used = status.endpoint, found.facts.endpoint
+        if found.session is None or None in (recorded, used) or recorded == used:
+            return found
+        words = (
+            f"This object was ordered at endpoint {recorded!r}, and the {credential.described(found.facts.name)} is used at "
+            f"endpoint {used!r} now: nothing is done to it from there. {_restore_endpoint(found.facts.name, str(recorded))}. "
+            "To let this object go and keep what it stands for, delete it with spec.deletion.policy: Retain."
+        )
+        return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
+
+    def _resolve(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
         name = self.name_for(meta, spec, status)
         if name == OWN_ACCOUNT:
             return self._resolve_own(meta.namespace, recorded=status.account == OWN_ACCOUNT)
@@ -164,7 +178,7 @@ class Accounts:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
             message = f"Waiting for the {described}: {account.trouble or 'its Secret has not been read yet.'}"
             return self._unresolved(meta.namespace, name, cause, message, deleting=account.deleting)
-        facts = _facts(name, account.session)
+        facts = _facts(account, account.session)
         return ResolvedAccount(
             facts,
             account.session,
@@ -187,7 +201,7 @@ class Accounts:
         if self._own_namespaces and namespace not in self._own_namespaces:
             why = "the operator's own does not serve this namespace (--own-account-namespace)"
             return self._no_account(namespace, why, recorded=recorded)
-        return ResolvedAccount(_facts(OWN_ACCOUNT, self.own.session), self.own.session, since=self.own.since)
+        return ResolvedAccount(_facts(self.own, self.own.session), self.own.session, since=self.own.since)
 
     def _no_account(self, namespace: str, why: str, *, recorded: bool) -> ResolvedAccount:
         message = (
@@ -207,5 +221,11 @@ class Accounts:
         return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), deleting)
 
 
-def _facts(name: str, session: AccountSession) -> AccountFacts:
-    return AccountFacts(name, session.learned.tenants, session.learned.clusters)
+def _facts(account: Account, session: AccountSession) -> AccountFacts:
+    return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
+
+
+def _restore_endpoint(account: str, endpoint: str) -> str:
+    """Return what puts the account back to this endpoint."""
+    ask = f"Ask the administrator to declare the endpoint {endpoint!r} first again (--endpoint)"
+    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"

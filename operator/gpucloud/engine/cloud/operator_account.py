@@ -46,7 +46,7 @@ class OwnAccount:
         session = self._sessions.open(self._settings.own_endpoint, found, OWN_ACCOUNT)
         if before is not None and before.session is session:
             return
-        self._accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono())
+        self._accounts.own = Account(OWN_ACCOUNT, session, since=self._clock.mono(), endpoint=self._settings.own_endpoint_name)
         if before is not None and before.session is not None:
             self._sessions.leave(before.session, OWN_ACCOUNT)
             log.info("the operator's own credential has changed")

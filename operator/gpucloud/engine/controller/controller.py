@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +17,7 @@ from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
+from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult
 from gpucloud.kinds.common import Status
@@ -137,11 +139,10 @@ class Controller(Generic[P, S, F]):
         self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
         self._pass_seconds = metrics.reconcile_seconds.labels(kind)
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
-        self._pacer = WritePacer(deps.entropy.jitter, self._entries)
-        self._outdated = deps.outdated
+        self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
 
     async def reconcile(self, key: Key) -> None:
-        """Reconcile one object. Never raises: an error is counted, logged and retried."""
+        """Reconcile one object. Only its own cancellation is raised: an error is counted, logged and retried."""
         began, not_before = self._clock.mono(), self.pace.begin(key.uid)
         if not_before is not None:
             self._queue.requeue_at(key, not_before)
@@ -154,7 +155,9 @@ class Controller(Generic[P, S, F]):
         except KubeError as error:
             result = ReconcileResult.REQUEUE if error.conflict or error.gone else ReconcileResult.ERROR
             self._after_kube_error(key, error)
-        except Exception:
+        except (Exception, asyncio.CancelledError):
+            if being_cancelled():
+                raise
             result = ReconcileResult.ERROR
             log.exception("reconcile failed", **_names(key))
             self.retry_later(key)
@@ -190,8 +193,7 @@ class Controller(Generic[P, S, F]):
         self._record_withheld(key, plan)
         again = self._reconciler.follow_up(key.uid, plan)
         pending = self._pending_write(stored, plan)
-        now = self._clock.mono()
-        write_at = None if pending is None else pending.at
+        now, write_at = self._clock.mono(), None if pending is None else pending.at
         self._queue.requeue_at(
             key, _earliest(again, plan.requeue_at, _later(write_at, now), _later(plan.refresh_after, facts.now.mono))
         )
@@ -252,9 +254,8 @@ class Controller(Generic[P, S, F]):
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
-        except KubeError as error:
-            failed = StatusWriteResult.CONFLICT if error.conflict else StatusWriteResult.ERROR
-            self._writes[failed].inc()
+        except (Exception, asyncio.CancelledError) as error:
+            self._writes[StatusWriteResult.CONFLICT if getattr(error, "conflict", False) else StatusWriteResult.ERROR].inc()
             self._known(key.uid).confirmed = -math.inf  # it may have been written, or somebody else has written
             raise
         self._writes[StatusWriteResult.WRITTEN].inc()

@@ -15,7 +15,7 @@ async def work(queue: WorkQueue, controllers: dict[str, Controller[Any, Any, Any
     while (key := await queue.take()) is not None:
         try:
             await controllers[key.kind].reconcile(key)
-        except Exception:  # the worker fails and is restarted; the key is retried
+        except (Exception, asyncio.CancelledError):  # the worker fails and is restarted; the key is retried
             controllers[key.kind].retry_later(key)
             raise
         finally:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.orphans import Owner
 
-WRITTEN_ONCE = ("account", "tenancy")  # fields of status: whose credential, in which tenant
+WRITTEN_ONCE = ("account", "endpoint", "tenancy")  # fields of status: whose credential, in which cloud and tenant
 
 
 def _no_keys(_tag: str, _stored: CachedObject[Any, Any]) -> Iterator[Any]:

@@ -30,7 +30,7 @@ class Request:
     one_of_several: bool = False
 
 
-def refusal_of(error: Exception) -> Refusal:
+def refusal_of(error: BaseException) -> Refusal:
     """Return why a call failed. An error that is not the cloud client's may have come after the call was sent."""
     if isinstance(error, CloudError):
         return Refusal(error.kind, error.message, error.ambiguous, error.retry_after)

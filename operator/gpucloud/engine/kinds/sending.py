@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -100,7 +101,7 @@ class Sender:
             if error.kind is ErrorKind.WITHDRAWN:
                 return None
             refusal = request.refusal_of(error)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:  # also when this task is cancelled: the call may have left
             self._remember(facts, verb, request.refusal_of(error), placed, plan.targets)
             raise
         if verb in CREATES:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import orjson
 
 from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
+from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
 if TYPE_CHECKING:
@@ -340,7 +341,9 @@ class KubeClient:
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await self._transport.request(method, path, body=data, headers=headers)
-        except (TimeoutError, OSError) as error:
+        except (TimeoutError, OSError, asyncio.CancelledError) as error:
+            if being_cancelled():
+                raise
             reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
             raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
         if answer.status == 429:  # it applies to all calls of this client

@@ -196,7 +196,8 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     tenancy = f.tenancy
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's listing never decides about this order
         tenancy = next(iter(f.account.tenants))
-    changes: dict[str, Any] = {"order": _new_order(f), "account": f.account.name, "tenancy": tenancy} | recorded
+    where = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, "tenancy": tenancy}
+    changes: dict[str, Any] = {"order": _new_order(f), **where} | recorded
     plan = plan_action(f, f.subject.create, announcement, **changes)
     return plan if plan.action is None else replace(plan, action=None, records_order=True)
 

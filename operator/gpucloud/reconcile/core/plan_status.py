@@ -107,7 +107,7 @@ def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
         return {**shown, "tenancy": f.tenancy}
     seen = f.observed()
     seen["tenancy"] = f.tenancy or seen.get("tenancy")
-    return {"account": f.account.name, **seen}
+    return {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, **seen}
 
 
 def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:

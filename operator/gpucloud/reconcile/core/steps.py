@@ -39,6 +39,7 @@ REFUSALS = frozenset(
         UnknownReason.NO_ACCOUNT,
         UnknownReason.ACCOUNT,
         UnknownReason.UNPLACED,
+        UnknownReason.ENDPOINT,
         UnknownReason.TENANT,
         UnknownReason.MOVED,
     }
@@ -116,7 +117,9 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return dependency_not_ready(f)  # the account or its Secret is being deleted: that comes before the refusal
     patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
     nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the list of clusters has been requested
-    if f.found.cause is UnknownReason.MOVED or (f.found.cause in REFUSALS and not f.seen and not nameless):
+    if f.found.cause in {UnknownReason.MOVED, UnknownReason.ENDPOINT} or (
+        f.found.cause in REFUSALS and not f.seen and not nameless
+    ):
         patience = 0.0
     if f.found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
         patience = 0.0  # the annotation has no effect: report at once why
@@ -143,6 +146,8 @@ def unknown_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
             return stalled(Reason.NO_ACCOUNT, unseen.detail, ready=unsure)
         case UnknownReason.ACCOUNT:
             return working(Reason.ACCOUNT_NOT_READY, unseen.detail, ready=unsure)
+        case UnknownReason.ENDPOINT:
+            return stalled(Reason.ENDPOINT_MISMATCH, unseen.detail, ready="Unknown")
         case UnknownReason.TENANT:
             return stalled(Reason.TENANT_MISMATCH, unseen.detail, ready="Unknown")
         case UnknownReason.MOVED:

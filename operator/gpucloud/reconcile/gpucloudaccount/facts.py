@@ -67,6 +67,7 @@ class AccountStateFacts:
     budget: RequestBudget | None = None
     users: tuple[str, ...] = ()  # names for messages of the objects that use it: "GpuVM 'train'"
     users_with_resources: tuple[str, ...] = ()  # users that may have a resource in the cloud, and so need the Secret
+    users_elsewhere: tuple[str, ...] = ()  # those whose resource is at another endpoint
     users_of_tenant: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
     shared: bool = False  # whether another account needs the same Secret
     held_shared: bool = False  # the same for the Secret in status.heldSecret, if that is an older one

@@ -20,7 +20,7 @@ NOUNS = {CredentialKind.API_KEY: "API key", CredentialKind.LOGIN: "login"}
 
 def verdict(f: AccountStateFacts) -> Verdict:
     """Return the first problem, else Connected."""
-    for step in (unknown_endpoint, secret_unusable, tenant_mismatch, no_answer):
+    for step in (unknown_endpoint, endpoint_mismatch, secret_unusable, tenant_mismatch, no_answer):
         found = step(f)
         if found is not None:
             return found
@@ -36,6 +36,20 @@ def unknown_endpoint(f: AccountStateFacts) -> Verdict | None:
         Reason.UNKNOWN_ENDPOINT,
         f"There is no endpoint {f.spec.endpoint or '(default)'!r}. The administrator declares endpoints with --endpoint; "
         f"declared: {declared}. Delete this account and create it with one of these, or have this one declared.",
+    )
+
+
+def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
+    """Check the endpoint: what was ordered at another one cannot be seen from here, and would look gone."""
+    if not f.users_elsewhere:
+        return None
+    default = f"; or ask the administrator to declare it first again (--endpoint: {f.endpoint!r} is the first)"
+    return stalled(
+        Reason.ENDPOINT_MISMATCH,
+        f"This account is at endpoint {f.endpoint!r} now. Ordered at another one: {listed(f.users_elsewhere)} "
+        "(status.endpoint). Nothing is done to them from here. Create the account again with that one in spec.endpoint"
+        f"{default if f.spec.endpoint is None else ''}; or delete them with spec.deletion.policy: Retain.",
+        ready="Unknown",
     )
 
 

@@ -282,6 +282,7 @@ class GpuCloudAccountReconciler:
             tenant=stored.status.tenant,
             uid=meta.uid,
             blocker=blocker,
+            endpoint=None if spec is None else self._endpoint(spec),
         )
         if self._deps.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
@@ -310,6 +311,9 @@ class GpuCloudAccountReconciler:
             budget=deps.budget,
             users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
             users_with_resources=tuple(self._users(stored.meta.namespace, stored.meta.name, self._may_have_resources)),
+            users_elsewhere=tuple(
+                self._users(stored.meta.namespace, stored.meta.name, self._is_elsewhere(self._endpoint(spec)))
+            ),
             users_of_tenant=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
@@ -334,6 +338,10 @@ class GpuCloudAccountReconciler:
     def _may_have_resources(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
         """Whether the object has or may have a resource in the cloud, or is about to create one."""
         return needs_credential(self._deps.order_of(kind, stored), stored.status)
+
+    def _is_elsewhere(self, endpoint: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
+        """Return a predicate: whether an object may have a resource at another endpoint, as its status records."""
+        return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.endpoint not in {None, endpoint}
 
     def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
         """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
