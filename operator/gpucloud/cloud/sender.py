@@ -133,7 +133,7 @@ class Sender:
         except UnicodeEncodeError:
             failure = CloudError(ErrorKind.INVALID, "a text in the request is not valid Unicode; nothing was sent")
         except (*_TRANSPORT_FAILURES, asyncio.CancelledError) as error:
-            if _being_cancelled():
+            if isinstance(error, asyncio.CancelledError) and _being_cancelled():
                 raise
             failure = _translated(error, progress, lambda text: self._redacted(call, text))
         raise failure  # outside the handlers: an httpx error would carry the request, its URL and its headers along

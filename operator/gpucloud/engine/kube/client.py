@@ -342,7 +342,7 @@ class KubeClient:
             async with asyncio.timeout(CALL_SECONDS):
                 answer = await self._transport.request(method, path, body=data, headers=headers)
         except (TimeoutError, OSError, asyncio.CancelledError) as error:
-            if being_cancelled():
+            if isinstance(error, asyncio.CancelledError) and being_cancelled():
                 raise
             reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
             raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
