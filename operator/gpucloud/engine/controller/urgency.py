@@ -33,10 +33,16 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
         return True
     if is_urgent(stood.get("order"), stands.get("order"), uid):
         return True
-    if announces and stood.get("operation") != stands.get("operation"):
+    if announces and _calls_recorded(before) != _calls_recorded(after):
         return True
     was, now = [item for item in before.conditions if item.type in OUR_CONDITIONS], after.conditions
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
         return True
     ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
     return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason
+
+
+def _calls_recorded(status: Status) -> tuple[object, ...]:
+    """What a new process must find of a call that was sent: the state of the order, and the operation."""
+    fields = vars(status)
+    return getattr(fields.get("order"), "state", None), fields.get("operation")

@@ -7,6 +7,7 @@ import pytest
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.controller.controller import LASTING_SECONDS, PENDING_LASTING_SECONDS
 from gpucloud.engine.controller.urgency import RECORDS
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
 from gpucloud.reconcile.facts import Verb
@@ -29,6 +30,21 @@ async def test_what_only_informs_is_written_once_it_has_lasted(rig):
     assert it.kube.statuses == []
     await asyncio.sleep(2)
     assert len(it.kube.statuses) == 1
+
+
+async def test_a_call_that_destroys_is_recorded_before_it_leaves_though_ready_says_deleting_already(rig):
+    """Else a process that dies after the answer leaves no trace, and the next one destroys what a stranger makes meanwhile."""
+    before = a_status("Deleting").model_copy(update={"order": an_order("prod", OrderState.SEEN)})
+    after = before.model_copy(update={"order": an_order("prod", OrderState.DESTROYING)})
+    it = rig(lambda _facts: Plan(status=after, action=Verb.DESTROY))
+    it.put(before)
+    it.kube.fails = [DOWN] * 1000
+    await it.live(LASTING_SECONDS + 1)
+    assert it.reconciler.acted == []
+    it.kube.fails = []
+    await asyncio.sleep(60)
+    assert [status["order"]["state"] for status in it.kube.statuses] == ["Destroying"]
+    assert it.reconciler.acted
 
 
 async def test_what_came_and_went_is_not_written(rig):
