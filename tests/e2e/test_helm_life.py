@@ -76,6 +76,7 @@ def team(cluster):
     yield here
     left = [f"{item['kind'].lower()}/{item['metadata']['name']}" for item in here.list(KINDS)]  # of a test that failed
     if left:
+        here.run("delete", *left, "--wait=false")  # else an operator that still runs puts its finalizers back
         here.run("patch", *left, "--type=merge", '--patch={"metadata":{"finalizers":null}}')
     removed(cluster, name)
 
@@ -221,7 +222,7 @@ def test_twenty_objects_outlive_upgrade_and_rollback_and_go_with_a_drain(release
 
     release.rollback(3)
     release.upgrade({"uninstall": {"policy": "Drain"}})
-    held_again(team)
+    held_again(team, PATIENCE)
     roles = [release.here.get("clusterrole", OPERATOR), release.here.get("role", f"{OPERATOR}-lease")]
     release.uninstall()
     assert team.list(KINDS) == []
