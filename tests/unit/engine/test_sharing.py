@@ -115,7 +115,9 @@ async def test_a_boot_from_a_snapshot(isolated, snapshots, is_refused, why):
     [
         ({"image": {"customFile": "team-a.qcow2"}}, "Custom image 'team-a.qcow2'"),
         ({"storage": {"blockStorageNames": ["team-a-data", "b"]}}, "Block storage 'team-a-data', 'b'"),
-        ({"storage": {"persistDirectAttached": True}, "image": {"operatingSystem": "Ubuntu"}}, None),
+        ({"storage": {"personalMountPath": "/p"}}, "File system at '/p'"),
+        ({"storage": {"tenantSharedMountPath": "/s"}}, "File system at '/s'"),
+        ({"storage": {"persistDirectAttached": True, "directMountPath": "/d"}, "image": {"operatingSystem": "Ubuntu"}}, None),
     ],
 )
 async def test_a_volume_or_an_image_of_whom_nobody_knows(isolated, spec, words):
@@ -138,7 +140,7 @@ async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(
         isolated.account()
         reconcilers = isolated
     reconcilers.put("GpuSnapshot", spec=COPY)
-    reconcilers.put("GpuVM", spec=BOOT | {"storage": {"blockStorageNames": ["data"]}})
+    reconcilers.put("GpuVM", spec=BOOT | {"storage": {"blockStorageNames": ["data"], "personalMountPath": "/p"}})
     reconcilers.put("GpuVM", "custom", spec={"image": {"customFile": "a.qcow2"}})
     reconcilers.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
     for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVM", "custom"), ("GpuVpc", "net")):

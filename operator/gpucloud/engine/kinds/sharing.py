@@ -2,7 +2,7 @@
 
 A name in a spec does not prove that the named cloud resource belongs to the namespace: one namespace could copy another's
 disk or adopt another's VPC. So under the operator's own account a spec may name only resources of objects in its own
-namespace, unless the administrator allows all namespaces to name everything.
+namespace, and mount no file system that all VMs of the account share, unless the administrator allows all of it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
+from gpucloud.kinds.gpuvm import Storage
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
 from gpucloud.reconcile.naming import same_cluster
@@ -54,17 +55,24 @@ def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: Resolve
 
 
 def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
-    """Refuse a VM's volumes and custom image: no object can stand for them, so nothing tells whose they are."""
+    """Refuse a VM's image, volumes and shared file systems: no object can stand for them, so nothing tells whose they are."""
     if not is_isolated(objects, account):
         return
     custom = spec.image.custom_file if spec.image is not None else None
     if custom is not None:
         words = "name an operating system in image.operatingSystem or a GpuSnapshot in image.snapshotRef"
         yield _refused(f"Custom image {custom!r}", "no object can stand for it", words)
-    names = spec.storage.block_storage_names if spec.storage is not None else ()
-    if names:
-        volumes = f"Block storage {listed(tuple(map(repr, names)))}"
+    storage = Storage() if spec.storage is None else spec.storage
+    if storage.block_storage_names:
+        volumes = f"Block storage {listed(tuple(map(repr, storage.block_storage_names)))}"
         yield _refused(volumes, "no object can stand for it", "leave out spec.storage.blockStorageNames")
+    for field, path in (
+        ("personalMountPath", storage.personal_mount_path),
+        ("tenantSharedMountPath", storage.tenant_shared_mount_path),
+    ):
+        if path is not None:
+            words = "its VMs would read and write one file system"
+            yield _refused(f"File system at {path!r}", words, f"leave out spec.storage.{field}")
 
 
 def adoption(objects: Listers, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
