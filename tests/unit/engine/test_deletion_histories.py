@@ -137,6 +137,16 @@ async def test_a_vm_that_the_cloud_only_pretends_to_destroy_is_blocked_and_polle
     await it.until(lambda: it.gone, 150)
 
 
+async def test_a_cloud_that_destroys_again_after_hours_is_asked_within_a_quarter_of_an_hour(it):
+    """The wait doubled to an hour, and the VM was billed for it (simulated world, seed 9002)."""
+    await ready(it)
+    it.cloud.idle = {"DestroyServer"}
+    it.delete()
+    await asyncio.sleep(5 * HOUR)
+    it.cloud.idle = {}
+    await it.until(lambda: it.gone, 1000)
+
+
 async def test_a_snapshot_that_somebody_takes_right_before_the_deletion_stays(it):
     """DeleteSnapshots=true rested on a listing from before the deletion."""
     await ready(it, deletion={"snapshots": "Delete"})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=CloudStatus)
 
 RESEND_SECONDS = 300.0  # an accepted destroying call without effect is sent again after this, and then ever more rarely
-LONGEST_RESEND_SECONDS = 3600.0
+LONGEST_RESEND_SECONDS = 900.0  # a VM that the cloud could destroy again is billed for no longer than this
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
@@ -62,8 +62,8 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
     words = (
-        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, ever "
-        f"more rarely. If that goes on, ask the cloud's support. {way_out}"
+        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, at last "
+        f"every {LONGEST_RESEND_SECONDS / 60:.0f} minutes. If that goes on, ask the cloud's support. {way_out}"
     )
     return stalled(Reason.DELETION_BLOCKED, words)
 
