@@ -90,7 +90,7 @@ def test_nothing_is_found_where_all_is_well():
             {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},
             ERROR,
             "stalled",
-            "1 wait for it: GpuVM/train",
+            "1 waits for it: GpuVM/train",
         ),
         ({"things": (a_vm("train", "Working", "DependencyNotReady"),)}, ERROR, "missing", "There is no GpuVpc/lab"),
         (

@@ -98,7 +98,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+            "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
         )
         return
     for definition in DEFINITIONS:
@@ -107,7 +107,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+                "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -124,7 +124,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {_few(missing)}.",
-            "Update the CRDs before the operator: kubectl apply -f crds/.",
+            "Update the CRDs before the operator: kubectl apply --server-side -f crds/.",
         )
     if more:
         yield Finding(
@@ -259,7 +259,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
     """Root causes only: who waits for one of them is named with it."""
     waiting = {cause.key: cause for cause in causes(World.of(facts.things))}
     for key, cause in waiting.items():
-        names = f" {len(cause.waiting)} wait for it: {_few([str(other) for other in cause.waiting])}." if cause.waiting else ""
+        names = _waiting([str(other) for other in cause.waiting])
         if cause.thing is None:
             yield Finding(
                 Severity.ERROR,
@@ -285,6 +285,13 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 f"Do as the message says; docs/reference/status.md has more on {reason(cause.thing)}.",
                 key,
             )
+
+
+def _waiting(names: list[str]) -> str:
+    """Who waits for a cause, as the sentence after its message."""
+    if not names:
+        return ""
+    return f" {len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {_few(names)}."
 
 
 def _deletions(facts: Facts) -> Iterator[Finding]:
