@@ -185,6 +185,19 @@ def test_what_is_asked_of_a_stalled_object_is_answered_by_an_operator_that_is_we
     assert [finding.check for finding in examine(replace(WELL, things=(item,)))] == ["stalled", "operator"]
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("pause", "kubectl annotate gpuvm/train gpucloud.dev/pause- gpucloud.dev/paused='a b' --namespace="),
+        ("zzz", "kubectl annotate gpuvm/train gpucloud.dev/zzz- --namespace="),
+    ],
+)
+def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice):
+    (found,) = examine(replace(WELL, things=(a_vm(annotations={f"gpucloud.dev/{name}": "a b"}),)))
+    assert found.advice.startswith(advice)
+    assert ("meant?" in found.message) is ("paused" in advice)
+
+
 def test_a_young_object_gives_the_operator_time():
     young = replace(a_vm("train", "Unseen"), created=NOW - timedelta(seconds=30))
     assert examine(replace(WELL, things=(young,))) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -325,13 +326,15 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
             if not name.startswith(OURS) or "kopf" in name:
                 continue
             if name not in frozenset(Annotation):
-                near = difflib.get_close_matches(name, [known.value for known in Annotation], 1)
-                meant = f" Is {near[0]} meant?" if near else ""
+                # Without the group, which all have in common and which would make any two alike.
+                near = difflib.get_close_matches(name.removeprefix(OURS), [known.removeprefix(OURS) for known in Annotation], 1)
+                meant = f" Is {OURS}{near[0]} meant?" if near else ""
+                instead = f" {OURS}{near[0]}={shlex.quote(value)}" if near else ""
                 yield Finding(
                     Severity.WARNING,
                     "annotations",
                     f"The annotation {name} means nothing to the operator.{meant}",
-                    f"kubectl annotate {_typed(item.key)} {name}- --namespace={item.key.namespace}",
+                    f"kubectl annotate {_typed(item.key)} {name}-{instead} --namespace={item.key.namespace}",
                     item.key,
                 )
             elif TRUTHS.get(Annotation(name), value) != value:
