@@ -63,21 +63,21 @@ fuzz: $(READY) ## the generated tests whole: specs, answers, decisions
 
 SIMULATE := HISTORIES FIRST MINUTES SEED EXHAUSTIVE DEPTH START DEFECTS FLEET SHARDS RIVALS HELP PYTHON
 set = $(filter-out 0,$($(1)))
-simulate: $(READY) ## random histories of the operator in a simulated world: HISTORIES=2000, SEED=n, DEFECTS=1, ...; HELP=1 lists all
+simulate: $(READY) ## histories in a simulated world: HISTORIES=2000, SEED=n, DEFECTS=1; HELP=1: more
 	$(foreach v,$(filter-out MAKE% -%,$(.VARIABLES)),$(if $(and $(filter command,$(origin $(v))),$(filter-out $(SIMULATE),$(v))),$(error make simulate has no $(v); it has $(SIMULATE))))
-	PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(call set,HELP),--help) \
+	@PYTHONHASHSEED=0 PYTHONPATH=tests $(RUN)/python -m simulation $(if $(call set,HELP),--help) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(FIRST),--first $(FIRST)) $(if $(HISTORIES),--histories $(HISTORIES)) \
-	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(call set,DEFECTS),--defects) $(if $(FLEET),--fleet $(FLEET)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(call set,DEFECTS),--defects $(if $(filter-out 1,$(DEFECTS)),"$(DEFECTS)")) $(if $(FLEET),--fleet $(FLEET)) \
 	  $(if $(call set,SHARDS),--shards) $(if $(call set,RIVALS),--rivals) \
 	  $(if $(call set,EXHAUSTIVE),--exhaustive) $(if $(DEPTH),--depth $(DEPTH)) $(if $(START),--start $(START))
 
 planted: $(READY) ## known defects of others, planted one at a time: the suite must find each
 	$(PYTEST) -n 2 --dist worksteal tests/planted
 
-mutants: $(READY) ## small defects made by a machine: a sample, or all with MUTANTS=all; the log in out/mutants
+mutants: $(READY) ## small defects made by a machine: a sample, or MUTANTS=all; log in out/mutants
 	PYTHONPATH=tools $(RUN)/python -m mutation
 
-bench: $(READY) ## what the operator costs beside two peers: N=200,1000 (N=200: five minutes); PEERS=0; BUDGET=default; IMAGE=1: in the image; results in out/bench
+bench: $(READY) ## what the operator costs beside two peers: N=200,1000, PEERS=0, IMAGE=1
 	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET)) $(if $(IMAGE),--image)
 
 test: check $(READY) ## everything, as CI runs it
@@ -86,7 +86,7 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 4 --dist worksteal
 
-demo: $(READY) ## control plane, simulated cloud and operator; the life of VPC, VMs and snapshot, watched (KEEP=1 leaves it running)
+demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
 crds: $(READY) ## print crds/*.yaml and schemas/ from the models
@@ -105,10 +105,10 @@ endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 docs: $(READY) ## the documentation as a site, in out/site
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
 
-argocd: $(READY) ## print the kustomize patch and the chart values in deploy/argocd from Argo CD's scripts
+argocd: $(READY) ## print the patch and values in deploy/argocd from Argo CD's scripts
 	$(RUN)/python tools/argocd.py
 
-image: $(READY) ## build the image without a container engine (as root on Debian), twice, and see that it comes out the same
+image: $(READY) ## build the image twice, without a container engine (as root on Debian); compare
 	$(RUN)/python -m image --twice
 
 sbom: $(filter .uv/bin/uv,$(UV)) ## the image's bill of materials, from the lock file, in out/sbom.cdx.json

@@ -48,6 +48,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a status is written over whatever has changed meanwhile": ("edited as its status is written",),
     "the finalizer is taken off whatever has changed meanwhile": ("paused as it is let go",),
     "a power call is repeated before it can show": ("power shows late",),
+    "a destroying call without effect is repeated upon every listing": ("accepted and not destroyed",),
     "a VPC is destroyed with what is in it": ("VPC with somebody in it",),
     "10-mass-disappearance-believed": ("nothing listed",),
     "02-act-though-the-status-was-refused": ("kube-503",),

@@ -20,7 +20,7 @@ VIOLATION = re.compile(r"^seed (?P<seed>\d+): (?P<oracle>.+?) at [\d.]+ s:", re.
 
 
 def found_after(name: str, most: int, processes: int) -> str:
-    """What the world says with this defect planted: the oracle and the number of histories, or that it found nothing.
+    """What the world says with this defect planted: the oracle, the number of histories and the last one's seed; or not found.
 
     A find counts only when the same history is clean without the defect. Histories that cannot show the defect (``AIMS``) count
     and are not made, so it may have been found earlier.
@@ -33,7 +33,7 @@ def found_after(name: str, most: int, processes: int) -> str:
             return f"not within {most}" if RAN.search(said) or NONE_DRAWN in said else f"the world itself failed: {said[-300:]}"
         first = int(found["seed"]) + 1
         if VIOLATION.search(_campaign(None, first - 1, 1, 1)) is None:
-            return f"{found['oracle']} | {first}"
+            return f"{found['oracle']} | {first} | {first - 1}"
     return f"not within {most}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,15 @@ def test_every_command_of_make_that_a_page_names_exists_and_those_that_try_the_p
     for page in pages[:2]:
         named = set(re.findall(r"`make ([a-z0-9-]+)", page.read_text()))
         assert {"simulate", "chaos", "fuzz", "planted", "mutants", "bench"} <= named, page
+
+
+def test_the_help_of_make_fits_a_terminal_of_100_columns():
+    command = ["make", "help"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603 - our own
+    assert len(told) > 20
+    assert [line for line in told if len(line) > 100] == []
+
+
+def test_make_simulate_prints_what_the_histories_say_and_not_its_recipe():
+    recipe = re.search(r"^simulate:.*\n(?:\t\$\(foreach.*\n)?\t(.)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe[1] == "@"

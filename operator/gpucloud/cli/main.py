@@ -32,11 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="gpucloud", description=ABOUT)
     parser.add_argument("--version", action="version", version=f"gpucloud {gpucloud.__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    named: dict[str, argparse.ArgumentParser] = {}
     chosen = next((word for word in argv if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        subparser = named[name] = subparsers.add_parser(name, help=summary, description=summary)
         if name == chosen:
             importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:  # told with the usage of the subcommand, which names its options; argparse shows that of the whole program
+        named[args.command].error(f"unknown: {' '.join(unknown)}; see {named[args.command].prog} --help")
     exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
     return exit_code

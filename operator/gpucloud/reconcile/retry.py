@@ -82,8 +82,16 @@ _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
-    "The call failed 5 times in a row or more; the operator goes on trying every 5 minutes. See what the cloud says.",
+    "The call failed 5 times in a row or more; the operator tries again every 5 minutes. Do as the cloud's words say, or ask "
+    "its support.",
 )
+# The words are the operator's own: no answer came, or none that could be read.
+_REPEATEDLY_UNANSWERED = replace(
+    _REPEATEDLY_FAILED,
+    advice="No usable answer came 5 times in a row or more; the operator tries again every 5 minutes. Check that the cloud is "
+    "up, and the network and any proxy in between.",
+)
+_ANSWERED = frozenset({ErrorKind.SERVER, ErrorKind.CONFLICT})  # unclear kinds whose message holds the cloud's own words
 _UNCLEAR = RetryPolicy(
     Reason.API_ERROR, 5, False, "The operator looks whether the request was carried out, and tries again if not."
 )
@@ -98,7 +106,7 @@ def policy(attempt: Attempt) -> RetryPolicy:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
         return replace(found, base=LONGEST_DELAY, advice="The operator tries again every 5 minutes.")
     if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
-        return _REPEATEDLY_FAILED
+        return _REPEATEDLY_FAILED if attempt.refusal.kind in _ANSWERED else _REPEATEDLY_UNANSWERED
     return found
 
 

@@ -21,7 +21,7 @@ from gpucloud.kinds.common import Adoption, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core import create, delete, destruction, steps
 from gpucloud.reconcile.core.facts import CloudFacts
-from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import power
 from gpucloud.reconcile.gpuvpc.decide import _emptied
 from gpucloud.reconcile.plan import Plan
@@ -237,3 +237,19 @@ def changes_unnoticed() -> None:
         return changed if uid not in self._going else concerns(self, uid, cached)
 
     replace(concerns, comes_or_goes)
+
+
+@named(HOSTILE, "a destroying call without effect is repeated upon every listing")
+def destroyed_hot() -> None:
+    """A cloud that accepts DestroyServer or DeleteSnapshot and carries none out is sent the call again after each listing."""
+    replace(destruction.again_from, lambda _, attempt: attempt.at)
+
+
+@named(HOSTILE, "a VM that is off is started, whatever its owner wants")
+def started_unasked() -> None:
+    """spec.powerState counts only while the VM is on."""
+
+    def started(f: Any, vm: Any) -> Any:
+        return power._switch(f, vm, Verb.START)
+
+    replace(power._offline, started)

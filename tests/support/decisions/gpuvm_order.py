@@ -276,6 +276,14 @@ ROWS = {
         wakes=60,
         says="train-tagaa-aaaaaaaaaa",
     ),
+    "a lookalike is overridden by one value only": Row(
+        "who wrote yes believes to have said it",
+        {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="yes")},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says="""Its value 'yes' has no effect: only "true" has.""",
+    ),
     "a lookalike may be overridden": Row(
         "a person said to buy",
         {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="true")},

@@ -43,6 +43,15 @@ def test_the_exit_code_tells_what_is_known(report, code, why, form, capsys):
     assert bool(capsys.readouterr().err) is (code == 1)
 
 
+def test_an_unknown_option_shows_the_options_that_there_are(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["orphans", "--format", "yaml"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert "[-o {table,json,yaml}]" in said
+    assert said.splitlines()[-1] == "gpucloud orphans: error: unknown: --format yaml; see gpucloud orphans --help"
+
+
 def test_people_get_a_table_with_totals_and_advice(capsys):
     show(a_report(VM, SNAPSHOT), "table")
     text = capsys.readouterr().out

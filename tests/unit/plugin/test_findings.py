@@ -90,7 +90,7 @@ def test_nothing_is_found_where_all_is_well():
             {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},
             ERROR,
             "stalled",
-            "1 wait for it: GpuVM/train",
+            "1 waits for it: GpuVM/train",
         ),
         ({"things": (a_vm("train", "Working", "DependencyNotReady"),)}, ERROR, "missing", "There is no GpuVpc/lab"),
         (
@@ -183,6 +183,19 @@ def test_a_request_that_cannot_be_answered_is_no_finding_of_its_own(item, check,
 def test_what_is_asked_of_a_stalled_object_is_answered_by_an_operator_that_is_well():
     item = a_vm("train", "Stalled", "Rejected", **asked("reconcile"))
     assert [finding.check for finding in examine(replace(WELL, things=(item,)))] == ["stalled", "operator"]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("pause", "kubectl annotate gpuvm/train gpucloud.dev/pause- gpucloud.dev/paused='a b' --namespace="),
+        ("zzz", "kubectl annotate gpuvm/train gpucloud.dev/zzz- --namespace="),
+    ],
+)
+def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice):
+    (found,) = examine(replace(WELL, things=(a_vm(annotations={f"gpucloud.dev/{name}": "a b"}),)))
+    assert found.advice.startswith(advice)
+    assert ("meant?" in found.message) is ("paused" in advice)
 
 
 def test_a_young_object_gives_the_operator_time():

@@ -332,6 +332,26 @@ def test_no_cluster_is_one_sentence(plugin, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("/nonexistent", "KUBECONFIG names /nonexistent, which does not exist: set KUBECONFIG"),
+        ("/nonexistent:/nor-this", "KUBECONFIG names /nonexistent:/nor-this, which does not exist"),
+        ("", "there is no kubeconfig /nobody/.kube/config: set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."),
+    ],
+)
+def test_a_kubeconfig_that_is_not_there_is_named(monkeypatch, capsys, variable, says):
+    monkeypatch.setenv("HOME", "/nobody")
+    monkeypatch.setenv("KUBECONFIG", variable)
+    assert entry.main(["status"]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_help_fits_a_terminal_of_100_columns(capsys):
+    entry.main(["--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 100] == []
+
+
+@pytest.mark.parametrize(
     ("words", "code"),
     [
         (["--help"], 0),

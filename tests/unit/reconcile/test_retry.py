@@ -52,6 +52,21 @@ def test_an_unclear_fault_that_stays_calls_a_person(kind):
     assert again_at(failed(kind, FAILURES_BEFORE_STALLED), 0.0) == 1300.0
 
 
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (ErrorKind.SERVER, "Do as the cloud's words say"),
+        (ErrorKind.CONFLICT, "Do as the cloud's words say"),
+        (ErrorKind.OUTCOME_UNKNOWN, "Check that the cloud is up"),
+        (ErrorKind.MALFORMED, "Check that the cloud is up"),
+        (ErrorKind.TOO_LARGE, "Check that the cloud is up"),
+    ],
+)
+def test_the_cloud_is_quoted_only_where_it_has_said_something(kind, says):
+    """A connection that broke, or an answer that cannot be read, is described in the operator's words."""
+    assert says in policy(failed(kind, FAILURES_BEFORE_STALLED)).advice
+
+
 @pytest.mark.parametrize("kind", [ErrorKind.UNAVAILABLE, ErrorKind.THROTTLED, ErrorKind.NOT_SENT])
 def test_scarcity_and_outages_never_call_a_person(kind):
     assert not policy(failed(kind, 10_000)).stalled

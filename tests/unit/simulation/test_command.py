@@ -1,16 +1,19 @@
 """The command line of ``python -m simulation``: how many histories it makes, and what it says of unknown words."""
 
+from itertools import chain
+
 import pytest
 
 from simulation import __main__ as command
-from simulation import aims, campaign, hunt, shards, single
+from simulation import aims, arguments, campaign, hunt, shards, single
+from simulation.weather import Weather
 
 
 @pytest.fixture
 def asked(monkeypatch):
     """What the command asks for, instead of histories."""
     got = {}
-    monkeypatch.setattr(campaign, "run", lambda given: got.update(histories=given.histories, aim=given.aim) or 0)
+    monkeypatch.setitem(command.MODES, "", lambda given: got.update(histories=given.histories, aim=given.aim) or 0)
     monkeypatch.setattr(hunt, "table", lambda most, _processes, only: got.update(histories=most, only=only) or 0)
     monkeypatch.setattr(
         shards, "run", lambda histories, first, *, rivals: got.update(histories=histories, first=first, rivals=rivals) or 0
@@ -52,6 +55,16 @@ def test_how_many_histories_are_made(asked, words, histories, why):
         (["--start", "ready"], "--start has an effect only with --exhaustive"),
         (["--depth", "3"], "--depth has an effect only with --exhaustive"),
         (["--rivals"], "--rivals has an effect only with --shards"),
+        (
+            ["--seed", "0", "--histories", "9"],
+            "--histories has no effect with --seed, which heeds --whole, --without and --plant",
+        ),
+        (["--defects", "--first", "0"], "--first has no effect with --defects, which heeds --histories and --processes"),
+        (["--fleet", "2", "--minutes", "1"], "--minutes has no effect with --fleet, which heeds --plant"),
+        (["--shards", "--processes", "2"], "--processes has no effect with --shards"),
+        (["--exhaustive", "--without", "lag"], "--without has no effect with --exhaustive"),
+        (["--replay", __file__, "--whole"], "--whole has no effect with --replay"),
+        (["--digests", "1", "--stop"], "--stop has no effect with --digests"),
     ],
 )
 def test_what_would_go_unheeded_is_refused_in_one_line(asked, capsys, words, says):
@@ -60,6 +73,19 @@ def test_what_would_go_unheeded_is_refused_in_one_line(asked, capsys, words, say
     assert end.value.code == 2
     assert says in capsys.readouterr().err.splitlines()[-1]
     assert not asked
+
+
+def test_each_mode_has_its_run_and_each_option_a_mode_that_heeds_it():
+    options = {option.dest for option in arguments._parser("")._actions} - {"help"}
+    assert arguments.HEEDED.keys() == command.MODES.keys()
+    assert options == {*arguments.HEEDED, *chain(*arguments.HEEDED.values())} - {arguments.CAMPAIGN}
+
+
+def test_histories_that_are_made_again_lack_the_same_faults(monkeypatch):
+    """Otherwise every history would seem to depend on the hash seed."""
+    monkeypatch.setattr(single, "quieten", lambda: None)
+    monkeypatch.setattr(Weather, "without", Weather.without)
+    assert command.main(["--histories", "1", "--processes", "1", "--without", "lag,situations,kube-503"]) == 0
 
 
 def test_a_part_of_a_defects_name_plants_those(asked):
@@ -71,7 +97,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch, capsys):
     def interrupted(_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign, "run", interrupted)
+    monkeypatch.setitem(command.MODES, "", interrupted)
     assert command.main([]) == command.INTERRUPTED
     assert capsys.readouterr().err == "interrupted\n"
 

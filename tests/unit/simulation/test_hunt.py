@@ -90,14 +90,14 @@ def test_two_defects_of_one_name_are_refused():
 
 
 def test_a_defect_is_planted_in_a_process_of_its_own():
-    assert hunt.found_after("23-secret-in-an-error", 28, 1) == "canary | 28"
+    assert hunt.found_after("23-secret-in-an-error", 28, 1) == "canary | 28 | 27"
 
 
 @pytest.mark.parametrize(
     ("planted", "clean", "said"),
     [
-        ({7: "twice"}, set(), "twice | 8"),
-        ({3: "leak", 7: "twice"}, {3}, "twice | 8"),
+        ({7: "twice"}, set(), "twice | 8 | 7"),
+        ({3: "leak", 7: "twice"}, {3}, "twice | 8 | 7"),
         ({}, set(), "not within 20"),
         ({3: "leak"}, {3}, "not within 20"),
     ],

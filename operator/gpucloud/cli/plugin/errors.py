@@ -18,9 +18,9 @@ class ExitCode(IntEnum):
 
 MEANINGS = {
     ExitCode.OK: "done as asked, and nothing is wrong",
-    ExitCode.FAILED: "it failed, or not everything could be looked at: the cluster or the cloud refused or did not answer",
+    ExitCode.FAILED: "the cluster or the cloud refused or did not answer, or only in part",
     ExitCode.MISUSED: "wrong usage: an unknown verb, option, kind or value",
-    ExitCode.FOUND: "something is wrong or was found: an object is Stalled, doctor has a finding, there are orphans",
+    ExitCode.FOUND: "something was found: a Stalled object, a finding of doctor, an orphan",
     ExitCode.TIMED_OUT: "--timeout passed before what was waited for",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C; what was asked of the operator stays asked",
 }

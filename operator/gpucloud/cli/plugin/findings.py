@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -98,7 +99,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+            "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
         )
         return
     for definition in DEFINITIONS:
@@ -107,7 +108,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                "Install the CRDs of the operator's version: kubectl apply -f crds/.",
+                "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -124,7 +125,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {_few(missing)}.",
-            "Update the CRDs before the operator: kubectl apply -f crds/.",
+            "Update the CRDs before the operator: kubectl apply --server-side -f crds/.",
         )
     if more:
         yield Finding(
@@ -259,7 +260,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
     """Root causes only: who waits for one of them is named with it."""
     waiting = {cause.key: cause for cause in causes(World.of(facts.things))}
     for key, cause in waiting.items():
-        names = f" {len(cause.waiting)} wait for it: {_few([str(other) for other in cause.waiting])}." if cause.waiting else ""
+        names = _waiting([str(other) for other in cause.waiting])
         if cause.thing is None:
             yield Finding(
                 Severity.ERROR,
@@ -285,6 +286,13 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 f"Do as the message says; docs/reference/status.md has more on {reason(cause.thing)}.",
                 key,
             )
+
+
+def _waiting(names: list[str]) -> str:
+    """Who waits for a cause, as the sentence after its message."""
+    if not names:
+        return ""
+    return f" {len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {_few(names)}."
 
 
 def _deletions(facts: Facts) -> Iterator[Finding]:
@@ -318,13 +326,15 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
             if not name.startswith(OURS) or "kopf" in name:
                 continue
             if name not in frozenset(Annotation):
-                near = difflib.get_close_matches(name, [known.value for known in Annotation], 1)
-                meant = f" Is {near[0]} meant?" if near else ""
+                # Without the group, which all have in common and which would make any two alike.
+                near = difflib.get_close_matches(name.removeprefix(OURS), [known.removeprefix(OURS) for known in Annotation], 1)
+                meant = f" Is {OURS}{near[0]} meant?" if near else ""
+                instead = f" {OURS}{near[0]}={shlex.quote(value)}" if near else ""
                 yield Finding(
                     Severity.WARNING,
                     "annotations",
                     f"The annotation {name} means nothing to the operator.{meant}",
-                    f"kubectl annotate {_typed(item.key)} {name}- --namespace={item.key.namespace}",
+                    f"kubectl annotate {_typed(item.key)} {name}-{instead} --namespace={item.key.namespace}",
                     item.key,
                 )
             elif TRUTHS.get(Annotation(name), value) != value:

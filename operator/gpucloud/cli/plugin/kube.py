@@ -105,6 +105,8 @@ def _connect(at: At) -> tuple[client.ApiClient, str]:
     except ConfigException as error:
         if at.kubeconfig is None and at.context is None and SERVICE_ACCOUNT.is_file():
             return _in_pod(at)
+        if nowhere := _missing(at):
+            raise PluginError(nowhere, ExitCode.MISUSED) from None
         words = clean(str(error)).rstrip(".")
         raise PluginError(f"the kubeconfig cannot be used ({words}): name another with --kubeconfig or --context.") from None
     api = client.ApiClient(configuration=settings)
@@ -113,13 +115,27 @@ def _connect(at: At) -> tuple[client.ApiClient, str]:
     return api, at.namespace or context.get("namespace") or "default"
 
 
+def _missing(at: At) -> str:
+    """Why there is no kubeconfig, and what to do; empty if there is one."""
+    named = at.kubeconfig is None and os.environ.get("KUBECONFIG")
+    files = [Path(path) for path in named.split(os.pathsep) if path] if named else [at.kubeconfig or _home()]
+    if any(path.is_file() for path in files):
+        return ""
+    said = f"KUBECONFIG names {clean(named)}, which does not exist" if named else f"there is no kubeconfig {files[0]}"
+    return f"{said}: set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."
+
+
 def _loader(at: At) -> tuple[KubeConfigLoader, Any]:
     """The kubeconfig, and the users in it."""
-    merged = KubeConfigMerger(str(at.kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config"))
+    merged = KubeConfigMerger(str(at.kubeconfig or os.environ.get("KUBECONFIG") or _home()))
     if merged.config is None:
         raise ConfigException("there is none")
     loader = KubeConfigLoader(config_dict=merged.config, config_base_path=None, active_context=at.context)
     return loader, merged.config.safe_get("users") and merged.config["users"]
+
+
+def _home() -> Path:
+    return Path.home() / ".kube" / "config"
 
 
 def _impersonate(api: client.ApiClient, entry: Any) -> None:

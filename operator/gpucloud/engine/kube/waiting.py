@@ -24,6 +24,10 @@ async def wait_for_apiserver(ask: Callable[[], Awaitable[T]]) -> T:
         try:
             return await ask()
         except KubeError as error:
-            hint = "are the CRDs installed (kubectl apply -f crds/)?" if error.gone else "is the apiserver up, and may we read?"
+            hint = (
+                "are the CRDs installed (kubectl apply --server-side -f crds/)?"
+                if error.gone
+                else "is the apiserver up, and may we read?"
+            )
             log.warning("cannot start yet", error=str(error), hint=hint)
             await asyncio.sleep(START_RETRY_SECONDS)

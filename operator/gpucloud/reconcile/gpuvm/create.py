@@ -65,10 +65,16 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         stalled(
             Reason.POSSIBLE_DUPLICATE,
             f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, or "
-            f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.',
+            f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.{_no_effect(f)}',
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )
+
+
+def _no_effect(f: VmFacts) -> str:
+    """Return why the annotation that buys another VM has no effect; empty if it is not set."""
+    value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
+    return "" if value is None else f' Its value {value[:40]!r} has no effect: only "true" has.'
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
