@@ -81,6 +81,11 @@ def may_exist(order: Order | None) -> bool:
     return order is not None and order.state in MAY_EXIST
 
 
+def never_made(tracked: TrackedOrder) -> bool:
+    """Whether this process knows that the order made nothing: it was refused for certain, or withdrawn, and none before it."""
+    return tracked.state is OrderState.REFUSED and tracked.own and not tracked.earlier_unclear
+
+
 def may_be_sent(tracked: TrackedOrder | None, recorded: Order | None) -> bool:
     """Whether the creating call may be sent: the order is unused, and its record in status is this process's own."""
     if tracked is None or tracked.order is None or tracked.state is not OrderState.INTENDED or not tracked.own:

@@ -2,13 +2,17 @@
 
 With another tenant's valid key all resources of ours look gone. So if an object's tenant is known, Present and Absent count
 only with a credential that has shown records of that tenant. docs/adr/0004 has the reasons.
+
+Where an order made nothing for certain, its tenant is not recorded any more: a wrong key that was put right leaves no trace.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import credential
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
@@ -16,7 +20,9 @@ from gpucloud.reconcile.text import MAX_TEXT
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import AccountFacts, Observation
+    from gpucloud.reconcile.order import TrackedOrder
 
     class Tenanted(Protocol):
         """A record with the name of its tenant."""
@@ -33,6 +39,18 @@ NOTHING_ACCEPTED = AcceptedAbsence()
 def tenant_of(record: Tenanted) -> str | None:
     """Return the tenant that a record names, as a status can hold it."""
     return record.tenancy_name[:MAX_TEXT] if record.tenancy_name else None
+
+
+def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
+    """Return the tenant that a status records; None if nothing can have been made there, so that any tenant's key will do."""
+    return None if orders.never_made(tracked) else recorded
+
+
+def may_change(before: Order | None, after: Order | None, tenant: str | None) -> bool:
+    """Whether a status may name another ``tenant`` than before: with a new order, or none with an order that was refused."""
+    if before is None or after is None or not after.id:
+        return False
+    return after.id != before.id or (after.state is OrderState.REFUSED and tenant is None)
 
 
 def check_tenant(

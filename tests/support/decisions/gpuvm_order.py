@@ -120,6 +120,17 @@ ROWS = {
         Reason.CREATING,
         records=True,
         status={"order": AGAIN},
+        says="The order is sent for the second time: the cloud accepted it and listed no VM.",
+    ),
+    "accepted for the third time, and not listed yet": Row(
+        "a person sees that the cloud takes orders and makes nothing",
+        {
+            "status": a_status("Creating", order=an_order(NAME, OrderState.ACCEPTED, reorders=2)),
+            "known": known(an_order(NAME, OrderState.ACCEPTED, reorders=2), ago=10, recorded=11),
+            "found": Absent(NOW, NOW - 300, NOW - 1),
+        },
+        Reason.CREATING,
+        says="The order is sent for the third time: the cloud accepted each order and listed no VM.",
     ),
     "accepted under another id and never listed: not ordered again": Row(
         "it lives under a name of the cloud's own",

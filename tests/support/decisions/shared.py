@@ -7,7 +7,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
-from support.decisions.shared_deletion import AWAY, deletion, fingerprint, held
+from support.decisions.shared_deletion import AWAY, NOT_ORDERED, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
 from support.rows import Kind, Row, noted, tried
 
@@ -213,6 +213,13 @@ def _ownership(k):
             progress="Stalled",
             says=("'first'", k.cloud_name, "Delete this object", f"another {k.name_field}"),
         ),
+        "a second claimant that has none yet is told that it goes on by itself": Row(
+            "whoever waits for the name need not create the object again",
+            {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=("'first'", f"Or free the name: this object then creates its {k.noun} by itself"),
+        ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",
             {"found": k.found(duplicate_records=True), "status": k.settled},
@@ -225,7 +232,7 @@ def _ownership(k):
             k.another,
             Reason.CONFLICT,
             progress="Stalled",
-            says=k.another_says,
+            says=(*k.another_says, f"Or free the name: this object then creates its {k.noun} by itself"),
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.rows import OLD, Row, tried
 
+NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
+LOOKING = "in the cloud before this object goes"  # nothing is sent, so nothing "is being destroyed"
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
 
 
@@ -69,6 +71,23 @@ def fingerprint(k):
             k.deleting | {"history": tried(k.destroy, ago=5), "found": Absent(NOW, NOW - 9, NOW - 2)},
             released=Reason.GONE,
         ),
+        "in an outage, seen new, but ordered before with an account": Row(
+            "the account is recorded with the first order: somebody has edited the record of it",
+            k.deleting
+            | {
+                "found": AWAY,
+                "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": "lab"}),
+                "history": CallHistory(first_seen=NOW - 9, seen_new=True),
+            },
+            Reason.DELETION_BLOCKED,
+            says="This object stays",
+        ),
+        "in an outage, recorded as never ordered, and not seen new: held, and no bill is spoken of": Row(
+            "somebody may have edited the record before this process began",
+            k.deleting | {"found": AWAY, "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None})},
+            Reason.DELETION_BLOCKED,
+            says=("No order is recorded", "To let this object go now, set spec.deletion.policy: Retain."),
+        ),
     }
 
 
@@ -87,12 +106,14 @@ def deletion(k):
             k.deleting | {"status": k.creating, "history": tried(k.create, **NO_ANSWER)},
             Reason.DELETING,
             looks=False,
+            says=LOOKING,
         ),
         "ordered and not yet listed: wait before letting go": Row(
             "it may still come",
             k.deleting | {"status": k.creating, "history": tried(k.create)},
             Reason.DELETING,
             looks=False,
+            says=LOOKING,
         ),
         "a record of our own, never sent, frees even blind": Row(
             "nothing can be there",
@@ -169,11 +190,29 @@ def deletion(k):
             k.deleting | {"status": k.creating, "history": CallHistory(first_seen=NOW - 1)},
             Reason.DELETING,
             looks=False,
+            says=LOOKING,
         ),
         "without an account, seen new by this process: free": Row(
             "nothing is sent before our finalizer",
             k.deleting
             | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT), "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            released=Reason.GONE,
+            says=f"No {k.noun}",
+        ),
+        "in an outage, seen new by this process and never ordered: free": Row(
+            "nothing is there, and a cloud that is away for hours must not hold it",
+            k.deleting | {"found": AWAY, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            released=Reason.GONE,
+            says=f"No {k.noun}",
+        ),
+        "in an outage, seen new by this process and recorded as never ordered: free": Row(
+            "the record and the process agree",
+            k.deleting
+            | {
+                "found": AWAY,
+                "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None}),
+                "history": CallHistory(first_seen=NOW - 9, seen_new=True),
+            },
             released=Reason.GONE,
             says=f"No {k.noun}",
         ),

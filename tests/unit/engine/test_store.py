@@ -3,7 +3,10 @@
 import pytest
 
 from gpucloud.engine.cache.store import Store
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.reconcile.naming import external_name
+from support.builders import TAG, an_order
 from support.fakes import UID, a_body
 
 
@@ -50,6 +53,30 @@ def test_what_a_decision_depends_on_is_a_change(store, change, matters):
     store.put(a_body())
     assert store.put(a_body(version=2, **change)) is matters
     assert store.get(UID).version == 2, "the version is taken in any case: writes need it"
+
+
+def ordered(tenancy, state, record="a-1"):
+    name = external_name("train", UID, TAG)
+    order = an_order(name, state, id=record).model_dump(mode="json", by_alias=True)
+    return {"order": order} | ({} if tenancy is None else {"tenancy": tenancy})
+
+
+@pytest.mark.parametrize(
+    ("status", "tenancy", "why"),
+    [
+        (ordered("globex", OrderState.SEEN), "acme", "somebody edited it"),
+        (ordered(None, OrderState.SEEN), "acme", "somebody removed it"),
+        ({}, "acme", "somebody removed the whole status"),
+        (ordered("globex", OrderState.REFUSED), "acme", "a refused order brings none"),
+        (ordered(None, OrderState.REFUSED), None, "the order made nothing"),
+        (ordered("globex", OrderState.INTENDED, "a-2"), "globex", "a new order brings its own, whichever process recorded it"),
+    ],
+)
+def test_a_tenant_changes_with_the_order_only(status, tenancy, why):
+    store = Store(GpuVMSpec, GpuVMStatus, ("account", "tenancy"))
+    store.put(a_body(status=ordered("acme", OrderState.INTENDED)))
+    store.put(a_body(version=2, status=status))
+    assert (store.get(UID).status.tenancy, store.get(UID).amended) == (tenancy, tenancy == "acme"), why
 
 
 def test_a_late_view_of_one_that_is_gone_takes_no_name_from_the_living(store):

@@ -4,6 +4,8 @@ Simulated world, seeds 110613 and 110959: the Secret held another tenant's key, 
 absence, as the key was about to be put right; the order was sent with the wrong one.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.kinds.common import OrderState
@@ -53,6 +55,31 @@ def test_what_is_recorded_is_not_sent():
     assert KINDS["GpuVM"](**recorded, **credential("acme")).action is not None
     plan = KINDS["GpuVM"](**recorded, **credential())
     assert (plan.action, plan.status.order.state) == (None, OrderState.REFUSED)
+
+
+REFUSED = an_order(our_name(), OrderState.REFUSED)
+
+
+def test_an_order_that_made_nothing_for_certain_binds_no_tenant():
+    """A wrong key was put right: the object stayed TenantMismatch for good."""
+    given = {"status": a_status("Rejected", order=REFUSED, tenancy="acme"), "known": known(REFUSED)}
+    plan = KINDS["GpuVM"](**given, **credential("globex"))
+    assert (plan.records_order, plan.status.tenancy) == (True, "globex")
+
+
+def test_nor_is_its_tenant_recorded_any_longer_whatever_is_reported():
+    given = {
+        "status": a_status("Rejected", order=REFUSED, tenancy="acme"),
+        "known": known(REFUSED),
+        "namespace_terminating": True,
+    }
+    assert KINDS["GpuVM"](**given, **credential("globex")).status.tenancy is None
+
+
+@pytest.mark.parametrize("doubt", [{"earlier_unclear": True}, {"recorded": None}], ids=["an unclear order before", "another's"])
+def test_one_that_may_have_made_something_binds_its_tenant(doubt):
+    given = {"status": a_status("Rejected", order=REFUSED, tenancy="acme"), "known": replace(known(REFUSED), **doubt)}
+    assert facts(**FREE, **given, **credential("globex")).tenancy == "acme"
 
 
 def test_the_tenant_that_only_this_process_knows_counts_and_is_recorded():

@@ -12,6 +12,7 @@ from gpucloud.engine.cache.entries import Entries
 from gpucloud.kinds.meta import FINALIZER, GROUP, Model
 from gpucloud.reconcile.facts import ObjectFacts
 from gpucloud.reconcile.ownership import own_record
+from gpucloud.reconcile.tenancy import may_change
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Model)
 S = TypeVar("S", bound=Model)
+
+TENANCY = "tenancy"  # the frozen field that an order brings: it changes with the order, whichever process writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ class Store(Generic[P, S]):
         return shown
 
     def _take(self, fresh: CachedObject[P, S], known: CachedObject[P, S] | None) -> bool:
-        fresh = fresh if known is None else self._amend(fresh, known.status)
+        fresh = fresh if known is None else self._amend(fresh, known)
         self._objects[fresh.meta.uid] = fresh
         self.entries.open(fresh.meta.uid)
         self._reindex(fresh.meta.uid, frozenset(self._indexer(fresh)))
@@ -168,9 +171,12 @@ class Store(Generic[P, S]):
         else:
             self._keys.pop(uid, None)
 
-    def _amend(self, fresh: CachedObject[P, S], before: S) -> CachedObject[P, S]:
-        former = {name: getattr(before, name) for name in self._frozen}
+    def _amend(self, fresh: CachedObject[P, S], known: CachedObject[P, S]) -> CachedObject[P, S]:
+        """Return the view with the former values of frozen fields that it lacks or that differ, as after a person's edit."""
+        former = {name: getattr(known.status, name) for name in self._frozen}
         edited = {name: value for name, value in former.items() if value not in (None, getattr(fresh.status, name))}
+        if TENANCY in edited and may_change(known.order, fresh.order, getattr(fresh.status, TENANCY)):
+            del edited[TENANCY]
         return replace(fresh, status=fresh.status.model_copy(update=edited), amended=True) if edited else fresh
 
     def _parse(self, body: Mapping[str, Any]) -> CachedObject[P, S]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
 
 
-WAITS = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
+WAITS = frozenset({Reason.PENDING, Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
 
 
 def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
@@ -182,7 +182,10 @@ def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
 
 
 def _message(stored: CachedObject[Any, Any]) -> str:
-    """Return another object's reason and message. If it waits itself, its reason only, so that messages do not nest."""
+    """Return another object's reason and message.
+
+    Of one that waits itself, or that no reconcile has reached yet, its reason only: its message is about that object alone.
+    """
     ready = find(stored.status.conditions, ConditionType.READY)
     if ready is None:
         return ""

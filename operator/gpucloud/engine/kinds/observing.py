@@ -15,6 +15,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
 from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -109,6 +110,6 @@ class Observer:
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(self._kind.subject.noun, order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        sought = (here, stored.status.tenancy or self._tracker.tenancy(stored.meta.uid))
+        sought = (here, bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid))
         kind = (self._kind.kind, self._kind.inventory_name)
         return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)

@@ -10,7 +10,7 @@ from gpucloud.reconcile import placement
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import free_from, is_free
-from gpucloud.reconcile.core.destruction import deleting, refused, release_finalizer, send
+from gpucloud.reconcile.core.destruction import deleting, looking, refused, release_finalizer, send
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 
@@ -52,7 +52,7 @@ def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     if f.state is OrderState.DESTROYING:
         answered = f.tracked.absence_counts_from
         certain_from = f.tracked.since + f.limits.grace if answered is None else answered
-    return plan_status(f, deleting(f), refresh_after=max(certain_from, f.now.mono))
+    return plan_status(f, looking(f), refresh_after=max(certain_from, f.now.mono))
 
 
 def release_gone(f: CloudFacts[Any, S, Any], words: str) -> Plan[S]:
@@ -125,17 +125,17 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     attempt = f.attempt(f.subject.destroy)
     needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen if attempt is None else attempt.at)
     if not absent_twice_since(found, needed):
-        return plan_status(f, deleting(f), refresh_after=max(needed, f.now.mono))
+        return plan_status(f, looking(f), refresh_after=max(needed, f.now.mono))
     return release_gone(f, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
     if not is_free(f) or (f.tracked.earlier_unclear and not absent_twice_since(found, f.deletion_seen)):
-        return plan_status(f, deleting(f), refresh_after=max(free_from(f), f.now.mono))
+        return plan_status(f, looking(f), refresh_after=max(free_from(f), f.now.mono))
     witnessed, shown_from = f.tracked.own or f.history.seen_new, f.history.first_seen + f.limits.grace
     if not witnessed and found.as_of < shown_from:
-        return plan_status(f, deleting(f), refresh_after=shown_from)
+        return plan_status(f, looking(f), refresh_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
         late = "Nothing is destroyed: if it appears, it is billed until you destroy it in the cloud."

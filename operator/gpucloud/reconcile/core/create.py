@@ -30,9 +30,18 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=CloudStatus)
 
 
-def creating(f: CloudFacts[Any, Any, Any]) -> Verdict:
-    """Return the verdict while the resource is being created."""
-    return working(Reason.CREATING, f"The {f.subject.noun} is being created.")
+def creating(f: CloudFacts[Any, Any, Any], *, again: bool = False) -> Verdict:
+    """Return the verdict while the resource is being created. ``again``: an overdue order is about to be sent once more."""
+    noun, times = f.subject.noun, 1 + (0 if f.order is None else f.order.reorders) + again
+    if times == 1:
+        return working(Reason.CREATING, f"The {noun} is being created.")
+    why = f"the cloud accepted each order and listed no {noun}" if times > 2 else f"the cloud accepted it and listed no {noun}"
+    return working(Reason.CREATING, f"The {noun} is being created. The order is sent for the {_ordinal(times)} time: {why}.")
+
+
+def _ordinal(number: int) -> str:
+    """Return a small number of a repeated order as an ordinal."""
+    return {2: "second", 3: "third", 4: "fourth"}.get(number, f"{number}th")
 
 
 def free_from(f: CloudFacts[Any, Any, Any]) -> float:
@@ -206,7 +215,7 @@ def _announcement(f: CloudFacts[Any, Any, Any]) -> Verdict:
     """Return what the status says while the order is sent: why the last one failed stands until this one is accepted."""
     attempt = f.attempt(f.subject.create)
     if attempt is None or attempt.refusal is None:
-        return creating(f)
+        return creating(f, again=f.state is OrderState.OVERDUE)
     taken = attempt.refusal.kind is ErrorKind.CONFLICT and f.chosen_name
     return _name_taken(f) if taken else failed.verdict(attempt)
 

@@ -12,7 +12,16 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, release_gone
-from gpucloud.reconcile.core.destruction import again_from, deleting, refused, release_finalizer, repeated, retain, send
+from gpucloud.reconcile.core.destruction import (
+    again_from,
+    deleting,
+    looking,
+    refused,
+    release_finalizer,
+    repeated,
+    retain,
+    send,
+)
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
@@ -102,7 +111,7 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if isinstance(f.found, Present):
         return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{maybe}", bool(maybe))
     if f.tracked.earlier_unclear and isinstance(f.found, Absent) and not absent_twice_since(f.found, f.deletion_seen):
-        return plan_status(f, deleting(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
+        return plan_status(f, looking(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
     if maybe:
         return release_finalizer(
             f, Reason.RETAINED, f"Nothing is destroyed. A {noun} {name!r} may still appear in the cloud.{maybe}", True
@@ -131,12 +140,12 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Wait while the observation is unknown; release an object for which nothing was ever ordered."""
-    if f.never_created or (unseen.cause in REFUSALS and f.never_ordered):
+    if f.never_created or f.witnessed_unordered or (unseen.cause in REFUSALS and f.never_ordered):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)
     if unseen.cause is UnknownReason.NOT_LISTED:
-        return meanwhile(f, deleting(f), refresh_after=f.history.first_seen)
+        return meanwhile(f, _begun(f), refresh_after=f.history.first_seen)
     way_out = _first_way_out(f, unseen.cause) + retain(f)
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
@@ -144,16 +153,21 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = f"{sure} -- or, {way_out.replace('To let', 'to let', 1)}"
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
-    message = (
-        f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. This object stays until the {f.subject.noun} is proven "
-        f"gone. {way_out}"
-    )
+    stays = f"This object stays until the {f.subject.noun} is proven gone."
+    if f.never_ordered:
+        stays = f"No order is recorded; this object goes when a listing confirms that there is no {f.subject.noun}."
+    message = f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. {stays} {way_out}"
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
-            return meanwhile(f, deleting(f), requeue_at=patience)
+            return meanwhile(f, _begun(f), requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
+
+
+def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """Return the verdict of a deletion whose first observation has not come yet."""
+    return deleting(f) if f.seen else looking(f)
 
 
 def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:

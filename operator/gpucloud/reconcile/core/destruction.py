@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus
+from gpucloud.kinds.common import CloudStatus, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
@@ -29,8 +29,18 @@ def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
     return working(Reason.DELETING, f"The {f.subject.noun} is being destroyed.")
 
 
+def looking(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """Return the verdict while listings are awaited; before any destroying call it promises none."""
+    if f.state is OrderState.DESTROYING or f.attempt(f.subject.destroy) is not None:
+        return deleting(f)
+    words = f"Looking for the {f.subject.noun} {f.identity.name!r} in the cloud before this object goes."
+    return working(Reason.DELETING, words)
+
+
 def retain(f: CloudFacts[Any, Any, Any]) -> str:
     """Return the way out that is always there: give the resource up and keep it."""
+    if f.never_ordered:
+        return "To let this object go now, set spec.deletion.policy: Retain."
     kept = f"{f.subject.noun} (billed on)" if f.subject.billed else f.subject.noun
     return f"To let this object go and keep the {kept}, set spec.deletion.policy: Retain."
 

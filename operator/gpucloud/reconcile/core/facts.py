@@ -23,6 +23,7 @@ from gpucloud.reconcile.facts import (
     Present,
 )
 from gpucloud.reconcile.ownership import own_record
+from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
@@ -174,6 +175,15 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.history.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
+    def witnessed_unordered(self) -> bool:
+        """Whether this process has seen the whole life of the object, and nothing was ever ordered in it.
+
+        So no lost status can hide an order. What the spec adopts may exist without any order.
+        """
+        own = self.others_record is None and self.adoption is Adoption.NEVER
+        return self.history.seen_new and self.never_ordered and own
+
+    @property
     def unrecorded(self) -> bool:
         """Whether it is unknown what was ordered: no record, and this process did not see the object before any order.
 
@@ -187,13 +197,14 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
         What the spec adopts may be what the cloud refused the order for.
         """
-        refused = self.state is OrderState.REFUSED and self.tracked.own and self.adoption is Adoption.NEVER
-        return (self.state is OrderState.INTENDED or refused) and not self.tracked.earlier_unclear
+        if self.state is OrderState.INTENDED:
+            return not self.tracked.earlier_unclear
+        return orders.never_made(self.tracked) and self.adoption is Adoption.NEVER
 
     @property
     def tenancy(self) -> str | None:
-        """The tenant that the object belongs to; None while nobody knows."""
-        return self.status.tenancy or self.seen_tenancy
+        """The tenant that the object belongs to; None while nobody knows, and where nothing was made."""
+        return bound_tenant(self.tracked, self.status.tenancy) or self.seen_tenancy
 
     @property
     def seen(self) -> bool:

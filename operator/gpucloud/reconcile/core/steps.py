@@ -100,7 +100,8 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.CONFLICT,
             f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
-            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another {f.subject.name_field}.",
+            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another {f.subject.name_field}."
+            f"{_waits_for_name(f)}",
         ),
     )
 
@@ -248,9 +249,17 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}.{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}.{_waits_for_name(f)}"
+            f"{failed.maybe_made(f)}",
         ),
     )
+
+
+def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> str:
+    """Say that this object creates its resource when the name is free; nothing if it will not."""
+    if f.adoption is Adoption.REQUIRED or f.seen:
+        return ""
+    return f" Or free the name: this object then creates its {f.subject.noun} by itself."
 
 
 def _another(f: CloudFacts[Any, Any, Any]) -> str:

@@ -88,6 +88,19 @@ async def test_an_order_that_was_taken_back_says_nothing_of_the_tenant(reconcile
     assert (await reconcilers.facts("GpuVM")).tenancy is None
 
 
+async def test_what_was_refused_with_another_tenants_key_is_looked_for_with_the_right_one(reconcilers, a_session):
+    """A wrong key was put right: the object stayed TenantMismatch for good, though nothing had been made with it."""
+    first = reconcilers.account(session=a_session("https://cloud.example", "globex"))
+    reconcilers.put("GpuVM", status={"tenancy": "globex"})
+    facts = await reconcilers.intend("GpuVM")
+    first.client.fails = [CloudError(ErrorKind.INVALID, "VPC 'acme' is unknown")]
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
+    reconcilers.account(session=a_session("https://cloud.example", "acme"))
+    facts = await reconcilers.facts("GpuVM")
+    assert (facts.state, facts.tenancy) == (OrderState.REFUSED, None)
+    assert isinstance(facts.found, Absent)
+
+
 def accepts(text):
     return {"meta": {"annotations": {"gpucloud.dev/accept-absence": text}}}
 
