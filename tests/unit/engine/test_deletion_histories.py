@@ -142,7 +142,7 @@ async def test_a_cloud_that_destroys_again_after_hours_is_asked_within_a_quarter
     await ready(it)
     it.cloud.idle = {"DestroyServer"}
     it.delete()
-    await asyncio.sleep(5 * HOUR)
+    await asyncio.sleep(4.5 * HOUR)
     it.cloud.idle = {}
     await it.until(lambda: it.gone, 1000)
 
