@@ -126,6 +126,7 @@ async def test_what_the_cloud_refuses_for_ever_to_destroy_and_no_listing_shows_g
     it.cloud.refuse("DestroyVpc", 403)
     it.delete()
     await it.until(lambda: it.gone, 900)
+    await asyncio.sleep(1)  # Events are sent beside the work
     event = [event for event in it.kube.events if event["reason"] == "Gone"][-1]
     assert event["type"] == "Warning"
     assert "DestroyVpc failed" in event["note"]
