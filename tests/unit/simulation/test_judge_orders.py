@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.transitions import IGNORED, OrderEvent
 from gpucloud.sim.messages import Request, Response
+from simulation import single
 from simulation.people import path_of
 from support.court import SIGNED, SPEC
 
@@ -195,3 +198,8 @@ def test_a_refusal_that_came_when_nobody_waited_any_longer_is_known_to_nobody(co
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.destroys("prod")
     assert court.oracles == found
+
+
+def test_an_event_that_is_not_expected_in_a_state_is_found(monkeypatch):
+    monkeypatch.delitem(IGNORED, (OrderState.NOT_ORDERED, OrderEvent.TAKEN_OVER))
+    assert single.live(0).oracle == "ignored pair"
