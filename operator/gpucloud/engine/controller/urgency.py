@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.order import is_urgent
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.common import Status
+    from gpucloud.kinds.common import Order, Status
 
 # Fields that later decisions read, or that answer a request; not informative ones.
 RECORDS = (
@@ -35,8 +36,15 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
         return True
     if announces and stood.get("operation") != stands.get("operation"):
         return True
+    if announces and _is_destroying(stands.get("order")) and not _is_destroying(stood.get("order")):
+        return True
     was, now = [item for item in before.conditions if item.type in OUR_CONDITIONS], after.conditions
     if {(item.type, item.status) for item in was} != {(item.type, item.status) for item in now}:
         return True
     ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
     return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason
+
+
+def _is_destroying(order: Order | None) -> bool:
+    """Whether the record says that the destroying call may have been sent."""
+    return order is not None and order.state is OrderState.DESTROYING
