@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vms import Vm
+from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES
 from simulation.cloud import name_of
 from simulation.credentials import TENANTS
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 TENANT = "acme"  # of the good key
+KEYS = "ssh-ed25519 "  # so begin the keys that people give here, and they are good
 MOST_ORDERS = 4  # of what is accepted and never made (docs/adr/0013)
+REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 MAY_EXIST = frozenset({"Accepted", "Unclear", "Overdue", "Seen", "Destroying"})
 
 
@@ -34,8 +37,8 @@ class Calling:
             # What the spec asks for cannot be, and specs are not changed by operators.
             "InvalidSpec": self._is_elsewhere,
             "InvalidReference": self._refers,
-            "InvalidSSHKeys": lambda _: True,
-            "Mismatch": lambda life: life.kind == "GpuVpc",
+            "InvalidSSHKeys": lambda life: not all(key.startswith(KEYS) for key in life.spec.get("sshKeys") or ("",)),
+            "Mismatch": self._differs,
             "Rejected": self._was_refused,
             "ApiError": self._is_refused_in_disguise,
             "NotFound": self._is_required,
@@ -56,7 +59,7 @@ class Calling:
             "CredentialsRefused": self.lacks_its_credential,
             "TenantMismatch": lambda life: self.lacks_its_credential(life) or self._shows_no_tenant(life),
             # What guards and limits hold is judged by ``guarding``.
-            "DeletionHeld": lambda _: True,
+            "DeletionHeld": self._is_held,
             "LimitReached": lambda _: True,
             "DeletionBlocked": self._cannot_go,
         }
@@ -154,9 +157,36 @@ class Calling:
         source = (life.spec.get("vm") or {}).get("name")
         return not any(isinstance(row, Vm) and name_of(row) == source for _, row, _ in self._world.cloud.live())
 
-    @staticmethod
-    def _refers(life: Life) -> bool:
-        return any(life.spec.get(field) for field in ("vmRef", "vpcRef", "vm", "image", "vpc", "name"))
+    def _refers(self, life: Life) -> bool:
+        """Whether it names something that it cannot use: what others may own, or what is in another place, or made from it."""
+        if self._world.scenario.own_account and any(life.spec.get(field) for field in ("vm", "image", "adoption")):
+            return True
+        return any(self._is_unusable(life, field, one) for field, one in self._referred(life))
+
+    def _referred(self, life: Life) -> Iterator[tuple[str, Life]]:
+        for field, kind in REFERENCES:
+            named = (life.spec.get(field) or (life.spec.get("image") or {}).get(field) or {}).get("name")
+            for one in self._world.judge.books.standing():
+                meta = one.last["metadata"]
+                if (one.kind, meta["namespace"], meta["name"]) == (kind, life.namespace, named):
+                    yield field, one
+
+    def _is_unusable(self, life: Life, field: str, needed: Life) -> bool:
+        """Whether a needed object is in another cluster or tenant, of another account, made from this one, or recreated."""
+        places = (life.spec.get("cluster"), needed.spec.get("cluster"))
+        accounts = [(one.spec.get("accountRef") or {}).get("name", "default") for one in (life, needed)]
+        vpc, elsewhere = (life.status.get("order") or {}).get("vpc"), needed.status.get("tenancy") not in {None, TENANT}
+        if all(places) and places[0].casefold() != places[1].casefold():
+            return True
+        made_from = any(one is life for _, one in self._referred(needed))
+        moved = field == "vpcRef" and bool(vpc) and vpc != needed.spec.get("name")
+        return accounts[0] != accounts[1] or elsewhere or made_from or moved
+
+    def _differs(self, life: Life) -> bool:
+        """Whether a VPC of its name is not as its spec asks."""
+        asked = [life.spec.get(field) for field in ("blockIntraVpcComms", "isDefault")]
+        there = ([row.blocks_inside, row.is_default] for row in self._called(life) if isinstance(row, Vpc))
+        return any(want is not None and want != has for found in there for want, has in zip(asked, found, strict=True))
 
     # The credential.
 
@@ -194,6 +224,9 @@ class Calling:
         return row.order.tenant if isinstance(row, Vm) else row.tenant
 
     # The end.
+
+    def _is_held(self, life: Life) -> bool:
+        return self._world.judge.guarding.may_hold(life)
 
     def holds_its_vpc(self, life: Life) -> bool:
         """Whether something is in a VPC that is to go, or an object is to be made in it; the cloud keeps the default one."""

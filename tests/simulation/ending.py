@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from simulation.books import TABLES
+from simulation.calling import REFERENCES
 from simulation.cloud import name_of
 from simulation.sightings import SECRET_SECONDS
 from simulation.witness import RESTORED_SECONDS
@@ -33,7 +34,6 @@ AGAIN = (
     "catalogue has no price",
     "reads it again within a minute",
 )
-REFERENCES = (("vpcRef", "GpuVpc"), ("vmRef", "GpuVM"), ("snapshotRef", "GpuSnapshot"))
 
 
 async def judge(world: World, of: Judge) -> None:

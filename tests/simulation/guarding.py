@@ -182,6 +182,10 @@ class Guarding:
         if reason == "LimitReached" and self._has_room(life):
             yield f"{life.name} says that a limit is reached, and there is room"
 
+    def may_hold(self, life: Life) -> bool:
+        """Whether a guard may hold this deletion: there is one, and no person has said that the deletion was meant."""
+        return self.on and life.kind == "GpuVM" and life.deleting and not self._is_released(life)
+
     def _has_room(self, life: Life) -> bool:
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
         others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SLOW_SECONDS = 5.0  # by which the answer to one listing may be later than that to another that began with it
 SLOW_SHARE = 0.5  # of a grace, where graces are so short: one listing alone is no time in which all lacked it
-IMPLAUSIBLE = 3
+IMPLAUSIBLE, IMPLAUSIBLE_SHARE = 3, 0.3  # of what was expected: so many records at least, and more than this share
 OPERATIONS = {Vm: "GetServers", Snapshot: "GetSnapshots", Vpc: "GetVpcs"}
 PARTIAL_TO_SEE = {
     "list-more": ("GetServers", "GetSnapshots", "GetVpcs"),
@@ -113,7 +113,7 @@ def _runs_without(name: str, shown: list[Shown], ours: frozenset[str]) -> Iterat
 
 def _is_implausible(lacking: int, expected: int) -> bool:
     """Whether so much is missing at once that nobody believes it (invariant 4 of the design)."""
-    return lacking >= IMPLAUSIBLE and lacking > expected / 2
+    return lacking >= IMPLAUSIBLE and lacking > IMPLAUSIBLE_SHARE * expected
 
 
 def _names(response: Response, named: str) -> frozenset[str] | None:

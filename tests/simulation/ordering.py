@@ -10,7 +10,7 @@ from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
 from simulation.cloud import CREATES, Order
 from simulation.guarding import Guarding
-from simulation.verdicts import Verdicts
+from simulation.verdicts import KINDS_OF, Verdicts
 from simulation.waiting import Waiting
 from simulation.writes import Writes
 
@@ -26,6 +26,14 @@ CHANGES = {
     "DeleteSnapshot": "GpuSnapshot",
     "DestroyVpc": "GpuVpc",
 }  # calls that change what is there, and the kind of the objects that stand for it
+DESTROYS = ("DestroyServer", "DeleteSnapshot", "DestroyVpc")
+
+
+def _is_in(life: Life, place: tuple[str, str]) -> bool:
+    """Whether its record names this VPC and cluster; an empty one is any."""
+    order = life.status.get("order") or {}
+    there = (str(order.get("vpc") or ""), str(order.get("cluster") or "").casefold())
+    return all(not one or not other or one == other for one, other in zip(there, place, strict=True))
 
 
 def _said(request: Request) -> dict[str, Any]:
@@ -71,13 +79,38 @@ class Ordering(Verdicts):
         """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""
         asked = {key.lower(): str(value) for key, value in (*request.query, *_said(request).items())}
         place = (asked.get("namespace", ""), asked.get("cluster", "").casefold())
+        about = [life for life in self.books.texts.mentioning(name) if life.kind == CHANGES[operation] and _is_in(life, place)]
+        if operation in DESTROYS:
+            self._destroys(operation, name, about)
         for life in self.books.texts.mentioning(name):
             life.mutations += life.now is not None
-            order = life.status.get("order") or {}
-            there = (str(order.get("vpc") or ""), str(order.get("cluster") or "").casefold())
-            here = all(not one or not other or one == other for one, other in zip(there, place, strict=True))
-            if life.now is not None and here and life.kind == CHANGES[operation]:
+        for life in about:
+            if life.now is not None:
                 self._note_send(life, operation)
+
+    def _destroys(self, operation: str, name: str, about: list[Life]) -> None:
+        """An operator destroys what an object records: a status says so before the call leaves, so that a restart knows of it.
+
+        Excused: the call of an object that has gone, or whose status somebody else wrote, within the time that a call is on its
+        way. The collector's calls are for objects that are gone; what is destroyed though no object goes, is ``unasked``.
+        """
+        now, slack = self._world.loop.time(), self._heard_within()
+        rows = self._world.cloud.called(name)
+        owners = (self.books.lives.get(maker) for table, _, maker in rows if KINDS_OF[table] == CHANGES[operation])
+        marked = [life for life in owners if life is not None and not life.chosen]
+        if any(life.now is None for life in marked):
+            return
+        about = [*about, *(life for life in marked if life not in about)]
+        if any(life.now is None and not life.is_outlived_by(now, slack) for life in about):
+            return
+        going = [life for life in about if life.deleting]
+        if any((life.status.get("order") or {}).get("state") == "Destroying" for life in going):
+            return
+        if going and not any(now - max(life.tampered_at, life.restored_at) < slack for life in going):
+            said = (going[-1].status.get("order") or {}).get("state")
+            self.found(
+                "record", f"{operation} {name!r} was sent, and the status of {going[-1].name} says {said}, not Destroying"
+            )
 
     def _ordered_for(self, recording: list[Life]) -> Life:
         """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds import crd
 from gpucloud.kinds.definitions import DEFINITIONS
-from simulation import links, scenario
+from simulation import ignored_pairs, links, scenario
 from simulation.actors import Actors
 from simulation.apiserver.namespaces import NamespaceController
 from simulation.apiserver.resources import served
@@ -90,7 +90,8 @@ class World:
     def run(self) -> Judge:
         """From the beginning to the end."""
         try:
-            self.loop.run_until_complete(self._live())
+            with ignored_pairs.watched(lambda pair: self.judge.found("ignored pair", pair)):
+                self.loop.run_until_complete(self._live())
         except Exception as error:  # noqa: BLE001 - whatever ends a history is a finding
             self.judge.broke(self.loop.current, error)
         finally:

@@ -79,7 +79,14 @@ class Court:
         if not heard and not late:
             self.judge.unheard(self.operator, "CreateServer", order)
 
+    def announces(self, name):
+        """The status of each VM that goes says that it is being destroyed, as an operator writes it before the call."""
+        for life in self.judge.books.texts.mentioning(name):
+            if life.deleting and life.kind == "GpuVM" and life.status.get("order"):
+                self.writes(life.now, order=life.status["order"] | {"state": "Destroying"})
+
     def destroys(self, name):
+        self.announces(name)
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
 
     def passes(self, seconds):

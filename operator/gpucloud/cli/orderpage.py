@@ -8,7 +8,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
 from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, MOST_REORDERS, TRANSITIONS
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, IGNORED, MAY_EXIST, MOST_REORDERS, TRANSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +50,10 @@ _ABOUT = (
     "itself, so a restart shortens no wait of this table. After a call that was refused, a process waits before it sends the "
     "call again, up to 5 minutes where the cloud calls a name taken. A new process does not know of that wait: it may send the "
     "call again at once, when its own listings lack the name."
+)
+_IGNORED = (
+    "These events happen in these states, and the state stays as it is. No other pair of a state and an event happens: the "
+    "operator would change nothing, and its tests fail."
 )
 _OWN = (
     "The record's id ends with a fingerprint of the object's UID and of the name that was ordered. A record whose id does not "
@@ -110,6 +114,9 @@ def order_page() -> str:
         "## Transitions",
         _table(("From", "Event", "To", "Proof"), _transitions()),
         f"```mermaid\n{_diagram()}\n```",
+        "## Events that change nothing",
+        _IGNORED,
+        _table(("In", "Event", "Why the state stays"), _ignored()),
         "## States",
         *(f"**{state}**: {_STATES[state]}{_marks(state)}" for state in OrderState),
         _MARKED,
@@ -138,6 +145,11 @@ def _marks(state: OrderState) -> str:
 def _transitions() -> Iterable[tuple[str, ...]]:
     for (before, event), (after, proof) in TRANSITIONS.items():
         yield f"`{before}`", event, f"`{after}`", proof
+
+
+def _ignored() -> Iterable[tuple[str, ...]]:
+    for (state, event), why in IGNORED.items():
+        yield f"`{state}`", event, why
 
 
 def _gaps() -> Iterable[tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """The state machine of an order: the creation of the one cloud resource of an object, and what became of it.
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
-change of state with the proof that it needs (docs/reference/orders.md is printed from it); a pair of state and event that is
-not in the table changes nothing. Beside it, ``take_over`` begins with the state that another process has recorded.
+change of state with the proof that it needs (docs/reference/orders.md is printed from it), and each event that changes nothing
+with the reason. Beside it, ``take_over`` begins with the state that another process has recorded.
 
 ``TrackedOrder`` is the record as this process knows it: ahead of the status by the answers since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
@@ -23,7 +23,7 @@ from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent, transition
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -233,7 +233,7 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs)
     if match is Match.REPLACED:
         tracked = _moved(tracked, OrderEvent.REPLACED, now)
-    if match is not Match.SAME and (tracked.state is not OrderState.LOST or not proofs.adoptable):
+    if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
         return tracked
     tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
     if tracked.state is OrderState.SEEN:
@@ -292,8 +292,12 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
         place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
         order = order.model_copy(update={"id": record_id(proofs.nonce, proofs.uid, here.name), **place})
     moved = _moved(replace(tracked, order=order), OrderEvent.SHOWN, now)
-    if moved.order is None or moved.state is OrderState.DESTROYING:
+    if moved.order is None:
         return moved
+    if (
+        moved.state is OrderState.DESTROYING
+    ):  # what the spec adopts after ours had gone is retained, unless the spec says Delete
+        return replace(moved, order=moved.order.model_copy(update={"origin": origin}))
     return replace(
         moved,
         order=moved.order.model_copy(
@@ -379,12 +383,12 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
 
 def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:
     """Return the order after an event; an event that the table lacks for this state changes nothing."""
-    transition = TRANSITIONS.get((tracked.state, event))
-    if transition is None or tracked.order is None or transition.to is tracked.state:
+    found = transition(tracked.state, event)
+    if found is None or tracked.order is None or found.to is tracked.state:
         return tracked
     earlier_unclear = tracked.earlier_unclear or tracked.state in OUTSTANDING
-    order = tracked.order.model_copy(update={"state": transition.to})
-    keeps = transition.to is OrderState.UNCLEAR and tracked.unresolved
+    order = tracked.order.model_copy(update={"state": found.to})
+    keeps = found.to is OrderState.UNCLEAR and tracked.unresolved
     return replace(
         tracked,
         order=order,

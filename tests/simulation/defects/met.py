@@ -12,6 +12,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller.pacing import WritePacer
+from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kinds import dependents, needs, sharing
 from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.client import KubeClient
@@ -244,3 +245,19 @@ def held_for_nothing() -> None:
 
     replace(unneeded, lambda f, secret: unneeded(all_hold(f), secret))
     replace(waited_for, lambda f: waited_for(all_hold(f)))
+
+
+@named(MET, "what is destroyed is recorded afterwards")
+def destroyed_unrecorded() -> None:
+    """That the order is about to be destroyed only informs, so the call leaves before a status says so.
+
+    Killed right after the answer, the operator knows nothing of its call: who takes a chosen name meanwhile loses a VM.
+    """
+
+    def informs(before: Any, after: Any, *rest: Any) -> bool:
+        stood, stands = getattr(before, "order", None), getattr(after, "order", None)
+        if stood is not None and stands is not None and stands.state is OrderState.DESTROYING:
+            after = after.model_copy(update={"order": stands.model_copy(update={"state": stood.state})})
+        return urgent(before, after, *rest)
+
+    replace(urgent, informs)

@@ -6,7 +6,7 @@ from pathlib import Path
 from gpucloud.cli import crds, orderpage
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.continuity import MATCHES
-from gpucloud.reconcile.transitions import TRANSITIONS
+from gpucloud.reconcile.transitions import IGNORED, TRANSITIONS
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / orderpage.NAME
@@ -22,6 +22,13 @@ def test_every_transition_has_a_row_and_an_arrow_and_every_state_a_paragraph():
         assert f"| `{before}` | {event} | `{after}` | {proof} |" in text
         assert before is after or f"    {before} --> {after}: {event}\n" in text
     assert all(f"\n\n**{state}**: " in text for state in OrderState)
+
+
+def test_every_event_that_changes_nothing_has_a_row_with_its_reason():
+    text = orderpage.order_page()
+    assert all(f"| `{state}` | {event} | {why} |" in text for (state, event), why in IGNORED.items())
+    assert all(IGNORED.values())
+    assert not IGNORED.keys() & TRANSITIONS.keys()
 
 
 def test_every_gap_of_a_chosen_name_has_a_row_and_a_paragraph():

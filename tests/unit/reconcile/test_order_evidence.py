@@ -83,6 +83,13 @@ def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_al
     assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
 
 
+def test_what_is_re_made_during_its_destruction_is_adopted_in_the_same_look_where_the_spec_allows():
+    """Its destruction was announced while the record said Gone, so one listing without it would have let the object go."""
+    again = look(ELSE, replace(UNIQUE, adoptable=True))(at(S.DESTROYING)).order
+    assert (again.state, again.cloud_id, again.origin) == (S.DESTROYING, "other", Origin.ADOPTED)
+    assert look(ELSE, UNIQUE)(at(S.DESTROYING)).state is S.GONE
+
+
 LATE = shown(SINCE + 3 * GRACE, confirmed=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.transitions import TRANSITIONS
+from gpucloud.reconcile.transitions import IGNORED, TRANSITIONS
 from support.orderevents import (
     ADOPTS,
     CHOSEN,
@@ -92,8 +92,8 @@ def test_a_transition_is_made_with_its_proof_and_not_without_it(pair, tried):
 
 
 @pytest.mark.parametrize("state", S)
-def test_nothing_else_ever_happens(state):
-    """Whatever comes, a state changes only as the table says."""
+def test_nothing_else_ever_happens(state, unexpected_pairs):
+    """Whatever comes, even what never comes in this state: it changes only as the table says."""
     allowed = {state} | {item.to for (before, _), item in TRANSITIONS.items() if before is state}
     for own in (True, False):
         for stimulus in STIMULI:
@@ -103,6 +103,24 @@ def test_nothing_else_ever_happens(state):
                 assert not orders.may_be_recorded(state)
                 continue
             assert after.state in allowed | {S.SEEN if state is S.LOST else state}
+    unexpected_pairs.clear()
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own", "another's"])
+def test_the_events_that_change_nothing_are_those_that_are_named(own):
+    """Each happens in its state, and the state stays; any other pair fails (``conftest.py``)."""
+    brings = {E.TAKEN_OVER: restart, E.NAME_TAKEN: look(shown(), CHOSEN), E.ASKED_AGAIN: ask("t2"), E.DESTROYED: destroy}
+    brings |= {E.SHOWN: look(shown(), MARKED)}
+    for state, event in IGNORED:
+        assert brings[event](at(state, own=own)).state is state
+
+
+@pytest.mark.parametrize("pair", IGNORED)
+def test_a_pair_that_is_not_named_is_told(pair, monkeypatch, unexpected_pairs):
+    monkeypatch.delitem(IGNORED, pair)
+    orders._moved(at(pair[0]), pair[1], SINCE)
+    assert len(unexpected_pairs) == 1
+    unexpected_pairs.clear()
 
 
 @pytest.mark.parametrize("state", sorted(set(S) - {state for state, event in TRANSITIONS if event is E.RECORDED}))

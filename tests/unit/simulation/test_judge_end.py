@@ -4,7 +4,7 @@ import pytest
 
 from simulation import ending
 from simulation.books import FINALIZER
-from support.court import Court
+from support.court import SPEC, Court
 
 
 @pytest.mark.parametrize(("stalled", "held"), [(True, True), (False, False)])
@@ -122,8 +122,68 @@ def test_a_vpc_of_another_namespace_bars_what_is_created_in_it_unless_it_was_ado
     assert (not [words for words in ending._unmet(court.judge) if "team/a" in words]) == met
 
 
+def needs_a_person(court, item, reason):
+    """Whether it calls a person for this reason, and the reason is so."""
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    when = {"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}
+    stalled = {"type": "Stalled", "status": "True", "reason": reason, "message": "-"} | when
+    court.writes(item, conditions=[stalled])
+    return court.judge.calling.needs_a_person(life)
+
+
+@pytest.mark.parametrize(("key", "so"), [("nonsense", True), (SPEC["sshKeys"][0], False)])
+def test_keys_are_invalid_only_if_they_are(court, key, so):
+    assert needs_a_person(court, court.applied(sshKeys=[key]), "InvalidSSHKeys") == so
+
+
+@pytest.mark.parametrize(
+    ("asked", "so"), [({"blockIntraVpcComms": True}, True), ({"blockIntraVpcComms": False}, False), ({}, False)]
+)
+def test_a_vpc_differs_from_its_spec_only_if_it_does(court, asked, so):
+    court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    item = court.world.actors.owner.create("GpuVpc", "team", "net", {"name": "acme-net", "cluster": "Msc1", **asked})
+    assert needs_a_person(court, item | {"kind": "GpuVpc"}, "Mismatch") == so
+
+
+def vpc(court, **spec):
+    return court.world.actors.owner.create("GpuVpc", "team", "net", {"name": "acme-net", "cluster": "Msc1"} | spec)
+
+
+@pytest.mark.parametrize(
+    ("needed", "ordered_in", "so"),
+    [
+        ({}, None, False),
+        ({"cluster": "Hou1"}, None, True),
+        ({"accountRef": {"name": "x"}}, None, True),
+        ({}, "acme-net", False),
+        ({}, "acme-old", True),
+    ],
+)
+def test_what_an_object_names_may_be_unusable_only_for_a_reason(court, needed, ordered_in, so):
+    vpc(court, **needed)
+    item = court.applied(vpc=None, vpcRef={"name": "net"})
+    if ordered_in is not None:
+        court.writes(item, order={"state": "Seen", "name": "a-x", "cluster": "Msc1", "vpc": ordered_in, "id": "x"})
+    assert needs_a_person(court, item, "InvalidReference") == so
+
+
+@pytest.mark.parametrize(("own", "so"), [(True, True), (False, False)])
+def test_an_image_by_name_may_be_anothers_with_the_operators_own_account_only(courts, own, so):
+    court = courts(own=own)
+    item = court.applied(image={"snapshot": "s"})
+    assert needs_a_person(court, item, "InvalidReference") == so
+
+
+def test_a_deletion_is_held_only_where_there_is_a_guard(courts):
+    for guards in (0, 1):
+        court = courts(brake_vms=guards)
+        item = court.applied()
+        court.world.actors.owner.delete(item)
+        assert needs_a_person(court, item, "DeletionHeld") == bool(guards)
+
+
 def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
-    item = court.applied()
+    item = court.applied(sshKeys=["nonsense"])
     court.says(item, "False", "Creating")
     court.writes(item, observedGeneration=1)
     assert list(ending._unmet(court.judge)) == ["GpuVM team/a is False/Creating"]

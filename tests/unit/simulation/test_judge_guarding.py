@@ -130,6 +130,7 @@ def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_back(c
     it = courts(brake_price_per_hour=1.0)
     deleted(it, "a")
     it.judge.guarding.release_all()
+    it.announces("a-x")
     it.sends("DestroyServer", "cloud-lost", Id="a-x", Namespace="acme", Cluster="Msc1")
     it.world.deeds.release("team", "2025-12-31T23:00:00Z")
     it.passes(30.0)

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.transitions import IGNORED, OrderEvent
 from gpucloud.sim.messages import Request, Response
-from simulation.people import path_of
+from simulation import single
+from simulation.people import MERGE, path_of
 from support.court import SIGNED, SPEC
 
 
@@ -33,6 +36,64 @@ def test_an_order_before_the_finalizer_is_visible(court):
     court.records(item, "a-x")
     court.orders("a-x")
     assert court.oracles == ["finalizer"]
+
+
+@pytest.mark.parametrize(("announced", "found"), [(True, []), (False, ["record"])])
+def test_what_is_destroyed_is_recorded_as_being_destroyed_before(court, announced, found):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    if announced:
+        court.announces("a-x")
+    assert court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1") == 202
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize("wipes", [True, False])
+def test_a_record_that_never_was_is_missed_when_what_bears_the_mark_is_destroyed(court, wipes):
+    """Whose it is the world knows, whatever a status says; a status that somebody has just wiped told of it before."""
+    item = court.bought()
+    court.world.actors.owner.call("PATCH", f"{path_of(item)}/status", {"status": {"order": None}}, MERGE)
+    court.passes(1.0 if wipes else 600.0)
+    court.world.actors.owner.delete(item)
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    assert court.oracles == ([] if wipes else ["record"])
+
+
+def test_what_bears_a_mark_and_no_status_ever_recorded_is_not_destroyed_without_a_record(court):
+    item = court.bought()
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    court.writes(item, order=life.status["order"] | {"name": "a-y"})
+    court.world.actors.owner.delete(item)
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    assert court.oracles == ["record"]
+
+
+@pytest.mark.parametrize(("after", "found"), [(30.0, []), (60.0, ["record"])])
+def test_the_call_of_an_object_that_has_just_gone_is_not_that_of_another_with_its_name(court, after, found):
+    first = court.bought(thing="prod", vmName="prod")
+    second = court.applied("b", vmName="prod")
+    court.records(second, "prod")
+    court.world.actors.owner.delete(first)
+    court.hands.patch(first, {"metadata": {"finalizers": []}})
+    court.judge.violations.clear()
+    court.passes(after)
+    court.world.actors.owner.delete(second)
+    court.sends("DestroyServer", Id="prod", Namespace="acme", Cluster="Msc1")
+    assert [oracle for oracle in court.oracles if oracle == "record"] == found
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_what_is_destroyed_for_an_object_that_is_gone_needs_no_record(court, stands):
+    """It is the collector's call, whichever other object records the same name, as after a restore."""
+    item = court.bought()
+    if stands:
+        court.records(court.applied("b"), "a-x")
+        court.world.actors.owner.delete(court.judge.books.recording("GpuVM", "a-x")[-1].now)
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    court.passes(600.0)
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    assert "record" not in court.oracles
 
 
 @pytest.mark.parametrize(("after", "found"), [(5.0, []), (15.0, []), (50.0, ["finalizer"])])
@@ -195,3 +256,8 @@ def test_a_refusal_that_came_when_nobody_waited_any_longer_is_known_to_nobody(co
     court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
     court.destroys("prod")
     assert court.oracles == found
+
+
+def test_an_event_that_is_not_expected_in_a_state_is_found(monkeypatch):
+    monkeypatch.delitem(IGNORED, (OrderState.NOT_ORDERED, OrderEvent.TAKEN_OVER))
+    assert single.live(0).oracle == "ignored pair"

@@ -5,7 +5,7 @@ import pytest
 from gpucloud.sim.messages import Request
 from gpucloud.sim.world.vms import VmOrder
 from gpucloud.sim.world.world import ImageChoice
-from simulation import ending
+from simulation import ending, listings
 from simulation.credentials import secret_data
 from simulation.forgiving import FRESH_SECONDS
 from simulation.people import MERGE, path_of
@@ -127,6 +127,12 @@ def test_many_that_are_hidden_at_once_are_not_believed_to_be_gone(court, many, f
     court.world.actors.owner.delete(items[0])
     court.hands.patch(items[0], {"metadata": {"finalizers": []}})
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(("lacking", "expected", "doubted"), [(3, 9, True), (3, 10, False), (2, 2, False), (5, 16, True)])
+def test_a_listing_is_doubted_that_lacks_three_and_over_three_tenths(lacking, expected, doubted):
+    """As the product doubts it (invariant 4)."""
+    assert listings._is_implausible(lacking, expected) is doubted
 
 
 @pytest.mark.parametrize(

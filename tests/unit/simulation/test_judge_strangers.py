@@ -283,6 +283,7 @@ def test_an_open_order_in_one_vpc_says_nothing_of_another(court, vpc, found):
     court.answers("prod", 500)
     court.world.cloud.make_vm("prod", vpc, "Msc1", "stranger")
     court.world.actors.owner.delete(item)
+    court.announces("prod")
     court.sends("DestroyServer", Id="prod", Namespace=vpc, Cluster="Msc1")
     assert court.oracles == found
 

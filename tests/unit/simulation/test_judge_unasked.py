@@ -71,6 +71,7 @@ def test_a_destroying_call_may_be_carried_out_after_the_object_was_retained_but_
     court.world.actors.owner.delete(item)
     place = (("Id", "a-x"), ("Namespace", "acme"), ("Cluster", "Msc1"))
     request = Request("DELETE", "/api/v1/servers/virtual/DestroyServer", place, SIGNED)
+    court.announces("a-x")
     court.judge.sent(court.operator, "DestroyServer", request)
     court.passes(1)
     court.world.actors.owner.patch(item, {"spec": {"deletion": {"policy": "Retain"}}})
