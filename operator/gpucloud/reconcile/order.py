@@ -294,9 +294,8 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
     moved = _moved(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None:
         return moved
-    if (
-        moved.state is OrderState.DESTROYING
-    ):  # what the spec adopts after ours had gone is retained, unless the spec says Delete
+    if moved.state is OrderState.DESTROYING:
+        # What the spec adopts after ours had gone is retained, unless the spec says Delete.
         return replace(moved, order=moved.order.model_copy(update={"origin": origin}))
     return replace(
         moved,
