@@ -171,11 +171,11 @@ def recorded(base, order):
     return own_record(order, base.meta.uid)
 
 
-def settled(f, known, ids=frozenset()):
+def settled(f, known, versions=frozenset()):
     """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
     order = recorded(f, f.status.order)
     first_seen = f.history.first_seen
-    tracked = orders.take_over(known, order, ids, first_seen if known is None else NOW - LOOK)
+    tracked = orders.take_over(known, order, versions, first_seen if known is None else NOW - LOOK)
     request = None if f.meta.deleting else f.asked.reconcile_request
     tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
@@ -229,8 +229,8 @@ def lived(base, **drawn):
     """The facts with what was drawn, and the order as it stands then."""
     made = replace(base, **drawn)
     known = made.tracked
-    ids = frozenset() if known.order is None else frozenset({known.order.id})
-    return settled(made, known, ids)
+    versions = frozenset() if known.order is None else frozenset((known.order.id, state) for state in OrderState)
+    return settled(made, known, versions)
 
 
 def any_vm(r):

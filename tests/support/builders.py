@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud.port import Change, Precondition, Purpose
@@ -93,7 +94,7 @@ def tracked(base, before=None):
     ids = (
         frozenset()
         if before is None or before.order is None
-        else frozenset({before.order.id, record_id("ours", UID, before.order.name)})
+        else frozenset(product({before.order.id, record_id("ours", UID, before.order.name)}, OrderState))
     )
     at_first = orders.take_over(before, order, ids, history.first_seen if before is None else NOW)
     request = None if base.meta.deleting else base.asked.reconcile_request

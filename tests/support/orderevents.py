@@ -74,7 +74,7 @@ def restart(tracked):
 
 def pass_by(tracked):
     """The next pass of the process that wrote the record."""
-    return orders.take_over(tracked, tracked.order, frozenset({tracked.order.id}), SINCE)
+    return orders.take_over(tracked, tracked.order, frozenset({orders.version_of(tracked.order)}), SINCE)
 
 
 ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)

@@ -36,6 +36,19 @@ OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or m
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
 UNREAD_ACCEPTANCE = frozenset({ErrorKind.MALFORMED, ErrorKind.TOO_LARGE})  # 2xx answers
 URGENT = frozenset({OrderState.REFUSED, OrderState.LOST})
+RecordVersion = tuple[str, OrderState]
+PROGRESS = (  # how far an order has come
+    OrderState.NOT_ORDERED,
+    OrderState.INTENDED,
+    OrderState.UNCLEAR,
+    OrderState.REFUSED,
+    OrderState.ACCEPTED,
+    OrderState.OVERDUE,
+    OrderState.SEEN,
+    OrderState.LOST,
+    OrderState.DESTROYING,
+    OrderState.GONE,
+)
 WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
 
 
@@ -142,23 +155,40 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     return before.state is not after.state and after.state in URGENT
 
 
-def take_over(known: TrackedOrder | None, recorded: Order | None, known_ids: frozenset[str], now: float) -> TrackedOrder:
+def version_of(order: Order) -> RecordVersion:
+    """What tells two records in a status apart: the id of the order, and its state."""
+    return order.id, order.state
+
+
+def take_over(
+    known: TrackedOrder | None, recorded: Order | None, versions: frozenset[RecordVersion], now: float
+) -> TrackedOrder:
     """Return the order from this process's knowledge and the status.
 
-    ``known_ids`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
-    status that shows one of these, or no record. Another process wrote any other record, and may act on it until now.
+    ``versions`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
+    status that shows one of these orders, or no record. Another process wrote any other record, and may act on it until now;
+    so it did where an order that it had recorded has come further than this process knows: the cache lagged.
     """
-    if recorded is None or (known is not None and recorded.id in known_ids):
+    further = known is not None and recorded is not None and _is_further(known, recorded, versions)
+    ours = recorded is not None and any(recorded.id == record_id for record_id, _ in versions) and not further
+    if recorded is None or (known is not None and ours):
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
             return _moved(known, OrderEvent.REFUSED, now)
         return TrackedOrder(None, now) if known is None else known
-    if known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
+    if not further and known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
     earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
     not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear)
     return _moved(not_owned, OrderEvent.TAKEN_OVER, now)
+
+
+def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[RecordVersion]) -> bool:
+    """Whether another process has carried this very order further: a state that this process never recorded, past its own."""
+    if known.order is None or known.own or recorded.id != known.order.id or version_of(recorded) in versions:
+        return False
+    return PROGRESS.index(recorded.state) > PROGRESS.index(known.state)
 
 
 def withdrawn(tracked: TrackedOrder) -> Order | None:

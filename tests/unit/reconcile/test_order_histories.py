@@ -37,13 +37,13 @@ class History:
 
     def begin(self):
         """A process begins: it knows the status alone."""
-        self.first_seen, self.row, self.partial, self.ids = self.now, (), False, frozenset()
+        self.first_seen, self.row, self.partial, self.versions = self.now, (), False, frozenset()
         self.tracked = TrackedOrder(None, self.now)
         self.notice()
 
     def notice(self):
-        self.tracked = orders.take_over(self.tracked, self.status, self.ids, self.now)
-        self.ids |= frozenset() if self.status is None else {self.status.id}
+        self.tracked = orders.take_over(self.tracked, self.status, self.versions, self.now)
+        self.versions |= frozenset() if self.status is None else {(self.status.id, state) for state in OrderState}
 
     def wait(self):
         self.now += self.r.choice((0.5, 2.0, 2.0, 9.0, 31.0, 301.0))
@@ -82,7 +82,7 @@ class History:
         if not self.free() or orders.was_seen(self.tracked.order):
             return None
         self.tracked = orders.record(self.tracked, NEW.model_copy(update={"id": f"{self.now}"}), self.now)
-        self.ids |= {self.tracked.order.id}
+        self.versions |= {(self.tracked.order.id, state) for state in OrderState}
         ends_at = self.r.choice((None, None, None, "before it is written", "written", "sent", "answered"))
         if ends_at == "before it is written":
             return self.begin()

@@ -101,23 +101,50 @@ def test_a_name_that_proves_itself_needs_no_write_when_it_is_first_listed():
     assert [orders.is_urgent(order, seen, uid) for uid in ("u1", "u2")] == [False, True]
 
 
+def versions(order_id):
+    """All versions of an order that this process recorded."""
+    return frozenset((order_id, state) for state in S)
+
+
+@pytest.mark.parametrize(
+    ("known", "written", "believed"),
+    [
+        (S.UNCLEAR, S.ACCEPTED, True),  # seed 6000903: the acceptance was forgotten, and four orders more were sent
+        (S.UNCLEAR, S.SEEN, True),
+        (S.SEEN, S.DESTROYING, True),
+        (S.SEEN, S.LOST, True),
+        (S.LOST, S.SEEN, False),  # whether it is back, this process's listings say
+        (S.SEEN, S.ACCEPTED, False),  # an older status was put back
+        (S.ACCEPTED, S.REFUSED, False),
+    ],
+)
+def test_what_another_process_had_learned_of_an_order_counts_when_the_cache_brings_it_later(known, written, believed):
+    before = replace(at(known), recorded=None)
+    taken = frozenset({(before.order.id, S.INTENDED), (before.order.id, known)})
+    after = orders.take_over(before, before.order.model_copy(update={"state": written}), taken, SINCE + 9)
+    assert after.state is (written if believed else known)
+    assert after.own is False
+    again = orders.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
+    assert again is before, "what this process wrote itself brings nothing new"
+
+
 def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_wiped():
     for state in S:
         known = at(state)
         assert orders.take_over(known, None, frozenset(), SINCE + 9) is known
-        assert orders.take_over(known, NEW, frozenset({"new"}), SINCE + 9) is known
+        assert orders.take_over(known, NEW, versions("new"), SINCE + 9) is known
 
 
 @pytest.mark.parametrize("state", sorted(orders.WAS_SEEN | orders.OUTSTANDING))
 def test_another_processs_record_does_not_undo_what_this_one_knows(state):
-    after = orders.take_over(at(state), NEW, frozenset({"ours"}), SINCE + 9)
+    after = orders.take_over(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.order) == (state, at(state).order)
     assert after.earlier_unclear
 
 
 @pytest.mark.parametrize("state", sorted({S.NOT_ORDERED, S.INTENDED, S.REFUSED, S.OVERDUE}))
 def test_another_processs_order_counts_where_this_one_has_nothing_standing(state):
-    after = orders.take_over(at(state), NEW, frozenset({"ours"}), SINCE + 9)
+    after = orders.take_over(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.unresolved, after.own) == (S.UNCLEAR, True, False)
 
 

@@ -247,6 +247,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             request.forget(self.store.entries, uid)
         for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
+        if plan.status is not None:
+            self._tracker.announce(uid, plan.status.order)
         if plan.status is not None and is_ready(plan.status.conditions):
             self._tracker.reset_power_calls(uid)
         if plan.release is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Now, Observation
-    from gpucloud.reconcile.order import Proofs, TrackedOrder
+    from gpucloud.reconcile.order import Proofs, RecordVersion, TrackedOrder
     from gpucloud.reconcile.placement import Placement
 
 POWER = frozenset({Verb.START, Verb.STOP})
@@ -30,7 +30,7 @@ class _Known:
 
     history: CallHistory | None = None  # None: it has not begun
     tracked: TrackedOrder | None = None
-    record_ids: frozenset[str] = field(default_factory=frozenset)  # of order records that this process wrote or took over
+    versions: frozenset[RecordVersion] = field(default_factory=frozenset)  # of records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
 
@@ -57,9 +57,9 @@ class OrderTracker:
     def take_over(self, uid: str, recorded: Order | None) -> TrackedOrder:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
-        known.tracked = orders.take_over(known.tracked, recorded, known.record_ids, self._clock.mono())
+        known.tracked = orders.take_over(known.tracked, recorded, known.versions, self._clock.mono())
         if recorded is not None:
-            known.record_ids |= {recorded.id}
+            known.versions |= {orders.version_of(recorded)}
         return known.tracked
 
     def latest(self, uid: str) -> TrackedOrder | None:
@@ -79,7 +79,7 @@ class OrderTracker:
         known = self._entry(uid)
         known.tracked = tracked
         if tracked.order is not None:
-            known.record_ids |= {tracked.order.id}
+            known.versions |= {orders.version_of(tracked.order)}
 
     def observe(self, uid: str, tracked: TrackedOrder, found: Observation[Any], proofs: Proofs, now: Now) -> TrackedOrder:
         """Return the order after an observation, and keep it, with the tenant of what is seen as the object's."""
@@ -88,6 +88,11 @@ class OrderTracker:
         if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
             self.record_tenant(uid, tenant_of(found.record))
         return tracked
+
+    def announce(self, uid: str, order: Order | None) -> None:
+        """Note the record that is about to be written to status: it is this process's own."""
+        if order is not None:
+            self._entry(uid).versions |= {orders.version_of(order)}
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
@@ -101,7 +106,7 @@ class OrderTracker:
             if not orders.may_exist(known.tracked.order):
                 known.tenancy = known.ordered_with = None
             known.tracked = orders.record(known.tracked, order, self._clock.mono())
-            known.record_ids |= {order.id}
+            known.versions |= {orders.version_of(order)}
 
     def record_call(
         self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None, targets: tuple[str, ...] = ()
