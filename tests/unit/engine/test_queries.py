@@ -31,7 +31,7 @@ def all_that_a_reconcile_may_change(made, reconciler):
 async def test_facts_and_decisions_change_nothing(made, kind, meta):
     reconciler = made.by_kind[kind]
     stored = made.put(kind, meta=meta, status=bought("train"))
-    facts, account = await reconciler.gather(stored), reconciler._account(stored, stored.spec)
+    facts, account = await reconciler.gather(stored), reconciler.account(stored, stored.spec)
     made.brake.drop(stored.meta.uid)  # a query that counted the deletion would count it anew
     before = all_that_a_reconcile_may_change(made, reconciler)
     made.clock.now += 5

@@ -128,7 +128,7 @@ async def test_an_object_s_own_account_is_used_from_the_start(replica):
     """Its account is known as long as it is: not one listing goes through the operator's own."""
     it = await replica()
     it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
-    it.show("GpuVM")
+    it.show("GpuVM", status={"order": {"state": "NotOrdered"}})  # with a lost status it would be looked for in both
     it.show("GpuCloudAccount", "default")
     await asyncio.sleep(10)
     it.another_dies()

@@ -189,6 +189,13 @@ class Accounts:
             since=account.since,
         )
 
+    def own_beside(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount | None:
+        """Return the operator's own account if an earlier process may have used it for this object, which uses another now."""
+        if spec.account_ref is not None or status.account is not None or self.name_for(meta, spec, status) == OWN_ACCOUNT:
+            return None
+        own = self._resolve_own(meta.namespace, recorded=False)
+        return None if own.session is None else own
+
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
         """Return the endpoint URL of this object's account; None while the account has no session."""
         session = None if spec is None else self.resolve(meta, spec, status).session

@@ -13,6 +13,7 @@ from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import request
+from gpucloud.engine.kinds.account_choice import AccountChoice
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -75,7 +76,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._ownership = Ownership(store, deps.accounts)
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
-        self._observer = Observer(self, deps, self._tracker)
+        self._choice = AccountChoice(self, deps, self._tracker)
+        self._observer = Observer(self, deps, self._tracker, self._choice)
         self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
     @abstractmethod
@@ -93,6 +95,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     @abstractmethod
     def facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, common: dict[str, Any]) -> F:
         """Return the kind's facts, which include the common ones. A query without I/O."""
+
+    def account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
+        """Return the account with which the object's resource is looked for and acted upon now. A query."""
+        return self._choice.account(stored, spec)
 
     def observe(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> Observed:
         """Take in what status and listings say of the object's resource; return what is known now."""
@@ -171,16 +177,17 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
-        uid, session = stored.meta.uid, self._account(stored, spec).session
-        here = self.identity(self._tracker.with_placement(stored), spec)
+        uid, session, here = stored.meta.uid, self.account(stored, spec).session, self._choice.identity(stored, spec)
+        beside = self._choice.session_beside(stored, spec)
+        wanted = {} if beside is None or here is None else {(beside, self.inventory_name): here}
         if session is None or here is None:
             if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
                 self._ownership.put(uid, Claim("", here))
-            self._watches.put(uid, {})
+            self._watches.put(uid, wanted)
             return
         for other in sorted(self._ownership.put(uid, Claim(session.url, here))):
             self._deps.wake(other)  # its Conflict may be over
-        wanted = {(session, self.inventory_name): here}
+        wanted |= {(session, self.inventory_name): here}
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
@@ -196,13 +203,13 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         spec = stored.spec
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
-            account = self._account(stored, spec)
+            account = self.account(stored, spec)
             request.remember(self.store.entries, stored, account.session)
             facts = self._observed_facts(stored, spec, account)
             if facts.meta.deleting or facts.seen or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
-            if self._account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
+            if self.account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
                 return facts
 
     def _observed_facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> F:
@@ -264,7 +271,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         stored = self.store.get(body["metadata"]["uid"])
         if stored is None or stored.spec is None:
             return None
-        account = self._account(stored, stored.spec)
+        account = self.account(stored, stored.spec)
         return self._observed_facts(stored, stored.spec, account)
 
     def admit_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a deletion guard
@@ -298,6 +305,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "tracked": seen.tracked,
             "limits": self._deps.limits,
             "account": account.facts,
+            "account_undecided": self._choice.is_undecided(stored, spec, account),
             "owner": self._ownership.owner(meta.uid),
             "synced": self._deps.synced(),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),
@@ -314,9 +322,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             yield Target(ACCOUNT, namespace, account)
         for kind, name in self.references(spec) if spec is not None else ():
             yield Target(kind, namespace, name)
-
-    def _account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
-        return self._deps.accounts.resolve(stored.meta, spec, stored.status)
 
     def _key(self, stored: CachedObject[P, S]) -> Key:
         return Key(self.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)

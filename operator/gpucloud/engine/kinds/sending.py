@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.cloud.watches import Watches
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -64,6 +65,9 @@ class SentKind(Protocol):
     def delayed_verbs(self) -> frozenset[Verb]:
         """Calls whose effect only a listing some seconds later can show."""
 
+    def account(self, stored: CachedObject[Any, Any], spec: Any) -> ResolvedAccount:
+        """Return the account with which the object's resource is acted upon now."""
+
     def requests(self, facts: Any, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
         """Yield the calls of a plan's action."""
 
@@ -90,8 +94,8 @@ class Sender:
 
         No call is sent if its precondition fails, or if the account changed its session since the facts were gathered.
         """
-        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
         gathered = self._kind.store.entries.part(facts.meta.uid, request.Gathered)
+        session = None if gathered.stored is None else self._kind.account(gathered.stored, facts.spec).session
         if session is None or gathered.stored is None or session is not gathered.session:
             return None
         refusal, placed, was_shown = None, Placement(), session.inventories[self._kind.inventory_name].shown_now()

@@ -73,6 +73,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     tracked: TrackedOrder  # its order, after this look
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
+    account_undecided: bool = False  # the status was lost: this account is asked first, and if it lacks it, another one
     owner: str | None = None  # the other object of this kind that owns the resource: its quoted name, or "in another namespace"
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
 from gpucloud.kinds.meta import MAX_MESSAGE
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
@@ -66,3 +66,13 @@ def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     if f.unrecorded:
         return "Nothing records what this object ordered"
     return ""
+
+
+def status_lost(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return why the operator's own account is asked for an object of another one: its status was lost. Else empty."""
+    if not f.account_undecided:
+        return ""
+    return (
+        f" The status of this object was lost, so its {f.subject.noun} may have been ordered with the operator's own account: "
+        f"nothing is ordered with GpuCloudAccount {DEFAULT_ACCOUNT!r} before that is known."
+    )

@@ -126,7 +126,11 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         patience = 0.0  # the annotation has no effect: report at once why
     if f.now.mono < f.found.since + patience:
         return Plan(requeue_at=f.found.since + patience, pending=not f.seen)
-    return plan_status(f, unknown_verdict(f, f.found), requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+    verdict = unknown_verdict(f, f.found)
+    if f.account_undecided:
+        way_out = "If there is none, delete this object with spec.deletion.policy: Retain, and create it again."
+        verdict = replace(verdict, message=f"{verdict.message}{failed.status_lost(f)} {way_out}")
+    return plan_status(f, verdict, requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
 def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -250,7 +254,7 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.CONFLICT,
             f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}.{_waits_for_name(f)}"
-            f"{failed.maybe_made(f)}",
+            f"{failed.status_lost(f)}{failed.maybe_made(f)}",
         ),
     )
 

@@ -5,28 +5,71 @@ import pytest
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, Dependency, Present, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.plan import Plan
 from support.builders import an_order
 from support.fakes import GOING
 from support.ordered import NOW, bought, ours
 
+NOT_ORDERED = {"order": {"state": "NotOrdered"}}  # the status of an object that was seen before any order
+
 
 async def test_an_object_moves_to_the_session_of_its_accounts_new_credential(reconcilers, a_session):
     old = reconcilers.account()
-    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVM", status=NOT_ORDERED)
     new = reconcilers.account(session=a_session())
     await reconcilers.facts("GpuVM")
     assert (old.vms.watched, new.vms.watched, reconcilers.session.vms.watched) == ({}, {"u-train": ours()}, {})
 
 
 async def test_the_default_account_that_appears_before_the_freeze_takes_the_object_over(reconcilers):
-    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVM", status=NOT_ORDERED)
     assert reconcilers.session.vms.watched == {"u-train": ours()}
     new = reconcilers.account()
     await reconcilers.facts("GpuVM")
     assert (reconcilers.session.vms.watched, new.vms.watched) == ({}, {"u-train": ours()})
+
+
+async def lost(reconcilers, found, **spec):
+    """An object of a lost status in a namespace with an account, and what the operator's own account shows under its name."""
+    reconcilers.session.vms.seen[ours() if not spec else Identity("Msc1", "acme", spec["vmName"])] = found
+    theirs = reconcilers.account()
+    reconcilers.put("GpuVM", spec=spec)
+    return theirs, await reconcilers.facts("GpuVM")
+
+
+async def test_what_the_operators_own_account_lacks_uses_the_namespaces_account(reconcilers):
+    theirs, facts = await lost(reconcilers, Absent(NOW, NOW))
+    assert (facts.account.name, facts.account_undecided, facts.found) == ("default", False, Absent(NOW, NOW))
+    assert (theirs.vms.watched, reconcilers.session.vms.watched) == ({"u-train": ours()}, {"u-train": ours()})
+
+
+OLD = Absent(NOW - 1, NOW - 1)
+
+
+@pytest.mark.parametrize(("found", "spec"), [(OLD, {}), (Absent(NOW, NOW), {"vmName": "main"})])
+async def test_a_lost_status_needs_listings_that_prove_what_the_operators_own_account_lacks(reconcilers, found, spec):
+    """One from before this process, or a single one for a chosen name."""
+    _, facts = await lost(reconcilers, found, **spec)
+    assert (facts.account_undecided, facts.found.cause) == (True, UnknownReason.NOT_LISTED)
+    assert reconcilers.vms.decide(facts).status is None
+
+
+async def test_a_chosen_name_in_the_operators_own_account_is_a_conflict_that_says_so(reconcilers):
+    _, facts = await lost(reconcilers, Present(VmRecord(id="main"), NOW), vmName="main")
+    assert (facts.account.name, facts.ours) == ("(operator)", False)
+    ready = reconcilers.vms.decide(facts).status.conditions[0]
+    assert ready.reason == "Conflict"
+    assert "The status of this object was lost" in ready.message
+
+
+async def test_a_lost_status_says_why_the_operators_own_account_is_asked(reconcilers):
+    _, facts = await lost(reconcilers, Unknown(NOW, UnknownReason.FORBIDDEN))
+    ready = reconcilers.vms.decide(facts).status.conditions[0]
+    assert ready.reason == "PermissionDenied"
+    assert "may have been ordered with the operator's own account: nothing is ordered with GpuCloudAccount" in ready.message
+    assert ready.message.endswith("delete this object with spec.deletion.policy: Retain, and create it again.")
 
 
 async def test_a_frozen_choice_stays_when_a_default_account_appears(reconcilers):
@@ -153,7 +196,7 @@ async def test_a_call_that_was_withdrawn_is_no_attempt(reconcilers):
 
 async def test_users_of_a_session_are_those_who_watch_through_it(reconcilers):
     mine = reconcilers.account()
-    reconcilers.put("GpuVM", "a")
+    reconcilers.put("GpuVM", "a", status=NOT_ORDERED)
     reconcilers.put("GpuVM", "b", meta={"namespace": "others"})
     assert (reconcilers.vms.watchers_of(mine), reconcilers.vms.watchers_of(reconcilers.session)) == (["u-a"], ["u-b"])
 

@@ -267,7 +267,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._deletion_guard.drop(meta.uid)
             return
         price = dollars(status.price_per_hour)
-        session = self._account(stored, spec).session
+        session = self.account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
             session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(spec.configuration))

@@ -89,7 +89,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
     def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the base's proofs; nothing is adoptable if namespaces are isolated."""
         proofs = super().proofs(stored, spec, here, found)
-        blocked = sharing.adoption(self._deps.objects, spec, self._account(stored, spec)) is not None
+        blocked = sharing.adoption(self._deps.objects, spec, self.account(stored, spec)) is not None
         return replace(proofs, adoptable=False) if blocked else proofs
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, account: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
