@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import (
     Absent,
@@ -204,6 +205,14 @@ ROWS = {
         "it may have been taken since the first, and the second may be partial (simulated world, seed 903364)",
         {"spec": a_spec(vmName="ours-to-be"), "found": Absent(NOW, NOW - 70, NOW - 60)},
         looks=True,
+    ),
+    "a cloud that takes long to list is told to whom nothing was told yet": Row(
+        "the object's first condition says that no operator may be running",
+        {"status": GpuVMStatus(), "history": LONG_KNOWN, "found": Absent(NOW - 70, NOW - 70)},
+        Reason.API_UNAVAILABLE,
+        ready="Unknown",
+        looks=True,
+        says=("takes long to list", "goes on asking"),
     ),
     "a chosen name in a slow cloud: each listing takes 25 seconds, and so does the pause after it": Row(
         "the first of two is three times as old as one takes; were it too old, nothing would ever be ordered",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
 
 S = TypeVar("S", bound=CloudStatus)
+SLOW_SECONDS = 20.0  # from the first sight of an object; listings take about a second
 
 
 def creating(f: CloudFacts[Any, Any, Any], *, again: bool = False) -> Verdict:
@@ -105,10 +106,24 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         needed = f.now.mono  # the second of two
     attempt = f.attempt(f.subject.create)
     if not orders.being_made(f.order):
-        return Plan(refresh_after=needed, pending=True)
+        return _await_young_listing(f, needed)
     if attempt is not None and attempt.refusal is not None:
         return plan_status(f, failed.verdict(attempt), refresh_after=needed, order=f.order)
     return plan_status(f, creating(f), refresh_after=needed, order=f.order)
+
+
+def _await_young_listing(f: CloudFacts[Any, S, Any], needed: float) -> Plan[S]:
+    """Wait for listings that prove the name free; say so where nothing was said yet, and they are long in coming."""
+    patient_until = f.history.first_seen + SLOW_SECONDS
+    if f.status.observed_generation >= 0:
+        return Plan(refresh_after=needed, pending=True)
+    if f.now.mono < patient_until:
+        return Plan(refresh_after=needed, requeue_at=patient_until, pending=True)
+    words = (
+        f"The cloud takes long to list what cluster {f.identity.cluster!r} has: nothing is ordered before fresh listings show "
+        f"the name {f.identity.name!r} free. The operator goes on asking."
+    )
+    return replace(plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"), refresh_after=needed), pending=True)
 
 
 def outstanding(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
