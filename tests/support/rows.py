@@ -13,6 +13,7 @@ from support.builders import NOW, START, an_object
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+YOUNG = CallHistory(first_seen=NOW - 15)
 OLD = CallHistory(first_seen=NOW - 60)
 LONG_KNOWN = CallHistory(first_seen=NOW - 301)  # long enough ago to have waited for what another process may have ordered
 WORDS = "the cloud's own words"

@@ -8,7 +8,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, ListingPace, Verb
 from gpucloud.reconcile.text import abridged
 from support.builders import NOW, an_order, known
-from support.rows import Row, tried
+from support.rows import YOUNG, Row, tried
 from support.vpcfacts import (
     ADOPTED,
     ADOPTS,
@@ -209,7 +209,7 @@ ROWS = {
     ),
     # --- creating
     "one listing does not show that a name is free": Row(
-        "a partial one may hide somebody's VPC", {"found": Absent(NOW, NOW)}, looks=True
+        "a partial one may hide somebody's VPC", {"found": Absent(NOW, NOW), "history": YOUNG}, looks=True
     ),
     "the listing of a slow cloud is as young as it can be": Row(
         "else nothing would ever be created there",

@@ -11,7 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.order import TrackedOrder
 from support.builders import NOW, START, an_object, known
-from support.rows import LONG_KNOWN, OLD, WORDS, Row, noted, tried
+from support.rows import LONG_KNOWN, OLD, WORDS, YOUNG, Row, noted, tried
 
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
@@ -181,7 +181,7 @@ def orders(k):
             records=True,
         ),
         "a stale listing does not show that a name is free": Row(
-            "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 60, NOW - 30), "history": OLD}, looks=True
+            "somebody may have taken it since", {"found": Absent(NOW - 11, NOW - 60, NOW - 30), "history": YOUNG}, looks=True
         ),
         "after an accepted order that does not show: keep looking": Row(
             "a listing may lag", {"status": k.creating, "history": tried(k.create, ago=100)}, Reason.CREATING, looks=False
