@@ -18,7 +18,7 @@ from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVe
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
+from gpucloud.reconcile import placement, takeover
 from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import (
     Absent,
@@ -138,7 +138,7 @@ def a_history(r, base, order, there):
     subject, times = base.subject, sorted(before(r) - LOOK for _ in range(5))
     attempts = {verb: an_attempt(r, verb) for verb in (Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT) if r.random() < 0.2}
     attempts = {verb: item for verb, item in attempts.items() if verb not in {subject.create, subject.destroy}}
-    known = orders.take_over(None, recorded(base, order), frozenset(), times[0])
+    known = takeover.take_over(None, recorded(base, order), frozenset(), times[0])
     if r.random() < 0.6 and orders.may_be_recorded(known.state):
         here, proven = base.identity, known
         ours = builders.an_order(
@@ -175,7 +175,7 @@ def settled(f, known, versions=frozenset()):
     """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
     order = recorded(f, f.status.order)
     first_seen = f.history.first_seen
-    tracked = orders.take_over(known, order, versions, first_seen if known is None else NOW - LOOK)
+    tracked = takeover.take_over(known, order, versions, first_seen if known is None else NOW - LOOK)
     request = None if f.meta.deleting else f.asked.reconcile_request
     tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)

@@ -12,7 +12,7 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Condition, ConditionType, Reason
-from gpucloud.reconcile import naming, placement
+from gpucloud.reconcile import naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
@@ -96,7 +96,7 @@ def tracked(base, before=None):
         if before is None or before.order is None
         else frozenset(product({before.order.id, record_id("ours", UID, before.order.name)}, OrderState))
     )
-    at_first = orders.take_over(before, order, ids, history.first_seen if before is None else NOW)
+    at_first = takeover.take_over(before, order, ids, history.first_seen if before is None else NOW)
     request = None if base.meta.deleting else base.asked.reconcile_request
     asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
     return orders.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import takeover
 from gpucloud.reconcile.facts import Absent, Presence, Present, Refusal
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs, TrackedOrder
@@ -69,12 +70,12 @@ def ask(request):
 
 
 def restart(tracked):
-    return orders.take_over(None, tracked.order, frozenset(), SINCE)
+    return takeover.take_over(None, tracked.order, frozenset(), SINCE)
 
 
 def pass_by(tracked):
     """The next pass of the process that wrote the record."""
-    return orders.take_over(tracked, tracked.order, frozenset({orders.version_of(tracked.order)}), SINCE)
+    return takeover.take_over(tracked, tracked.order, frozenset({takeover.version_of(tracked.order)}), SINCE)
 
 
 ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)

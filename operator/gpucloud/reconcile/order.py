@@ -2,7 +2,7 @@
 
 Every fact that a decision needs about an order stands in this record, in ``status.order``. ``transitions.py`` lists every
 change of state with the proof that it needs (docs/reference/orders.md is printed from it), and each event that changes nothing
-with the reason. Beside it, ``take_over`` begins with the state that another process has recorded.
+with the reason. ``takeover.py`` begins with the state that another process has recorded.
 
 ``TrackedOrder`` is the record as this process knows it: ahead of the status by the answers since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
@@ -36,19 +36,6 @@ OUTSTANDING = frozenset({OrderState.ACCEPTED, OrderState.UNCLEAR})  # sent, or m
 BEING_MADE = OUTSTANDING | {OrderState.INTENDED, OrderState.OVERDUE}
 UNREAD_ACCEPTANCE = frozenset({ErrorKind.MALFORMED, ErrorKind.TOO_LARGE})  # 2xx answers
 URGENT = frozenset({OrderState.REFUSED, OrderState.LOST})
-RecordVersion = tuple[str, OrderState]
-PROGRESS = (  # how far an order has come
-    OrderState.NOT_ORDERED,
-    OrderState.INTENDED,
-    OrderState.UNCLEAR,
-    OrderState.REFUSED,
-    OrderState.ACCEPTED,
-    OrderState.OVERDUE,
-    OrderState.SEEN,
-    OrderState.LOST,
-    OrderState.DESTROYING,
-    OrderState.GONE,
-)
 WAS_SEEN = frozenset({OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE})
 
 
@@ -155,53 +142,11 @@ def is_urgent(before: Order | None, after: Order | None, uid: str) -> bool:
     return before.state is not after.state and after.state in URGENT
 
 
-def version_of(order: Order) -> RecordVersion:
-    """What tells two records in a status apart: the id of the order, and its state."""
-    return order.id, order.state
-
-
-def take_over(
-    known: TrackedOrder | None, recorded: Order | None, versions: frozenset[RecordVersion], now: float
-) -> TrackedOrder:
-    """Return the order from this process's knowledge and the status.
-
-    ``versions`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
-    status that shows one of these orders, or no record. Another process wrote any other record, and may act on it until now;
-    so it did where an order that it had recorded has come further than this process knows: the cache lagged.
-    """
-    further = known is not None and recorded is not None and _is_further(known, recorded, versions)
-    ours = recorded is not None and any(recorded.id == record_id for record_id, _ in versions) and not further
-    if recorded is None or (known is not None and ours):
-        if known is not None and recorded is not None and _is_withdrawn(known, recorded):
-            return _moved(known, OrderEvent.REFUSED, now)
-        return TrackedOrder(None, now) if known is None else known
-    if not further and known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
-        return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
-    earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
-    # An unclear one may have been an intended one that its writer had itself taken over.
-    unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
-    not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear)
-    return _moved(not_owned, OrderEvent.TAKEN_OVER, now)
-
-
-def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[RecordVersion]) -> bool:
-    """Whether another process has carried this very order further: a state that this process never recorded, past its own."""
-    if known.order is None or known.own or recorded.id != known.order.id or version_of(recorded) in versions:
-        return False
-    return PROGRESS.index(recorded.state) > PROGRESS.index(known.state)
-
-
 def withdrawn(tracked: TrackedOrder) -> Order | None:
     """Return the withdrawn record of an order that this process recorded and does not send; None for any other order."""
     if tracked.state is not OrderState.INTENDED or not tracked.own or tracked.order is None:
         return None
     return tracked.order.model_copy(update={"state": OrderState.REFUSED})
-
-
-def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:
-    """Whether the status shows that this process withdrew the order that it had recorded."""
-    own = withdrawn(known)
-    return own is not None and (recorded.id, recorded.state) == (own.id, own.state)
 
 
 def missing_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
@@ -217,12 +162,12 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
     """Return the order after an observation. Unknown changes nothing, nor do duplicate records."""
     if isinstance(found, Present) and not found.duplicate_records:
         if _was_never_made(tracked, found, proofs, first_seen):
-            tracked = _moved(tracked, OrderEvent.MISSING, now.mono)
+            tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
         return _shown(tracked, found, proofs, now.mono)
     if isinstance(found, Absent) and tracked.sightings.back is not None:
         tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
-        return _moved(tracked, OrderEvent.MISSING, now.mono)
+        return after_event(tracked, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
         return _record_away(tracked, now.wall)
     return tracked
@@ -262,7 +207,7 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
     seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs)
     if match is Match.REPLACED:
-        tracked = _moved(tracked, OrderEvent.REPLACED, now)
+        tracked = after_event(tracked, OrderEvent.REPLACED, now)
     if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
         return tracked
     tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
@@ -276,7 +221,7 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
         origin = Origin.ADOPTED
     else:  # what is being destroyed is there still
-        return taken if tracked.state is OrderState.DESTROYING else _moved(tracked, OrderEvent.NAME_TAKEN, now)
+        return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
 
 
@@ -321,7 +266,7 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
         vpc = here.vpc or _vpc_of(found)  # only the listing tells where the GpuVpc that the spec refers to is gone
         place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
         order = order.model_copy(update={"id": record_id(proofs.nonce, proofs.uid, here.name), **place})
-    moved = _moved(replace(tracked, order=order), OrderEvent.SHOWN, now)
+    moved = after_event(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None:
         return moved
     if moved.state is OrderState.DESTROYING:
@@ -367,13 +312,13 @@ def answered(
     object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
     """
     if refusal is None:
-        moved = _moved(tracked, OrderEvent.ANSWERED, now)
+        moved = after_event(tracked, OrderEvent.ANSWERED, now)
         return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
-        moved = _moved(tracked, OrderEvent.UNANSWERED, now)
+        moved = after_event(tracked, OrderEvent.UNANSWERED, now)
         return replace(moved, unresolved=True) if moved is not tracked and refusal.kind in UNREAD_ACCEPTANCE else moved
-    moved = _moved(tracked, OrderEvent.REFUSED, now)
+    moved = after_event(tracked, OrderEvent.REFUSED, now)
     if final_for is None or moved.order is None:
         return moved
     return replace(moved, order=moved.order.model_copy(update={"refused_generation": final_for}))
@@ -386,14 +331,14 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
     """
     if request in {None, handled} or tracked.order is None:
         return tracked
-    moved = _moved(tracked, OrderEvent.ASKED_AGAIN, now)
+    moved = after_event(tracked, OrderEvent.ASKED_AGAIN, now)
     anew = {"reorders": 0, "refused_generation": None}
     return replace(moved, order=(moved.order or tracked.order).model_copy(update=anew))
 
 
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
     """Return the order when the destroying call is about to be announced; of a lost one, for what bears the object's mark."""
-    moved = _moved(tracked, OrderEvent.DESTROYED, now)
+    moved = after_event(tracked, OrderEvent.DESTROYED, now)
     return moved if tracked.state is not OrderState.LOST else replace(moved, order=as_ordered(moved.order))
 
 
@@ -410,7 +355,7 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     return replace(tracked, absence_counts_from=now + ACCEPTED_GRACES * grace)
 
 
-def _moved(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:
+def after_event(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:
     """Return the order after an event; an event that the table lacks for this state changes nothing."""
     found = transition(tracked.state, event)
     if found is None or tracked.order is None or found.to is tracked.state:

@@ -9,6 +9,7 @@ import pytest
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import takeover
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import Proofs, TrackedOrder
@@ -42,7 +43,7 @@ class History:
         self.notice()
 
     def notice(self):
-        self.tracked = orders.take_over(self.tracked, self.status, self.versions, self.now)
+        self.tracked = takeover.take_over(self.tracked, self.status, self.versions, self.now)
         self.versions |= frozenset() if self.status is None else {(self.status.id, state) for state in OrderState}
 
     def wait(self):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpucloud.reconcile import naming, placement
+from gpucloud.reconcile import naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.order import TrackedOrder
@@ -121,30 +121,30 @@ def versions(order_id):
 def test_what_another_process_had_learned_of_an_order_counts_when_the_cache_brings_it_later(known, written, believed):
     before = replace(at(known), recorded=None)
     taken = frozenset({(before.order.id, S.INTENDED), (before.order.id, known)})
-    after = orders.take_over(before, before.order.model_copy(update={"state": written}), taken, SINCE + 9)
+    after = takeover.take_over(before, before.order.model_copy(update={"state": written}), taken, SINCE + 9)
     assert after.state is (written if believed else known)
     assert after.own is False
-    again = orders.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
+    again = takeover.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
     assert again is before, "what this process wrote itself brings nothing new"
 
 
 def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_wiped():
     for state in S:
         known = at(state)
-        assert orders.take_over(known, None, frozenset(), SINCE + 9) is known
-        assert orders.take_over(known, NEW, versions("new"), SINCE + 9) is known
+        assert takeover.take_over(known, None, frozenset(), SINCE + 9) is known
+        assert takeover.take_over(known, NEW, versions("new"), SINCE + 9) is known
 
 
 @pytest.mark.parametrize("state", sorted(orders.WAS_SEEN | orders.OUTSTANDING))
 def test_another_processs_record_does_not_undo_what_this_one_knows(state):
-    after = orders.take_over(at(state), NEW, versions("ours"), SINCE + 9)
+    after = takeover.take_over(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.order) == (state, at(state).order)
     assert after.earlier_unclear
 
 
 @pytest.mark.parametrize("state", sorted({S.NOT_ORDERED, S.INTENDED, S.REFUSED, S.OVERDUE}))
 def test_another_processs_order_counts_where_this_one_has_nothing_standing(state):
-    after = orders.take_over(at(state), NEW, versions("ours"), SINCE + 9)
+    after = takeover.take_over(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.unresolved, after.own) == (S.UNCLEAR, True, False)
 
 
@@ -176,7 +176,7 @@ def test_a_restart_shortens_no_wait(seed):
             seen = orders.observed(written, shown(told), MARKED, a_reading(told), SINCE)
             history += [seen, orders.destroy_answered(orders.destroying(seen, told), None, GRACE, told)]
     status = r.choice(history).order
-    after = orders.take_over(None, status, frozenset(), ended)
+    after = takeover.take_over(None, status, frozenset(), ended)
     without = believed_from(history[-1], SINCE, absent_from)
     with_restart = believed_from(after, ended, absent_from)
     assert with_restart >= without or status.state is S.INTENDED  # which is waited out from the restart on

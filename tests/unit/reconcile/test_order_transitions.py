@@ -118,7 +118,7 @@ def test_the_events_that_change_nothing_are_those_that_are_named(own):
 @pytest.mark.parametrize("pair", IGNORED)
 def test_a_pair_that_is_not_named_is_told(pair, monkeypatch, unexpected_pairs):
     monkeypatch.delitem(IGNORED, pair)
-    orders._moved(at(pair[0]), pair[1], SINCE)
+    orders.after_event(at(pair[0]), pair[1], SINCE)
     assert len(unexpected_pairs) == 1
     unexpected_pairs.clear()
 

@@ -259,5 +259,5 @@ def test_a_refusal_that_came_when_nobody_waited_any_longer_is_known_to_nobody(co
 
 
 def test_an_event_that_is_not_expected_in_a_state_is_found(monkeypatch):
-    monkeypatch.delitem(IGNORED, (OrderState.NOT_ORDERED, OrderEvent.TAKEN_OVER))
+    monkeypatch.delitem(IGNORED, (OrderState.DESTROYING, OrderEvent.SHOWN))
     assert single.live(0).oracle == "ignored pair"

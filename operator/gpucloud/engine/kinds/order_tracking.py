@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import takeover
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Present, Refusal, Verb
 from gpucloud.reconcile.placement import current_placement
 from gpucloud.reconcile.tenancy import tenant_of
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Now, Observation
-    from gpucloud.reconcile.order import Proofs, RecordVersion, TrackedOrder
+    from gpucloud.reconcile.order import Proofs, TrackedOrder
     from gpucloud.reconcile.placement import Placement
+    from gpucloud.reconcile.takeover import RecordVersion
 
 POWER = frozenset({Verb.START, Verb.STOP})
 
@@ -57,9 +59,9 @@ class OrderTracker:
     def take_over(self, uid: str, recorded: Order | None) -> TrackedOrder:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
-        known.tracked = orders.take_over(known.tracked, recorded, known.versions, self._clock.mono())
+        known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
         if recorded is not None:
-            known.versions |= {orders.version_of(recorded)}
+            known.versions |= {takeover.version_of(recorded)}
         return known.tracked
 
     def latest(self, uid: str) -> TrackedOrder | None:
@@ -79,7 +81,7 @@ class OrderTracker:
         known = self._entry(uid)
         known.tracked = tracked
         if tracked.order is not None:
-            known.versions |= {orders.version_of(tracked.order)}
+            known.versions |= {takeover.version_of(tracked.order)}
 
     def observe(self, uid: str, tracked: TrackedOrder, found: Observation[Any], proofs: Proofs, now: Now) -> TrackedOrder:
         """Return the order after an observation, and keep it, with the tenant of what is seen as the object's."""
@@ -92,7 +94,7 @@ class OrderTracker:
     def announce(self, uid: str, order: Order | None) -> None:
         """Note the record that is about to be written to status: it is this process's own."""
         if order is not None:
-            self._entry(uid).versions |= {orders.version_of(order)}
+            self._entry(uid).versions |= {takeover.version_of(order)}
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
@@ -106,7 +108,7 @@ class OrderTracker:
             if not orders.may_exist(known.tracked.order):
                 known.tenancy = known.ordered_with = None
             known.tracked = orders.record(known.tracked, order, self._clock.mono())
-            known.versions |= {orders.version_of(order)}
+            known.versions |= {takeover.version_of(order)}
 
     def record_call(
         self, uid: str, verb: Verb, asked: Asked, refusal: Refusal | None, targets: tuple[str, ...] = ()

@@ -1,0 +1,72 @@
+"""Takes over the order that a status records: what this process knows of it, and what another process had recorded, in one.
+
+What this process knows goes before what the status says, unless another process wrote that (docs/adr/0013).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, withdrawn
+from gpucloud.reconcile.transitions import OrderEvent
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.common import Order
+
+RecordVersion = tuple[str, OrderState]
+PROGRESS = (  # how far an order has come
+    OrderState.NOT_ORDERED,
+    OrderState.INTENDED,
+    OrderState.UNCLEAR,
+    OrderState.REFUSED,
+    OrderState.ACCEPTED,
+    OrderState.OVERDUE,
+    OrderState.SEEN,
+    OrderState.LOST,
+    OrderState.DESTROYING,
+    OrderState.GONE,
+)
+
+
+def version_of(order: Order) -> RecordVersion:
+    """What tells two records in a status apart: the id of the order, and its state."""
+    return order.id, order.state
+
+
+def take_over(
+    known: TrackedOrder | None, recorded: Order | None, versions: frozenset[RecordVersion], now: float
+) -> TrackedOrder:
+    """Return the order from this process's knowledge and the status.
+
+    ``versions`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
+    status that shows one of these orders, or no record. Another process wrote any other record, and may act on it until now;
+    so it did where an order that it had recorded has come further than this process knows: the cache lagged.
+    """
+    further = known is not None and recorded is not None and _is_further(known, recorded, versions)
+    ours = recorded is not None and any(recorded.id == record_id for record_id, _ in versions) and not further
+    if recorded is None or (known is not None and ours):
+        if known is not None and recorded is not None and _is_withdrawn(known, recorded):
+            return after_event(known, OrderEvent.REFUSED, now)
+        return TrackedOrder(None, now) if known is None else known
+    if not further and known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
+        return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
+    earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
+    # An unclear one may have been an intended one that its writer had itself taken over.
+    unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
+    not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear)
+    return after_event(not_owned, OrderEvent.TAKEN_OVER, now)
+
+
+def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[RecordVersion]) -> bool:
+    """Whether another process has carried this very order further: a state that this process never recorded, past its own."""
+    if known.order is None or known.own or recorded.id != known.order.id or version_of(recorded) in versions:
+        return False
+    return PROGRESS.index(recorded.state) > PROGRESS.index(known.state)
+
+
+def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:
+    """Whether the status shows that this process withdrew the order that it had recorded."""
+    own = withdrawn(known)
+    return own is not None and (recorded.id, recorded.state) == (own.id, own.state)

@@ -1,0 +1,83 @@
+"""A person is called where one is needed, and nowhere else."""
+
+import pytest
+
+from simulation import ending
+from simulation.books import FINALIZER
+
+
+def calls(court, item, reason, **status):
+    condition = {"message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": reason}
+    said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
+    court.writes(item, conditions=said, **status)
+    return [words for words in ending._unmet(court.judge) if "team/a" in words]
+
+
+@pytest.mark.parametrize(("status", "needed"), [(400, True), (503, False)])
+def test_what_was_rejected_was_refused_by_the_cloud(court, status, needed):
+    item = court.applied()
+    court.records(item, "a-x")
+    court.answers("a-x", status)
+    assert (calls(court, item, "Rejected") == []) is needed
+
+
+@pytest.mark.parametrize(("knob", "needed"), [("as_listed", False), ("all_500", True)])
+def test_what_fails_for_ever_is_refused_by_a_cloud_that_does_not_say_so(court, knob, needed):
+    """Seed 3000496: a snapshot of a VM that was born broken; every refusal came with another status than the listed one."""
+    court.world.cloud.turn(refusals=knob)
+    item = court.applied()
+    court.records(item, "a-x")
+    court.answers("a-x", 500)
+    assert (calls(court, item, "ApiError") == []) is needed
+
+
+@pytest.mark.parametrize(("orders", "needed"), [(3, False), (4, True)])
+def test_what_is_overdue_was_ordered_as_often_as_may_be(court, orders, needed):
+    item = court.applied()
+    court.records(item, "a-x")
+    for _ in range(orders):
+        court.answers("a-x", 202)
+    assert (calls(court, item, "OrderOverdue") == []) is needed
+
+
+@pytest.mark.parametrize(("name", "needed"), [("a-old", True), ("b-old", False)])
+def test_a_possible_duplicate_is_there(court, name, needed):
+    """Seed 3000167: it was gone, and its object waited for good."""
+    item = court.applied()
+    court.world.cloud.make_vm(name, "acme", "Msc1", "stranger")
+    assert (calls(court, item, "PossibleDuplicate") == []) is needed
+
+
+@pytest.mark.parametrize(("cluster", "needed"), [("Hou1", True), ("msc1", False)])
+def test_an_invalid_spec_names_another_place_than_the_record(court, cluster, needed):
+    item = court.bought()
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    assert (calls(court, item, "InvalidSpec", order=order | {"cluster": cluster}) == []) is needed
+
+
+@pytest.mark.parametrize(("tenancy", "needed"), [("acme", False), ("globex", True)])
+@pytest.mark.parametrize("reason", ["CredentialsRefused", "TenantMismatch", "DeletionBlocked"])
+def test_good_keys_put_right_what_only_waits_for_them(court, reason, tenancy, needed):
+    assert (calls(court, court.bought(), reason, tenancy=tenancy) == []) is needed
+
+
+@pytest.mark.parametrize(("there", "needed"), [(True, False), (False, True)])
+def test_what_has_no_secret_any_more_needs_a_person(court, there, needed):
+    """Seed 3006076: the Secret was gone with its namespace, and nothing told what a dead process had ordered."""
+    item = court.bought()
+    if not there:
+        court.world.actors.delete_secret()
+    assert (calls(court, item, "DeletionBlocked") == []) is needed
+
+
+@pytest.mark.parametrize(("inside", "met"), [(True, True), (False, False)])
+def test_a_vpc_waits_for_what_is_in_it_only(court, inside, met):
+    there = court.world.actors.owner.create("GpuVpc", "team", "v", {"cluster": "Msc1", "name": "acme-net"})
+    there["kind"] = "GpuVpc"
+    court.hands.patch(there, {"metadata": {"finalizers": [FINALIZER]}})
+    court.says(there, "False", "DeletionBlocked")
+    court.world.actors.owner.delete(there)
+    court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
+    if inside:
+        court.world.cloud.make_vm("db", "acme-net", "Msc1", "stranger")
+    assert (list(ending._unmet(court.judge)) == []) is met
