@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Tenanted")
 NOTHING_ACCEPTED = AcceptedAbsence()
+STANDING = frozenset({OrderState.ACCEPTED, OrderState.SEEN, OrderState.DESTROYING})
 
 
 def tenant_of(record: Tenanted) -> str | None:
@@ -47,8 +48,11 @@ def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
 
 
 def may_change(before: Order | None, after: Order | None, tenant: str | None) -> bool:
-    """Whether a status may name another ``tenant`` than before: with a new order, or none with an order that was refused."""
-    if before is None or after is None or not after.id:
+    """Whether a status may name another ``tenant`` than before: with a new order, or none with an order that was refused.
+
+    No new order follows one whose resource stands: such a status was edited.
+    """
+    if before is None or after is None or not after.id or before.state in STANDING:
         return False
     return after.id != before.id or (after.state is OrderState.REFUSED and tenant is None)
 

@@ -82,6 +82,12 @@ def fingerprint(k):
             Reason.DELETION_BLOCKED,
             says="This object stays",
         ),
+        "in an outage, seen new by this process and never ordered: held, and no bill is spoken of": Row(
+            "a backup may have taken the finalizer and the status off an object that has bought, before this process saw it",
+            k.deleting | {"found": AWAY, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            Reason.DELETION_BLOCKED,
+            says=("No order is recorded", "To let this object go now, set spec.deletion.policy: Retain."),
+        ),
         "in an outage, recorded as never ordered, and not seen new: held, and no bill is spoken of": Row(
             "somebody may have edited the record before this process began",
             k.deleting | {"found": AWAY, "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None})},
@@ -196,23 +202,6 @@ def deletion(k):
             "nothing is sent before our finalizer",
             k.deleting
             | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT), "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
-            released=Reason.GONE,
-            says=f"No {k.noun}",
-        ),
-        "in an outage, seen new by this process and never ordered: free": Row(
-            "nothing is there, and a cloud that is away for hours must not hold it",
-            k.deleting | {"found": AWAY, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
-            released=Reason.GONE,
-            says=f"No {k.noun}",
-        ),
-        "in an outage, seen new by this process and recorded as never ordered: free": Row(
-            "the record and the process agree",
-            k.deleting
-            | {
-                "found": AWAY,
-                "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None}),
-                "history": CallHistory(first_seen=NOW - 9, seen_new=True),
-            },
             released=Reason.GONE,
             says=f"No {k.noun}",
         ),

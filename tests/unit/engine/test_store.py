@@ -79,6 +79,13 @@ def test_a_tenant_changes_with_the_order_only(status, tenancy, why):
     assert (store.get(UID).status.tenancy, store.get(UID).amended) == (tenancy, tenancy == "acme"), why
 
 
+def test_the_tenant_of_what_stands_is_not_changed_by_a_forged_order():
+    store = Store(GpuVMSpec, GpuVMStatus, ("account", "tenancy"))
+    store.put(a_body(status=ordered("acme", OrderState.SEEN)))
+    store.put(a_body(version=2, status=ordered("globex", OrderState.REFUSED, "a-2")))
+    assert (store.get(UID).status.tenancy, store.get(UID).amended) == ("acme", True)
+
+
 def test_a_late_view_of_one_that_is_gone_takes_no_name_from_the_living(store):
     store.put(a_body(uid="old", version=1))
     store.put(a_body(uid="new", version=5))

@@ -176,15 +176,6 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.history.seen_new if self.order is None else self.state is OrderState.NOT_ORDERED
 
     @property
-    def witnessed_unordered(self) -> bool:
-        """Whether this process has seen the whole life of the object, and nothing was ever ordered in it.
-
-        So no lost status can hide an order. What the spec adopts may exist without any order.
-        """
-        own = self.others_record is None and self.adoption is Adoption.NEVER
-        return self.history.seen_new and self.never_ordered and own
-
-    @property
     def unrecorded(self) -> bool:
         """Whether it is unknown what was ordered: no record, and this process did not see the object before any order.
 
