@@ -16,18 +16,12 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
 
 RecordVersion = tuple[str, OrderState]
-PROGRESS = (  # how far an order has come
-    OrderState.NOT_ORDERED,
-    OrderState.INTENDED,
-    OrderState.UNCLEAR,
-    OrderState.REFUSED,
-    OrderState.ACCEPTED,
-    OrderState.OVERDUE,
-    OrderState.SEEN,
-    OrderState.LOST,
-    OrderState.DESTROYING,
-    OrderState.GONE,
-)
+# What another process can have learned of an order beyond what this one knows, which no listing would tell it.
+FURTHER = {
+    OrderState.UNCLEAR: frozenset({OrderState.ACCEPTED, OrderState.SEEN, OrderState.DESTROYING}),
+    OrderState.ACCEPTED: frozenset({OrderState.SEEN, OrderState.DESTROYING}),
+    OrderState.SEEN: frozenset({OrderState.DESTROYING}),
+}
 
 
 def version_of(order: Order) -> RecordVersion:
@@ -63,7 +57,7 @@ def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[Record
     """Whether another process has carried this very order further: a state that this process never recorded, past its own."""
     if known.order is None or known.own or recorded.id != known.order.id or version_of(recorded) in versions:
         return False
-    return PROGRESS.index(recorded.state) > PROGRESS.index(known.state)
+    return recorded.state in FURTHER.get(known.state, ())
 
 
 def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:

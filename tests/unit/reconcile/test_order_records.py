@@ -112,7 +112,7 @@ def versions(order_id):
         (S.UNCLEAR, S.ACCEPTED, True),  # seed 6000903: the acceptance was forgotten, and four orders more were sent
         (S.UNCLEAR, S.SEEN, True),
         (S.SEEN, S.DESTROYING, True),
-        (S.SEEN, S.LOST, True),
+        (S.SEEN, S.LOST, False),  # so do they, whether it is lost; an edited status may say so of what runs
         (S.LOST, S.SEEN, False),  # whether it is back, this process's listings say
         (S.SEEN, S.ACCEPTED, False),  # an older status was put back
         (S.ACCEPTED, S.REFUSED, False),
