@@ -162,7 +162,8 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         if f.now.mono < patience:
             return meanwhile(f, _begun(f), requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
-    return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
+    requeue_at = f.now.mono + RECHECK_SECONDS if f.account_undecided else None  # nobody wakes it when clusters become known
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, message), requeue_at=requeue_at)
 
 
 def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
