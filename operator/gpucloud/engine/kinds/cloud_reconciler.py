@@ -343,4 +343,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether a listing has shown the resource of this object."""
         stored = self.store.get(uid)
         order = None if stored is None else self.order_of(stored)
-        return order is not None and order.state is OrderState.SEEN
+        if stored is None or order is None or order.state is not OrderState.SEEN:
+            return False
+        written = stored.order is not None or stored.spec is None
+        return written or not self._choice.sessions(stored, stored.spec)  # else it is in one of two accounts

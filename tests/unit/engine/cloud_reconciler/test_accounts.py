@@ -56,6 +56,15 @@ async def test_a_lost_status_needs_two_listings_that_prove_what_the_operators_ow
     assert (plan.status, plan.action, plan.requeue_at) == (None, None, NOW + 6)
 
 
+async def test_no_listing_is_implausible_for_what_the_other_account_lists(reconcilers):
+    """Until the status says in which of the two it is, the object watches both."""
+    theirs, facts = await lost(reconcilers, Present(VmRecord(id=ours().name), NOW))
+    assert (facts.account.name, facts.seen) == ("(operator)", True)
+    assert reconcilers.vms.expected(theirs, "Msc1") == set()
+    reconcilers.put("GpuVM", status=bought(ours().name, account="(operator)"))
+    assert reconcilers.vms.expected(reconcilers.session, "Msc1") == {ours()}
+
+
 async def test_a_chosen_name_in_the_operators_own_account_is_a_conflict_that_says_so(reconcilers):
     _, facts = await lost(reconcilers, Present(VmRecord(id="main"), NOW), vmName="main")
     assert (facts.account.name, facts.ours) == ("(operator)", False)
