@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.engine.cloud import observation
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
-from gpucloud.reconcile import credential, naming
+from gpucloud.reconcile import naming
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.order import status_lost_until
 
@@ -48,7 +48,7 @@ class NamedKind(Protocol):
 
 
 class AccountChoice:
-    """The accounts of the objects of one kind. All methods are queries."""
+    """The accounts of the objects of one kind. All methods are queries; a session may request what explains an unknown listing."""
 
     def __init__(self, kind: NamedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
         self._kind, self._deps, self._tracker = kind, deps, tracker
@@ -116,7 +116,7 @@ class AccountChoice:
         if self._deps.accounts.own_serves(namespace):
             return own
         words = (
-            f"The {credential.described(OWN_ACCOUNT)} lists a {self._kind.subject.noun} {here.name!r}, and does not serve "
+            f"The operator's own account lists a {self._kind.subject.noun} {here.name!r}, and does not serve "
             f"namespace {namespace!r}. Ask the administrator to add the namespace (--own-account-namespace)."
         )
         return replace(own, session=None, unknown=Unknown(own.since, UnknownReason.NO_ACCOUNT, words))

@@ -128,7 +128,9 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(requeue_at=f.found.since + patience, pending=not f.seen)
     verdict = unknown_verdict(f, f.found)
     if f.account_undecided:
-        way_out = "To give it up, delete this object with spec.deletion.policy: Retain, and create it again."
+        way_out = (
+            f"To give up such a {f.subject.noun}, delete this object with spec.deletion.policy: Retain, and create it again."
+        )
         verdict = replace(verdict, message=f"{verdict.message}{failed.status_lost(f)} {way_out}")
     refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
     return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
