@@ -48,7 +48,7 @@ class NamedKind(Protocol):
 
 
 class AccountChoice:
-    """The accounts of the objects of one kind. All methods are queries; a session may request what explains an unknown listing."""
+    """The accounts of the objects of one kind. All methods are queries; a session may request what explains a listing."""
 
     def __init__(self, kind: NamedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
         self._kind, self._deps, self._tracker = kind, deps, tracker
