@@ -4,6 +4,7 @@ from gpucloud.reconcile.naming import Identity, external_name
 from support.builders import TAG, an_order
 
 NOW = 1000.0
+NOT_ORDERED = {"order": {"state": "NotOrdered"}}  # the status of an object that was seen before any order
 ELDER, YOUNGER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 SHARED = Identity("Msc1", "acme", "shared")
 

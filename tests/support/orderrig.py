@@ -57,7 +57,7 @@ class History:
     def __init__(self, cloud, kind="GpuVM"):
         self.cloud, self.kind, self.plural, self.engine, self.bodies = cloud, kind, f"{kind.lower()}s", None, {}
 
-    async def start(self, endpoint=("prod=https://prod.example",)):
+    async def start(self, endpoint=("prod=https://prod.example",), **settings):
         """A new process: it knows what the statuses say."""
         if self.engine is not None:
             self.bodies = copy.deepcopy(self.kube.bodies)  # what a dying process still writes does not count
@@ -66,7 +66,7 @@ class History:
         self.kube.version, self.kube.release = 1000, self.release
         self.kube.known = {f"gpu{kind}": set() for kind in ("vms", "vpcs", "snapshots", "cloudaccounts")}
         self.kube.known[self.plural] = set(self.bodies)
-        given = {"endpoint": endpoint, "install_tag": TAG, "workers": 4}
+        given = {"endpoint": endpoint, "install_tag": TAG, "workers": 4} | settings
         self.engine = Engine(Settings(**given, credentials=Credentials(api_key=KEY)), lambda: None, LoopClock(), at(self.kube))
         await self.engine.start()
         for body in self.bodies.values():

@@ -87,6 +87,7 @@ class UnknownReason(StrEnum):
     UNPLACED = "where it belongs is not known yet"
     MOVED = "the spec names another place than the one where it was ordered"
     ENDPOINT = "its account is at another endpoint than the one where it was ordered"
+    STATUS_LOST = "its status was lost, and the operator's own account may list it late"
     TENANT = "the credential is another tenant's, or has not shown whose it is"
 
 

@@ -158,6 +158,11 @@ def missing_from(tracked: TrackedOrder, grace: float, first_seen: float) -> floa
     return first_seen
 
 
+def status_lost_until(first_seen: float, grace: float) -> float:
+    """Return the mono time from which a listing lacks what was ordered before the status was lost: perhaps a moment before."""
+    return first_seen + ACCEPTED_GRACES * grace
+
+
 def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> TrackedOrder:
     """Return the order after an observation. Unknown changes nothing, nor do duplicate records."""
     if isinstance(found, Present) and not found.duplicate_records:

@@ -16,6 +16,7 @@ from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.quota import Quota
 from support.builders import TAG, an_order
+from support.ordered import NOT_ORDERED
 
 PER_ACCOUNT, PER_NAMESPACE = Quota("account"), Quota("namespace")
 THREE = (Quota("account", vms=3), PER_NAMESPACE)
@@ -124,7 +125,7 @@ async def test_namespaces_and_accounts_are_counted_apart(make_reconcilers):
     assert await intend(reconcilers, "c")
     reconcilers.account("default", namespace="third")
     for name in "de":
-        reconcilers.put("GpuVM", name, meta={"namespace": "third"})
+        reconcilers.put("GpuVM", name, meta={"namespace": "third"}, status=NOT_ORDERED)
     assert await intend(reconcilers, "d"), "the operator's own account is full, and this one is another"
     assert await refused(reconcilers, "e")
 

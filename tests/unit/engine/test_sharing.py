@@ -10,6 +10,7 @@ from gpucloud.reconcile.facts import Absent, Present, Readiness
 from gpucloud.reconcile.naming import Identity
 from support.builders import an_order
 from support.fakes import GOING
+from support.ordered import NOT_ORDERED
 
 NOW = 1000.0
 OWN = "(operator)"
@@ -139,9 +140,10 @@ async def test_with_an_account_of_its_own_or_where_all_is_shared_names_are_free(
     if own:
         isolated.account()
         reconcilers = isolated
-    reconcilers.put("GpuSnapshot", spec=COPY)
-    reconcilers.put("GpuVM", spec=BOOT | {"storage": {"blockStorageNames": ["data"], "personalMountPath": "/p"}})
-    reconcilers.put("GpuVM", "custom", spec={"image": {"customFile": "a.qcow2"}})
+    reconcilers.put("GpuSnapshot", spec=COPY, status=NOT_ORDERED)
+    storage = {"blockStorageNames": ["data"], "personalMountPath": "/p"}
+    reconcilers.put("GpuVM", spec=BOOT | {"storage": storage}, status=NOT_ORDERED)
+    reconcilers.put("GpuVM", "custom", spec={"image": {"customFile": "a.qcow2"}}, status=NOT_ORDERED)
     reconcilers.put("GpuVpc", "net", spec={"name": "acme", "adoption": "Required"})
     for kind, name in (("GpuSnapshot", "train"), ("GpuVM", "train"), ("GpuVM", "custom"), ("GpuVpc", "net")):
         assert await refused(reconcilers, kind, name) is None

@@ -7,6 +7,7 @@ credential: a rotated credential gets a new session that knows nothing of the ol
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.session")
 
-EVIDENCE_SECONDS = 60.0  # between two attempts to learn the credential's tenant
+EVIDENCE_SECONDS = 60.0  # between two attempts to learn the credential's tenant, or its clusters
 LOGINS = frozenset({"Authenticate", "RefreshToken"})
 _REFUSED = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.LOGIN})
 _SILENT = frozenset(
@@ -156,6 +157,7 @@ class AccountSession:
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
+        self._clusters_due = -math.inf  # when the list of clusters may be requested again (mono)
 
     def listing_pace(self, cluster: str) -> ListingPace:
         """Return how long listings of this cluster take at present, by the slowest kind."""
@@ -167,8 +169,10 @@ class AccountSession:
         self._spawn("account-check", self._check)
 
     def learn_clusters(self) -> None:
-        """Request the list of clusters unless an earlier call did."""
-        if "account-check" not in self._tasks:
+        """Request the list of clusters unless it is known; if that failed, again after a minute."""
+        now = self._deps.clock.mono()
+        if not self.learned.clusters and now >= self._clusters_due:
+            self._clusters_due = now + EVIDENCE_SECONDS
             self.check()
 
     def learn_tenant(self) -> None:

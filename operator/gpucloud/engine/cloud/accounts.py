@@ -190,11 +190,19 @@ class Accounts:
         )
 
     def own_beside(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount | None:
-        """Return the operator's own account if an earlier process may have used it for this object, which uses another now."""
+        """Return the operator's own account if an earlier process may have used it for this object, which uses another now.
+
+        Also if it does not serve the namespace: it may have done so when the object was ordered.
+        """
         if spec.account_ref is not None or status.account is not None or self.name_for(meta, spec, status) == OWN_ACCOUNT:
             return None
-        own = self._resolve_own(meta.namespace, recorded=False)
-        return None if own.session is None else own
+        own = self._own_in_use()
+        same = own is not None and own.session is self.resolve(meta, spec, status).session
+        return None if same else own
+
+    def own_serves(self, namespace: str) -> bool:
+        """Whether objects of this namespace may use the operator's own account."""
+        return not self._own_namespaces or namespace in self._own_namespaces
 
     def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
         """Return the endpoint URL of this object's account; None while the account has no session."""
@@ -203,12 +211,20 @@ class Accounts:
 
     def _resolve_own(self, namespace: str, *, recorded: bool) -> ResolvedAccount:
         """Resolve the operator's own account. ``recorded``: the object's status names it, so no other one is ever used."""
-        if self.own is None or self.own.session is None:
+        own = self._own_in_use()
+        if own is None:
             return self._no_account(namespace, "the operator has none of its own", recorded=recorded)
-        if self._own_namespaces and namespace not in self._own_namespaces:
+        if not self.own_serves(namespace):
             why = "the operator's own does not serve this namespace (--own-account-namespace)"
             return self._no_account(namespace, why, recorded=recorded)
-        return ResolvedAccount(_facts(self.own, self.own.session), self.own.session, since=self.own.since)
+        return own
+
+    def _own_in_use(self) -> ResolvedAccount | None:
+        """Return the operator's own account; None while it has no session."""
+        own = self.own
+        if own is None or own.session is None:
+            return None
+        return ResolvedAccount(_facts(own, own.session), own.session, since=own.since)
 
     def _no_account(self, namespace: str, why: str, *, recorded: bool) -> ResolvedAccount:
         message = (

@@ -77,7 +77,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)
-        self._observer = Observer(self, deps, self._tracker, self._choice)
+        self._observer = Observer(self, deps, self._tracker)
         self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
     @abstractmethod
@@ -177,17 +177,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
-        uid, session, here = stored.meta.uid, self.account(stored, spec).session, self._choice.identity(stored, spec)
-        beside = self._choice.session_beside(stored, spec)
-        wanted = {} if beside is None or here is None else {(beside, self.inventory_name): here}
+        uid, here, both = stored.meta.uid, self._choice.identity(stored, spec), self._choice.sessions(stored, spec)
+        session = self.account(stored, spec).session or next(iter(both), None)
         if session is None or here is None:
             if here is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
                 self._ownership.put(uid, Claim("", here))
-            self._watches.put(uid, wanted)
+            self._watches.put(uid, {})
             return
         for other in sorted(self._ownership.put(uid, Claim(session.url, here))):
             self._deps.wake(other)  # its Conflict may be over
-        wanted |= {(session, self.inventory_name): here}
+        wanted = {(one, self.inventory_name): here for one in (session, *both)}
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})
 
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
@@ -344,4 +343,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         """Whether a listing has shown the resource of this object."""
         stored = self.store.get(uid)
         order = None if stored is None else self.order_of(stored)
-        return order is not None and order.state is OrderState.SEEN
+        if stored is None or order is None or order.state is not OrderState.SEEN:
+            return False
+        written = stored.order is not None or stored.spec is None
+        return written or not self._choice.sessions(stored, stored.spec)  # else it is in one of two accounts

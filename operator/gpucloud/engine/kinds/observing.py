@@ -14,13 +14,12 @@ from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
-from gpucloud.reconcile.facts import Absent, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.kinds.account_choice import AccountChoice
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.order_tracking import OrderTracker
     from gpucloud.reconcile.core.facts import Subject
@@ -68,8 +67,8 @@ class Observed:
 class Observer:
     """Observes the resources of one kind."""
 
-    def __init__(self, kind: ObservedKind, deps: ReconcilerDeps, tracker: OrderTracker, choice: AccountChoice) -> None:
-        self._kind, self._deps, self._tracker, self._choice = kind, deps, tracker, choice
+    def __init__(self, kind: ObservedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
+        self._kind, self._deps, self._tracker = kind, deps, tracker
 
     def observe(self, stored: CachedObject[Any, Any], spec: Any, account: ResolvedAccount) -> Observed:
         """Take in the order that status records and what listings show of it; return what is known now."""
@@ -113,7 +112,4 @@ class Observer:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         sought = (here, bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid))
         kind = (self._kind.kind, self._kind.inventory_name)
-        found = observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
-        if isinstance(found, Absent) and not stored.meta.deleting and self._choice.is_undecided(stored, spec, account):
-            return Unknown(now, UnknownReason.NOT_LISTED)  # a listing that is young enough decides for the other account
-        return found
+        return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)

@@ -144,8 +144,8 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)
-    if unseen.cause is UnknownReason.NOT_LISTED:
-        return meanwhile(f, _begun(f), refresh_after=f.history.first_seen)
+    if unseen.cause in {UnknownReason.NOT_LISTED, UnknownReason.STATUS_LOST}:
+        return meanwhile(f, _begun(f), refresh_after=failed.look_again_from(f, unseen))
     way_out = _first_way_out(f, unseen.cause) + retain(f)
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
@@ -162,7 +162,8 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         if f.now.mono < patience:
             return meanwhile(f, _begun(f), requeue_at=patience)
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
-    return plan_status(f, stalled(Reason.DELETION_BLOCKED, message))
+    requeue_at = f.now.mono + RECHECK_SECONDS if f.account_undecided else None  # nobody wakes it when clusters become known
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, message), requeue_at=requeue_at)
 
 
 def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
 from gpucloud.kinds.meta import MAX_MESSAGE
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
-    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.facts import Attempt, Unknown
 
 
 def verdict(attempt: Attempt) -> Verdict:
@@ -76,3 +78,10 @@ def status_lost(f: CloudFacts[Any, Any, Any]) -> str:
         f" The status of this object was lost, so its {f.subject.noun} may have been ordered with the operator's own account: "
         f"nothing is ordered with GpuCloudAccount {DEFAULT_ACCOUNT!r} before that is known."
     )
+
+
+def look_again_from(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> float:
+    """Return the mono time from which a listing may end this unknown observation: the first one, or one that comes late."""
+    if unseen.cause is not UnknownReason.STATUS_LOST:
+        return f.history.first_seen
+    return max(orders.status_lost_until(f.history.first_seen, f.limits.grace), f.now.mono)

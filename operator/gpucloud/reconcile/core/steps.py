@@ -128,9 +128,12 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(requeue_at=f.found.since + patience, pending=not f.seen)
     verdict = unknown_verdict(f, f.found)
     if f.account_undecided:
-        way_out = "If there is none, delete this object with spec.deletion.policy: Retain, and create it again."
+        way_out = (
+            f"To give up such a {f.subject.noun}, delete this object with spec.deletion.policy: Retain, and create it again."
+        )
         verdict = replace(verdict, message=f"{verdict.message}{failed.status_lost(f)} {way_out}")
-    return plan_status(f, verdict, requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+    refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
+    return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
 
 
 def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -185,6 +188,9 @@ def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
                 f"{command(f.subject.kind, f.meta.namespace, f.meta.name)} -- until then nothing is created or destroyed.",
                 ready="Unknown",
             )
+        case UnknownReason.STATUS_LOST:
+            words = f"Looking for the {noun} {f.identity.name!r} with the {credential.described(f.account.name)}."
+            return working(Reason.ACCOUNT_NOT_READY, words, ready="Unknown")
         case _:
             shown = "Its last known state is shown" if f.seen else "Nothing is created meanwhile"
             return working(

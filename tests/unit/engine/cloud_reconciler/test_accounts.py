@@ -10,9 +10,7 @@ from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.plan import Plan
 from support.builders import an_order
 from support.fakes import GOING
-from support.ordered import NOW, bought, ours
-
-NOT_ORDERED = {"order": {"state": "NotOrdered"}}  # the status of an object that was seen before any order
+from support.ordered import NOT_ORDERED, NOW, bought, ours
 
 
 async def test_an_object_moves_to_the_session_of_its_accounts_new_credential(reconcilers, a_session):
@@ -31,6 +29,9 @@ async def test_the_default_account_that_appears_before_the_freeze_takes_the_obje
     assert (reconcilers.session.vms.watched, new.vms.watched) == ({}, {"u-train": ours()})
 
 
+LATE = NOW + 10 * 30  # ten graces
+
+
 async def lost(reconcilers, found, **spec):
     """An object of a lost status in a namespace with an account, and what the operator's own account shows under its name."""
     reconcilers.session.vms.seen[ours() if not spec else Identity("Msc1", "acme", spec["vmName"])] = found
@@ -40,20 +41,28 @@ async def lost(reconcilers, found, **spec):
 
 
 async def test_what_the_operators_own_account_lacks_uses_the_namespaces_account(reconcilers):
-    theirs, facts = await lost(reconcilers, Absent(NOW, NOW))
+    theirs, facts = await lost(reconcilers, Absent(LATE, LATE, LATE))
     assert (facts.account.name, facts.account_undecided, facts.found) == ("default", False, Absent(NOW, NOW))
     assert (theirs.vms.watched, reconcilers.session.vms.watched) == ({"u-train": ours()}, {"u-train": ours()})
 
 
-OLD = Absent(NOW - 1, NOW - 1)
-
-
-@pytest.mark.parametrize(("found", "spec"), [(OLD, {}), (Absent(NOW, NOW), {"vmName": "main"})])
-async def test_a_lost_status_needs_listings_that_prove_what_the_operators_own_account_lacks(reconcilers, found, spec):
-    """One from before this process, or a single one for a chosen name."""
+@pytest.mark.parametrize("spec", [{}, {"vmName": "main"}])
+@pytest.mark.parametrize("found", [Absent(LATE, NOW, LATE - 1), Absent(LATE, LATE)])
+async def test_a_lost_status_needs_two_listings_that_prove_what_the_operators_own_account_lacks(reconcilers, found, spec):
+    """One of them from before the tenth grace, or a single one."""
     _, facts = await lost(reconcilers, found, **spec)
-    assert (facts.account_undecided, facts.found.cause) == (True, UnknownReason.NOT_LISTED)
-    assert reconcilers.vms.decide(facts).status is None
+    assert (facts.account_undecided, facts.found.cause) == (True, UnknownReason.STATUS_LOST)
+    plan = reconcilers.vms.decide(facts)
+    assert (plan.status, plan.action, plan.requeue_at) == (None, None, NOW + 6)
+
+
+async def test_no_listing_is_implausible_for_what_the_other_account_lists(reconcilers):
+    """Until the status says in which of the two it is, the object watches both."""
+    theirs, facts = await lost(reconcilers, Present(VmRecord(id=ours().name), NOW))
+    assert (facts.account.name, facts.seen) == ("(operator)", True)
+    assert reconcilers.vms.expected(theirs, "Msc1") == set()
+    reconcilers.put("GpuVM", status=bought(ours().name, account="(operator)"))
+    assert reconcilers.vms.expected(reconcilers.session, "Msc1") == {ours()}
 
 
 async def test_a_chosen_name_in_the_operators_own_account_is_a_conflict_that_says_so(reconcilers):
@@ -88,7 +97,7 @@ async def test_without_an_account_nothing_is_watched_and_nothing_is_absent(recon
 
 async def test_an_account_that_loses_its_session_leaves_its_objects_unknown_not_absent(reconcilers):
     session = reconcilers.account()
-    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVM", status=NOT_ORDERED)
     reconcilers.account(trouble="its Secret is gone.")
     facts = await reconcilers.facts("GpuVM")
     assert facts.found.cause is UnknownReason.ACCOUNT
@@ -161,7 +170,7 @@ async def test_a_vm_is_looked_for_where_the_cloud_put_it_before_a_status_says_so
 @pytest.mark.parametrize("goes", [LEAVES, BARRED])
 async def test_an_account_that_goes_while_the_apiserver_is_asked_is_seen_before_anything_is_decided(reconcilers, goes):
     session = reconcilers.account()
-    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVM", status=NOT_ORDERED)
 
     async def meanwhile(facts, _stored, _seat):
         reconcilers.account(session=session, **goes)

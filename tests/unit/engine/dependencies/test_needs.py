@@ -7,6 +7,7 @@ from gpucloud.reconcile.facts import Readiness
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, an_order
 from support.fakes import GOING
+from support.ordered import NOT_ORDERED
 from support.referrers import BY_REF, COMPLETED, FROM_SNAPSHOT, READY, need, status
 
 
@@ -104,9 +105,9 @@ async def test_the_snapshot_that_a_vm_is_made_from(reconcilers, golden, readines
 
 async def test_nothing_is_created_with_an_account_that_is_leaving(reconcilers):
     reconcilers.account(deleting=True)
-    reconcilers.put("GpuVM")
+    reconcilers.put("GpuVM", status=NOT_ORDERED)
     reconcilers.put("GpuVpc")
-    reconcilers.put("GpuSnapshot")
+    reconcilers.put("GpuSnapshot", status=NOT_ORDERED)
     for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"):
         assert ("GpuCloudAccount 'default'", Readiness.DELETING) in await need(reconcilers, kind)
 

@@ -10,6 +10,7 @@ from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.facts import UnknownReason
 from support.accountrig import ENDPOINTS, FORBIDDEN, PROVEN
 from support.fakes import DOWN, SECRET_WORDS, a_secret
+from support.ordered import NOT_ORDERED
 
 pytestmark = pytest.mark.looptime
 
@@ -18,7 +19,7 @@ async def test_an_account_is_known_before_its_secret_is_read(rig):
     """So that an object of its namespace waits for it, and does not take the operator's own meanwhile."""
     rig.put()
     assert rig.account().session is None
-    rig.reconcilers.put("GpuVM")
+    rig.reconcilers.put("GpuVM", status=NOT_ORDERED)
     facts = await rig.reconcilers.facts("GpuVM")
     assert facts.account.name == "default"
     assert "its Secret has not been read yet" in facts.found.detail
@@ -30,7 +31,7 @@ async def test_a_secret_that_the_apiserver_cannot_read_is_told_to_who_waits(rig)
     rig.kube.secrets["team", "key"] = KubeError(500, "InternalError", "etcd")
     with pytest.raises(KubeError):
         await rig.facts()
-    rig.reconcilers.put("GpuVM")
+    rig.reconcilers.put("GpuVM", status=NOT_ORDERED)
     found = (await rig.reconcilers.facts("GpuVM")).found
     assert (found.cause, "cannot be read (500 InternalError)" in found.detail) == (UnknownReason.ACCOUNT, True)
 
@@ -38,7 +39,7 @@ async def test_a_secret_that_the_apiserver_cannot_read_is_told_to_who_waits(rig)
 async def test_a_spec_that_cannot_be_read_is_told_to_who_waits(rig):
     rig.put(spec={"secretRef": 5})
     await rig.facts()
-    rig.reconcilers.put("GpuVM")
+    rig.reconcilers.put("GpuVM", status=NOT_ORDERED)
     found = (await rig.reconcilers.facts("GpuVM")).found
     assert (found.cause, "its spec cannot be read" in found.detail) == (UnknownReason.ACCOUNT, True)
 

@@ -9,6 +9,7 @@ from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
 from support.accountrig import DYING, FORBIDDEN
 from support.fakes import CONFLICT, DOWN, GOING, a_secret
+from support.ordered import NOT_ORDERED
 
 pytestmark = pytest.mark.looptime
 
@@ -108,7 +109,7 @@ async def test_nothing_new_is_begun_with_a_secret_that_goes_or_is_gone(rig, afte
     """The history: a good key was applied onto a Secret that was being deleted, and a VM was bought with it."""
     rig.put().holds("a")
     await rig.facts()
-    rig.reconcilers.put("GpuVM")
+    rig.reconcilers.put("GpuVM", status=NOT_ORDERED)
     rig.reconcilers.quiet()
     rig.kube.secrets["team", "key"] = after
     await rig.facts()
