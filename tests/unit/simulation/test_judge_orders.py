@@ -259,5 +259,6 @@ def test_a_refusal_that_came_when_nobody_waited_any_longer_is_known_to_nobody(co
 
 
 def test_an_event_that_is_not_expected_in_a_state_is_found(monkeypatch):
+    """Which of some histories meets it depends on the draws: any will do."""
     monkeypatch.delitem(IGNORED, (OrderState.DESTROYING, OrderEvent.SHOWN))
-    assert single.live(0).oracle == "ignored pair"
+    assert any(single.live(seed).oracle == "ignored pair" for seed in range(30))
