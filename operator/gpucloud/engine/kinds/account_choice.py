@@ -9,7 +9,7 @@ process first saw the object, lack the resource.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cloud import observation
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
@@ -22,35 +22,16 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
+    from gpucloud.engine.kinds.observing import ObservedKind
     from gpucloud.engine.kinds.order_tracking import OrderTracker
-    from gpucloud.reconcile.core.facts import Subject
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
-
-
-class NamedKind(Protocol):
-    """Where the resources of one kind are looked for."""
-
-    @property
-    def kind(self) -> str:
-        """The kind, as in a manifest."""
-
-    @property
-    def inventory_name(self) -> str:
-        """The inventory that lists the kind's resources."""
-
-    @property
-    def subject(self) -> Subject:
-        """The constants of the kind."""
-
-    def identity(self, stored: CachedObject[Any, Any], spec: Any) -> Identity | None:
-        """Return the identity of the object's resource; None while it is unknown."""
 
 
 class AccountChoice:
     """The accounts of the objects of one kind. All methods are queries; a session may request what explains a listing."""
 
-    def __init__(self, kind: NamedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
+    def __init__(self, kind: ObservedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
         self._kind, self._deps, self._tracker = kind, deps, tracker
 
     def account(self, stored: CachedObject[Any, Any], spec: Any) -> ResolvedAccount:

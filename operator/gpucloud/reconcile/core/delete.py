@@ -80,10 +80,10 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if f.state in {OrderState.LOST, OrderState.GONE} and isinstance(f.found, Absent):
         words = f"No listing shows {what[0].lower()}{what[1:]} any more. Nothing is destroyed, as spec.deletion.policy says."
         return release_finalizer(f, Reason.RETAINED, words)
+    why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
     if f.state is OrderState.DESTROYING:
         late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
-        return release_finalizer(f, Reason.RETAINED, f"{what} is let go, as spec.deletion.policy says, {late}", True)
-    why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
+        return release_finalizer(f, Reason.RETAINED, f"{what} is let go, {why}, {late}", True)
     return release_finalizer(f, Reason.RETAINED, f"{what} is retained, {why}.")
 
 

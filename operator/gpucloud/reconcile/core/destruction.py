@@ -72,8 +72,8 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
     words = (
-        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, at "
-        f"last every {LONGEST_RESEND_SECONDS / 60:.0f} minutes. If that goes on, ask the cloud's support. {way_out}"
+        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, "
+        f"every {LONGEST_RESEND_SECONDS / 60:.0f} minutes in the end. If that goes on, ask the cloud's support. {way_out}"
     )
     return stalled(Reason.DELETION_BLOCKED, words)
 
