@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import kopf
 import structlog
 
+from gpucloud import __version__
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints
 from gpucloud.engine.manager.manager import Engine
@@ -66,6 +67,7 @@ def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
     engine = Engine(_placed(settings), lifecycle.connect, SystemClock())
+    engine.metrics.export_process(__version__)
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     metrics_port, health_port = await endpoints.start(settings)
     log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)

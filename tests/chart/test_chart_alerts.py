@@ -15,7 +15,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
-from gpucloud.engine.telemetry.metrics import QUEUE
+from gpucloud.engine.telemetry.metrics import QUEUE, controller_name
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import ConditionType, Reason
 from promtool import PromtoolError, obtain_promtool
@@ -185,7 +185,7 @@ VALUES = {
     "ready": {"True", "False", "Unknown"},
     "status": {"True", "False", "Unknown"},
     "kind": KINDS | {reconciler.inventory_name for reconciler in (GpuVMReconciler, GpuVpcReconciler, GpuSnapshotReconciler)},
-    "controller": KINDS,
+    "controller": {controller_name(kind) for kind in KINDS},
     "name": {QUEUE},
     "code": {str(number) for number in range(100, 600)} | set(ErrorKind),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import signal
 import subprocess
 import time
@@ -64,6 +65,10 @@ def test_metrics_and_health(kubectl, namespace, operator):
     text = eventually(shown, what="the metrics to count what the apiserver shows already")
     for name in ("controller_runtime_reconcile_total", "workqueue_depth", "gpucloud_cloud_listing_age_seconds"):
         assert f"\n{name}{{" in text
+    assert re.search(r'^gpucloud_build_info\{[^}]*version="[0-9]', text, re.MULTILINE)
+    assert 'rest_client_requests_total{code="200",method="PUT"}' in text, "its status writes are counted"
+    assert "\nprocess_resident_memory_bytes " in text
+    assert "_created" not in text, "a second series for each counter, which no query needs"
     assert "\ngpucloud_event_loop_lag_seconds_count 0.0\n" not in text, "the lag is measured"
 
 

@@ -18,16 +18,20 @@ LABELS = {
     "kind",  # a kind, or a kind of record
     "le",  # the histogram's own
     "name",  # of the queue
+    "method",  # of HTTP
     "namespace",  # of objects: bounded by what administrators let people make
     "operation",  # of the specification
     "outcome",  # of a listing
     "task",  # a background task of the operator, of a fixed list
+    "python_version",  # of the build
     "ready",  # True, False, Unknown
     "reason",  # of a condition
     "result",  # of a pass or a write
     "state",  # the cloud's word for a VM, of those its documents list
     "status",  # of a condition
     "type",  # of a condition
+    "verb",  # a method of HTTP
+    "version",  # of the build
 }
 HOSTILE = 'x"} 1\ngpucloud_forged{a="b"} 1\n\r\x1b[31m\\'
 SERIES_OF_A_LABEL = 400  # a few metrics, each for a bounded number of clusters

@@ -48,7 +48,7 @@ class Rig:
     def passes(self, kind):
         totals = [
             self.engine.metrics.registry.get_sample_value(
-                "controller_runtime_reconcile_total", {"controller": kind, "result": result}
+                "controller_runtime_reconcile_total", {"controller": kind.lower(), "result": result}
             )
             or 0
             for result in ("success", "requeue", "error")

@@ -159,9 +159,9 @@ def test_what_is_counted_by_kind_stands_at_0_from_the_start(kind):
     assert value(metrics, "gpucloud_time_to_ready_seconds_count", kind=kind) == 0
     assert value(metrics, "gpucloud_time_to_ready_seconds_bucket", kind=kind, le="60.0") == 0
     assert value(metrics, f"operator_{kind.lower()}_termination_duration_seconds_count") == 0
-    assert value(metrics, "controller_runtime_reconcile_errors_total", controller=kind) == 0
+    assert value(metrics, "controller_runtime_reconcile_errors_total", controller=kind.lower()) == 0
     for result in ReconcileResult:
-        assert value(metrics, "controller_runtime_reconcile_total", controller=kind, result=result) == 0
+        assert value(metrics, "controller_runtime_reconcile_total", controller=kind.lower(), result=result) == 0
     for result in StatusWriteResult:
         assert value(metrics, "gpucloud_status_writes_total", kind=kind, result=result) == 0
     assert metrics.registry.get_sample_value("workqueue_retries_total", {"name": "gpucloud"}) == 0

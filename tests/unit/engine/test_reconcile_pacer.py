@@ -118,7 +118,7 @@ class Rig:
 
     def passes(self, kind):
         registry = self.engine.metrics.registry
-        labels = ({"controller": kind, "result": result} for result in ReconcileResult)
+        labels = ({"controller": kind.lower(), "result": result} for result in ReconcileResult)
         return sum(registry.get_sample_value("controller_runtime_reconcile_total", one) for one in labels)
 
     def ready(self, name):

@@ -19,7 +19,7 @@ from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
-from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult
+from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
 from gpucloud.kinds.common import Status
 from gpucloud.kinds.meta import ConditionType, Model, Reason
 from gpucloud.reconcile.conditions import find
@@ -136,8 +136,8 @@ class Controller(Generic[P, S, F]):
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
         kind, metrics = reconciler.kind, deps.metrics
-        self._passes = {result: metrics.reconciles.labels(kind, result) for result in ReconcileResult}
-        self._pass_seconds = metrics.reconcile_seconds.labels(kind)
+        self._passes = {result: metrics.reconciles.labels(controller_name(kind), result) for result in ReconcileResult}
+        self._pass_seconds = metrics.reconcile_seconds.labels(controller_name(kind))
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
 
@@ -165,7 +165,7 @@ class Controller(Generic[P, S, F]):
             self.on_delete(key)
         self._passes[result].inc()
         if result is ReconcileResult.ERROR:
-            self._metrics.reconcile_errors.labels(key.kind).inc()
+            self._metrics.reconcile_errors.labels(controller_name(key.kind)).inc()
         self._pass_seconds.observe(self._clock.mono() - began)
 
     @property

@@ -41,6 +41,7 @@ from gpucloud.engine.orphans.scan import PLURALS
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
+from gpucloud.engine.telemetry.requests import MeteredTransport
 from gpucloud.kinds import gpucloudaccount
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.definitions import DEFINITIONS
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler, OwnedReconciler
-    from gpucloud.engine.kube.transport import Connection
+    from gpucloud.engine.kube.transport import Connection, KubeTransport
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
     from gpucloud.reconcile.facts import ObjectFacts
@@ -75,9 +76,15 @@ class Engine:
         self.queue = WorkQueue(clock, self.metrics)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
         self.election = leader_elector(
-            settings, KubeClient(login, transport=ports.kube()), clock, ports.entropy, self.tasks, self._lead, self._lose
+            settings,
+            KubeClient(login, transport=self._transport(ports)),
+            clock,
+            ports.entropy,
+            self.tasks,
+            self._lead,
+            self._lose,
         )
-        self.kube = ports.client(login, self.is_leader, ports.kube())
+        self.kube = ports.client(login, self.is_leader, self._transport(ports))
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
         self._reconcilers: dict[str, KindReconciler[Any, Any, Any]] = {}  # of all kinds
         self._observed: dict[str, ObservedReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
@@ -134,6 +141,9 @@ class Engine:
         if self._settings.leader_elect:
             self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
         self.election.start()
+
+    def _transport(self, ports: Ports) -> KubeTransport:
+        return MeteredTransport(ports.kube(), self.metrics.requests, self._clock.mono)
 
     def _lead(self) -> None:
         """Start the workers, and queue all cached objects."""

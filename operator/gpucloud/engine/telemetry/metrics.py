@@ -5,15 +5,17 @@ Each engine has its own registry, so that several engines can run in one test pr
 
 from __future__ import annotations
 
+import platform
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
 
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
+from gpucloud.engine.telemetry.requests import RequestMetrics
 from gpucloud.kinds.definitions import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -50,10 +52,16 @@ class StatusWriteResult(StrEnum):
     ERROR = "error"
 
 
+def controller_name(kind: str) -> str:
+    """Return the value of the label ``controller``: the kind in lower case, as controller-runtime names its controllers."""
+    return kind.lower()
+
+
 class Metrics:
     """All metrics of one engine; implements ``QueueMeter``."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call] # process-wide: no second series for each counter
         self.registry = registry = CollectorRegistry()
         self._clusters: set[str] = set()
         self.reconciles = Counter(
@@ -81,6 +89,7 @@ class Metrics:
             "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
         )
         self.changes = ChangeMetrics(registry)
+        self.requests = RequestMetrics(registry)
         self._listed = Counter(
             "gpucloud_cloud_listings",
             "Listings by account, kind of record, cluster and outcome.",
@@ -123,10 +132,10 @@ class Metrics:
         """Create the series of a kind at 0. ``rate()`` misses the first increment of a series that starts with it."""
         self.time_to_ready.labels(kind)
         self._termination(kind)
-        self.reconcile_errors.labels(kind)
+        self.reconcile_errors.labels(controller_name(kind))
         self.undone_writes.labels(kind)
         for result in ReconcileResult:
-            self.reconciles.labels(kind, result)
+            self.reconciles.labels(controller_name(kind), result)
         for outcome in StatusWriteResult:
             self.status_writes.labels(kind, outcome)
 
@@ -134,6 +143,14 @@ class Metrics:
         """Register these collectors."""
         for collector in collectors:
             self.registry.register(collector)
+
+    def export_process(self, version: str) -> None:
+        """Export which version runs, and what this process uses: CPU, memory and file descriptors, where there is a /proc."""
+        build = Gauge(
+            "gpucloud_build_info", "1; the labels say what runs.", ["version", "python_version"], registry=self.registry
+        )
+        build.labels(version, platform.python_version()).set(1)
+        ProcessCollector(registry=self.registry)
 
     def export_objects(self, counts: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
         """Export the number of objects by kind, Ready status and reason, counted when somebody scrapes."""

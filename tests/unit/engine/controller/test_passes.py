@@ -21,8 +21,8 @@ async def test_a_conflict_is_tried_again_and_counts_as_no_error(rig):
     it.kube.fails = [CONFLICT, CONFLICT]
     await it.live(10)
     assert len(it.kube.statuses) == 1
-    assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 0
-    assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="requeue") == 2
+    assert it.count("controller_runtime_reconcile_errors_total", controller="gpuvm") == 0
+    assert it.count("controller_runtime_reconcile_total", controller="gpuvm", result="requeue") == 2
 
 
 async def test_a_pass_that_finds_nothing_to_do_is_counted_apart(rig):
@@ -32,7 +32,7 @@ async def test_a_pass_that_finds_nothing_to_do_is_counted_apart(rig):
     it.queue.add(KEY)
     await it.live(1)  # stands already
     counted = "controller_runtime_reconcile_total"
-    results = {result: it.count(counted, controller="GpuVM", result=result) for result in ReconcileResult}
+    results = {result: it.count(counted, controller="gpuvm", result=result) for result in ReconcileResult}
     assert len(it.kube.statuses) == 1
     assert results == {"success": 1, "unchanged": 1, "requeue": 0, "error": 0}
 
@@ -82,7 +82,7 @@ async def test_no_exception_ends_a_worker(rig):
     it.put()
     await it.live(60, workers=1)
     assert len(it.kube.statuses) == 1
-    assert it.count("controller_runtime_reconcile_errors_total", controller="GpuVM") == 3
+    assert it.count("controller_runtime_reconcile_errors_total", controller="gpuvm") == 3
 
 
 async def test_wake_ups_follow_the_plan(rig):
@@ -143,7 +143,7 @@ async def test_stop_lets_a_sent_call_finish(rig):
     began = it.clock.mono()
     await stop(it.workers, it.queue, 30.0)
     assert 2 <= it.clock.mono() - began <= 4
-    assert it.count("controller_runtime_reconcile_total", controller="GpuVM", result="success") == 1
+    assert it.count("controller_runtime_reconcile_total", controller="gpuvm", result="success") == 1
 
 
 async def test_stop_does_not_wait_for_ever(rig):

@@ -49,7 +49,7 @@ async def test_an_object_is_not_looked_at_before_it_shows_our_finalizer(rig):
     await asyncio.sleep(5)
     it.show("GpuVM", meta={"finalizers": []})
     await asyncio.sleep(1)
-    looks = {"controller": "GpuVM", "result": "unchanged"}
+    looks = {"controller": "gpuvm", "result": "unchanged"}
     assert it.engine.metrics.registry.get_sample_value("controller_runtime_reconcile_total", looks) == 0
     assert it.cloud.asked("GetServers"), "the listing that its creation needs is made meanwhile"
     it.show("GpuVM", event="MODIFIED")
