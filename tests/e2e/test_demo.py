@@ -87,9 +87,10 @@ def test_when_the_operator_dies_it_says_so_and_saves_the_logs(demo, tmp_path):
 def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
     process = demo("--keep")
     kubeconfig = process.wait_for_line("  export KUBECONFIG=", LONGEST_SECONDS).split("=", 1)[1]
-    path = process.wait_for_line("  export PATH=").split("=", 1)[1].split(":")[0]
+    path = process.wait_for_line("  export PATH=").split("=", 1)[1].removesuffix("$PATH")
+    endpoint = process.wait_for_line("  export GPUCLOUD_ENDPOINT=").split("=", 1)[1]
     process.wait_for_line("The operator's log:")
-    env = {**os.environ, "KUBECONFIG": kubeconfig, "PATH": f"{path}:{os.environ['PATH']}"}
+    env = {**os.environ, "KUBECONFIG": kubeconfig, "PATH": f"{path}{os.environ['PATH']}", "GPUCLOUD_ENDPOINT": endpoint}
     env["KUBECACHEDIR"] = f"{Path(kubeconfig).parent}/cache"
     with ChildProcess(["bash", "-euxo", "pipefail", "-c", quickstart()], env=env, name="quickstart") as typed:
         assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
@@ -111,7 +112,7 @@ def quickstart() -> str:
     """All shell commands of the README's chapter, in their order."""
     chapter = README.read_text().split("## Quickstart", 1)[1].split("\n## ", 1)[0]
     blocks = re.findall(r"```sh\n(.*?)```", chapter, re.DOTALL)
-    assert len(blocks) >= 4, "create, power, pause, delete"
+    assert len(blocks) >= 4, "create, power, offers, delete"
     return "".join(blocks)
 
 

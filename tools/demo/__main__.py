@@ -12,23 +12,28 @@ from typing import TYPE_CHECKING
 from controlplane import ControlPlaneError
 from demo import view
 from demo.errors import DemoError
-from demo.processes import Stage
+from demo.processes import REPOSITORY, Stage
 from demo.screen import screen
-from demo.story import Story
+from demo.story import MANIFESTS, Story
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOGS = Path("out") / "demo"
+PLUGIN = Path(sys.executable).parent  # kubectl-gpucloud is installed beside the interpreter
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
 TO_TRY = """
-  kubectl get gpucloud
-  kubectl get gpuvm -o wide --watch
-  kubectl describe gpuvpc lab
-  kubectl delete gpuvpc lab --wait=false; kubectl get gpuvpc lab -o wide
-  kubectl patch gpuvm worker --type=merge -p '{"spec":{"powerState":"Stopped"}}'
-  kubectl explain gpuvm.spec --recursive
-  kubectl delete gpucloud --all"""
+  kubectl gpucloud status
+  kubectl describe gpuvm worker
+  kubectl gpucloud stop worker --wait
+  kubectl gpucloud start worker --wait
+  kubectl gpucloud offers --available
+
+Delete all of it in one go, see that the cloud is empty, and bring it back:
+
+  kubectl delete gpucloud --all
+  curl {cloud}/_sim/world
+  kubectl apply {manifests}"""
 
 
 def tell(stage: Stage, *, keep: bool) -> None:
@@ -51,11 +56,21 @@ def _last_status(story: Story) -> list[str]:
 
 
 def _hold(stage: Stage, cloud: str) -> None:
-    print(f"\nEverything stays up until Ctrl-C. In another terminal:\n\n  export KUBECONFIG={stage.kubeconfig}")
-    print(f"  export PATH={stage.plane.kubectl.parent}:$PATH")
-    print(TO_TRY)
-    print(f"  curl {cloud}/_sim/world\n\nThe operator's log: {stage.log('operator')}", flush=True)
+    print(kept(stage.kubeconfig, stage.plane.kubectl.parent, cloud))
+    print(f"\nThe operator's log: {stage.log('operator')}", flush=True)
     signal.pause()
+
+
+def kept(kubeconfig: Path, kubectl: Path, cloud: str) -> str:
+    """What to type in another terminal: the variables that kubectl, the plugin and the documents need, and what to try."""
+    exports = {
+        "KUBECONFIG": str(kubeconfig),
+        "PATH": f"{kubectl}:{PLUGIN}:$PATH",
+        "GPUCLOUD_ENDPOINT": f"default={cloud}",
+    }
+    lines = ["", "Everything runs until Ctrl-C. In another terminal:", "", f"  cd {REPOSITORY}"]
+    lines += [f"  export {name}={value}" for name, value in exports.items()]
+    return "\n".join([*lines, TO_TRY.format(cloud=cloud, manifests=" ".join(MANIFESTS))])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
