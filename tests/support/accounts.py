@@ -12,7 +12,8 @@ from gpucloud.kinds.gpucloudaccount import (
     RequestBudget,
     SecretVersion,
 )
-from gpucloud.kinds.meta import Annotation, Condition, ConditionType, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from gpucloud.kinds.model import Condition
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Limits, Now, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts
 from support.builders import NOW, START, an_object

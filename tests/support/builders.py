@@ -11,7 +11,8 @@ from gpucloud.engine.cloud.port import Change, Precondition, Purpose
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import Condition, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.model import Condition
 from gpucloud.reconcile import naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys

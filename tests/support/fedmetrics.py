@@ -9,7 +9,7 @@ from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMStatus
-from gpucloud.kinds.meta import Condition
+from gpucloud.kinds.model import Condition
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 ACCOUNT = "team/default"

@@ -7,7 +7,8 @@ from datetime import timedelta
 from gpucloud.cloud.models import SnapshotRecord
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.meta import Condition, ConditionType
+from gpucloud.kinds.meta import ConditionType
+from gpucloud.kinds.model import Condition
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Now, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity

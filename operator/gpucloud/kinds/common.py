@@ -10,11 +10,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from gpucloud.kinds import names
 from gpucloud.kinds.markers import CEL, IMMUTABLE, list_map, schema_default
-from gpucloud.kinds.meta import Condition, ConditionType, Model, Reason, Time
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.model import Condition, Model, Time
 
-OWN_ACCOUNT = "(operator)"  # no object can bear this name, so status.account is never mistaken for one
-DEFAULT_ACCOUNT = "default"
+OWN_ACCOUNT = names.OWN_ACCOUNT
+DEFAULT_ACCOUNT = names.DEFAULT_ACCOUNT
 
 # A name that the operator gives in the cloud, and so the id, of a VM or a snapshot.
 CloudName = Annotated[

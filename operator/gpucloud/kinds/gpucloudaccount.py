@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gpucloud.kinds.common import Reference, Status
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, list_map
-from gpucloud.kinds.meta import Model, Time
+from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.schema import INT32_MAX
 
 KIND = "GpuCloudAccount"

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
 from gpucloud.kinds.markers import CEL, IMMUTABLE, rules
-from gpucloud.kinds.meta import Model, Time
+from gpucloud.kinds.model import Model, Time
 
 KIND = "GpuSnapshot"
 PLURAL = "gpusnapshots"

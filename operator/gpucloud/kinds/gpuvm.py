@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
-from gpucloud.kinds.meta import Model, Time
+from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.schema import INT32_MAX
 
 __all__ = [

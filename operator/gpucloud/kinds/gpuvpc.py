@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gpucloud.kinds.common import Adoption, CloudSpec, CloudStatus, DeletionPolicy
 from gpucloud.kinds.markers import CEL, IMMUTABLE
-from gpucloud.kinds.meta import Model, Time
+from gpucloud.kinds.model import Model, Time
 
 KIND = "GpuVpc"
 PLURAL = "gpuvpcs"

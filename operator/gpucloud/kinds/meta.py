@@ -1,4 +1,4 @@
-"""What every kind shares: names under our domain, the base model, conditions and reasons.
+"""What every kind shares and no model is needed for: names under our domain, types of conditions, reasons.
 
 The reasons are part of the public contract: people write alerts on them. One enum holds them all.
 """
@@ -8,13 +8,6 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
-from pydantic.alias_generators import to_camel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 GROUP = "gpucloud.dev"
 VERSION = "v1alpha1"
@@ -36,41 +29,11 @@ class Annotation(StrEnum):
     BRAKE_RELEASED_AT = f"{GROUP}/brake-released-at"  # on a GpuVM, or on its Namespace for all in it
 
 
-MAX_MESSAGE = 32768  # metav1.Condition
-
-# Kubernetes' character classes (metav1.Condition).
-_CONDITION_TYPE = (
-    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
-)
-_CONDITION_REASON = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
-
-
 def rfc3339(moment: datetime) -> str:
     """The form of all times in our objects: UTC, whole seconds (cut, not rounded), ``2026-01-02T03:04:05Z``."""
     with suppress(OverflowError):  # within a day of the calendar's end, which people can write into a status
         moment = moment.astimezone(UTC)
     return moment.replace(microsecond=0, tzinfo=None).isoformat() + "Z"  # strftime writes the year 999 with three digits
-
-
-# A moment with a zone. In JSON it has whole seconds, as Kubernetes' own times have.
-Time = Annotated[AwareDatetime, PlainSerializer(rfc3339, return_type=str, when_used="json")]
-
-
-class Model(BaseModel):
-    """Base of spec and status: frozen, camelCase on the wire, unknown fields ignored."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with these fields changed.
-
-        Raises:
-            TypeError: no field has this name; pydantic's own method would drop the value without a word.
-        """
-        unknown = set(update or ()) - type(self).model_fields.keys()
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
-        return super().model_copy(update=update, deep=deep)
 
 
 class ConditionType(StrEnum):
@@ -171,31 +134,3 @@ class Reason(StrEnum):
     SECRET_HELD = "SecretHeld"  # noqa: S105 - a word, no secret
     SECRET_FREED = "SecretFreed"  # noqa: S105 - a word, no secret
     SECRET_FAILED = "SecretFailed"  # noqa: S105 - a word, no secret
-
-
-class Condition(Model):
-    """One answer to one question, in the form that kubectl wait, kstatus, Flux and Helm read."""
-
-    type: Annotated[
-        str,
-        Field(
-            max_length=316, pattern=_CONDITION_TYPE, description="Ready, Reconciling, Stalled, Paused, Succeeded or Restricted."
-        ),
-    ]
-    status: Annotated[Literal["True", "False", "Unknown"], Field(description="True, False or Unknown.")]
-    observed_generation: Annotated[
-        int | None, Field(ge=0, description="The generation of the spec that this condition was computed from.")
-    ] = None
-    last_transition_time: Annotated[Time, Field(description="When the status of this condition last flipped.")]
-    reason: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=1024,
-            pattern=_CONDITION_REASON,
-            description="A stable CamelCase word for machines.",
-        ),
-    ]
-    message: Annotated[
-        str, Field(max_length=MAX_MESSAGE, description="A sentence for people: what happened and what to do next.")
-    ]

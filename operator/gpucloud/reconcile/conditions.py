@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from gpucloud.kinds.meta import MAX_MESSAGE, Condition, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.model import MAX_MESSAGE, Condition
 from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:

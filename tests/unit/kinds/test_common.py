@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from gpucloud.kinds import common, gpuvm
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT, Order, OrderState, Reference
-from gpucloud.kinds.meta import FINALIZER, SECRET_FINALIZER, Condition
+from gpucloud.kinds.meta import FINALIZER, SECRET_FINALIZER
+from gpucloud.kinds.model import Condition
 from gpucloud.kinds.schema import structural
 
 

@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from gpucloud.kinds.common import CloudSpec, CloudStatus
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS, GPUCLOUDACCOUNT, GPUSNAPSHOT, GPUVM, GPUVPC
-from gpucloud.kinds.meta import Condition, ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.model import Condition
 from gpucloud.kinds.reference import reference_page
 from support.crdschema import fields, rules, values, whole
 

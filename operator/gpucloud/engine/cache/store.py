@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from gpucloud.engine.cache.entries import Entries
-from gpucloud.kinds.meta import FINALIZER, GROUP, Model
+from gpucloud.kinds.meta import FINALIZER, GROUP
+from gpucloud.kinds.model import Model
 from gpucloud.reconcile.facts import ObjectFacts
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.tenancy import may_change

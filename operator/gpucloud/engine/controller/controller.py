@@ -21,7 +21,8 @@ from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
 from gpucloud.kinds.common import Status
-from gpucloud.kinds.meta import ConditionType, Model, Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.model import Model
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
@@ -218,8 +219,7 @@ class Controller(Generic[P, S, F]):
         self._events.record(key.kind, stored.meta, event, lost)
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
-        level = log.warning if release.warning else log.info
-        level("released", reason=release.reason, note=release.note, **_names(key))
+        (log.warning if release.warning else log.info)("released", reason=release.reason, note=release.note, **_names(key))
 
     def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Log each action that --observe-only withholds once, so that people can count them."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
     from gpucloud.kinds.common import Status
-    from gpucloud.kinds.meta import Model
+    from gpucloud.kinds.model import Model
     from gpucloud.reconcile.facts import Verb
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.orphans import Owner

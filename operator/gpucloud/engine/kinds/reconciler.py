@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gpucloud.engine.controller.controller import Facts, Reconciler
 from gpucloud.kinds.common import Status
-from gpucloud.kinds.meta import Model
+from gpucloud.kinds.model import Model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.kinds.meta import Condition
+    from gpucloud.kinds.model import Condition
     from gpucloud.reconcile.facts import ObjectFacts
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.engine.telemetry.metrics import Metrics
     from gpucloud.kinds.gpuvm import GpuVMStatus
-    from gpucloud.kinds.meta import Condition
+    from gpucloud.kinds.model import Condition
 
 
 class Queries:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gpucloud.kinds.gpuvm import GpuVMStatus
-    from gpucloud.kinds.meta import Condition
+    from gpucloud.kinds.model import Condition
 
 LISTED = ("account", "kind", "cluster")  # the account whose credential lists this kind of record in this cluster
 OTHER_STATE = "(other)"  # states that the cloud's specification does not list share one series

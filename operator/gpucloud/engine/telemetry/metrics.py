@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.options import CallReport
     from gpucloud.engine.telemetry.collectors import ListingStatus
-    from gpucloud.kinds.meta import Condition
+    from gpucloud.kinds.model import Condition
 
 MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of durations that users wait for
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # buckets, in seconds, of the event loop's lag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
-from gpucloud.kinds.meta import MAX_MESSAGE
+from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working

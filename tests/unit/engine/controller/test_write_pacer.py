@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gpucloud.engine.controller.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
-from gpucloud.kinds.meta import Condition
+from gpucloud.kinds.model import Condition
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.builders import START, a_status
