@@ -15,7 +15,8 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
-from gpucloud.engine.telemetry.metrics import QUEUE, controller_name
+from gpucloud.engine.telemetry.metrics import controller_name
+from gpucloud.engine.telemetry.queue import QUEUE
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import ConditionType, Reason
 from promtool import PromtoolError, obtain_promtool

@@ -48,7 +48,7 @@ def everything(clusters: list[str]) -> Metrics:
     metrics.called(CallReport("GetServers", "GET", 200, None, 0.1, 1))
     metrics.reconciles.labels("gpuvm", "success").inc()
     metrics.reconcile_errors.labels("gpuvm").inc()
-    metrics.retries.inc()
+    metrics.queue.retried()
     metrics.requests.observe("PUT", "200", 0.1)
     metrics.export_process("1.2.3")
     metrics.status_writes.labels("GpuVM", "written").inc()

@@ -89,7 +89,7 @@ async def test_ready_once_everything_is_known(rig):
 
 async def test_metrics_are_served(rig):
     engine, get = rig
-    engine.metrics.added(3)
+    engine.metrics.queue.added(3)
     engine.metrics.listings("team/default", "vms").listed("Msc1", plausible=False)
     engine.metrics.export_objects(lambda: [("GpuVM", "True", "Running")] * 2)
     status, text = await get("/metrics")

@@ -383,7 +383,7 @@ class Controller(Generic[P, S, F]):
         failures = known.failures = known.failures + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
-        self._metrics.retries.inc()
+        self._metrics.queue.retried()
         self._queue.requeue_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
 
 

@@ -73,7 +73,7 @@ class Engine:
         self._settings, ports = settings, ports or Ports()
         self._entropy, self._clock = ports.entropy, clock
         self.metrics = Metrics()
-        self.queue = WorkQueue(clock, self.metrics)
+        self.queue = WorkQueue(clock, self.metrics.queue)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
         self.election = leader_elector(
             settings,

@@ -41,7 +41,7 @@ class Lane(IntEnum):
 
 
 class QueueMeter(Protocol):
-    """Receives the queue's measurements; ``Metrics`` implements it."""
+    """Receives the queue's measurements; ``QueueMetrics`` implements it."""
 
     def added(self, depth: int) -> None:
         """A key was queued."""

@@ -15,6 +15,7 @@ from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
+from gpucloud.engine.telemetry.queue import QueueMetrics
 from gpucloud.engine.telemetry.requests import RequestMetrics
 from gpucloud.kinds.definitions import DEFINITIONS
 
@@ -32,7 +33,6 @@ MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets,
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # buckets, in seconds, of the event loop's lag
 MOST_CLUSTERS = 100  # cluster names are free text in specs, and each label value is a series for good
 OTHER_CLUSTERS = "(other)"
-QUEUE = "gpucloud"  # the queue's label value
 
 
 class ReconcileResult(StrEnum):
@@ -58,7 +58,7 @@ def controller_name(kind: str) -> str:
 
 
 class Metrics:
-    """All metrics of one engine; implements ``QueueMeter``."""
+    """All metrics of one engine."""
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call] # process-wide: no second series for each counter
@@ -73,17 +73,7 @@ class Metrics:
         self.reconcile_seconds = Histogram(
             "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
         )
-        self._depth = Gauge("workqueue_depth", "Keys that wait for a worker.", ["name"], registry=registry).labels(QUEUE)
-        self._adds = Counter("workqueue_adds", "Keys queued.", ["name"], registry=registry).labels(QUEUE)
-        self._waited = Histogram(
-            "workqueue_queue_duration_seconds", "How long a key waited.", ["name"], registry=registry
-        ).labels(QUEUE)
-        self._worked = Histogram(
-            "workqueue_work_duration_seconds", "How long a key was worked on.", ["name"], registry=registry
-        ).labels(QUEUE)
-        self.retries = Counter(
-            "workqueue_retries", "Keys queued again after an exception.", ["name"], registry=registry
-        ).labels(QUEUE)
+        self.queue = QueueMetrics(registry)
         self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
         self._call_seconds = Histogram(
             "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
@@ -218,20 +208,6 @@ class Metrics:
         code = str(report.status) if report.status is not None else str(report.kind or "none")
         self._calls.labels(report.operation, code).inc()
         self._call_seconds.labels(report.operation).observe(report.seconds)
-
-    def added(self, depth: int) -> None:
-        """A key was queued."""
-        self._adds.inc()
-        self._depth.set(depth)
-
-    def taken(self, depth: int, waited: float) -> None:
-        """A worker took a key."""
-        self._depth.set(depth)
-        self._waited.observe(waited)
-
-    def finished(self, worked: float) -> None:
-        """A worker finished a key."""
-        self._worked.observe(worked)
 
     def task_failed(self, name: str) -> None:
         """A background task died."""
