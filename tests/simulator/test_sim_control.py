@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from openapi_spec_validator import validate
 
 from gpucloud.sim.control.desk import ACTIONS
 from simulator.test_sim_client import KEY, VM_TYPE, Cloud, at
@@ -234,6 +235,33 @@ async def test_sim_get_all_offers_three_content_types(accept, content_type):
 
 async def test_sim_a_sign_of_life_needs_no_credential():
     assert (await Cloud().send("GET", "/healthz")).text == "ok"
+
+
+@pytest.mark.parametrize("path", ["/_sim", "/_sim/"])
+async def test_sim_the_control_root_lists_every_action(path):
+    answer = await Cloud().send("GET", path)
+    assert answer.status == 200
+    assert set(answer.data) == {f"{action.method} /_sim/{action.path}" for action in ACTIONS}
+
+
+async def test_sim_the_control_root_is_for_loopback_only():
+    assert (await Cloud().send("GET", "/_sim/", peer="192.0.2.7")).status == 403
+
+
+async def test_sim_the_control_api_has_a_valid_document_of_its_own():
+    answer = await Cloud().send("GET", "/_sim/openapi.json")
+    validate(answer.data)
+    described = {(method.upper(), path) for path, item in answer.data["paths"].items() for method in item}
+    assert described == {(action.method, f"/_sim/{action.path}") for action in ACTIONS}
+
+
+async def test_sim_the_root_says_where_everything_is():
+    answer = await Cloud().send("GET", "/", headers=[])
+    assert answer.status == 200, "no credential is needed to find the way"
+    assert answer.data["control"] == "/_sim/"
+    assert "POST /api/v1/servers/virtual/CreateServer" in answer.data["endpoints"]
+    for path in (*answer.data["documents"], answer.data["health"], answer.data["control"]):
+        assert (await Cloud().send("GET", path)).status == 200, path
 
 
 # The reference page

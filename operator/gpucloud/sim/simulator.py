@@ -9,6 +9,7 @@ from gpucloud.sim.clock import LoopClock
 from gpucloud.sim.config import SimConfig
 from gpucloud.sim.control.desk import ControlApi
 from gpucloud.sim.exchange import RequestPipeline
+from gpucloud.sim.index import CONTROL_PREFIX, index_bytes
 from gpucloud.sim.messages import Response
 from gpucloud.sim.state import State
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from gpucloud.sim.clock import Clock
     from gpucloud.sim.messages import Request
-
-CONTROL_PREFIX = "/_sim/"
 
 
 class Simulator:
@@ -42,9 +41,11 @@ class Simulator:
         return self.state.api_key
 
     async def handle(self, request: Request) -> Response:
-        """Answer any request: the API under ``/api``, ``/_sim/…``, ``/openapi.json`` and ``/healthz``."""
-        if request.path.startswith(CONTROL_PREFIX):
-            return self._desk.handle(request, request.path.removeprefix(CONTROL_PREFIX))
+        """Answer any request: the index at ``/``, the API under ``/api``, ``/_sim/…``, ``/openapi.json`` and ``/healthz``."""
+        if f"{request.path}/".startswith(CONTROL_PREFIX):
+            return self._desk.handle(request, request.path.removeprefix(CONTROL_PREFIX.rstrip("/")).removeprefix("/"))
+        if request.method == "GET" and request.path == "/":
+            return Response(200, index_bytes())
         if request.method == "GET" and request.path == "/healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         if request.method == "GET" and request.path in openapi.PATHS:

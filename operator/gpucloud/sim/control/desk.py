@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from gpucloud.sim.answers import as_json
-from gpucloud.sim.control import accounts, cloud, objects
+from gpucloud.sim.control import accounts, cloud, document, objects
+from gpucloud.sim.control.action import Action
 from gpucloud.sim.messages import Request, Response
 from gpucloud.sim.world.refusals import Reason, Refused
 
 if TYPE_CHECKING:
-    from gpucloud.sim.control.action import Action
     from gpucloud.sim.state import State
 
-ACTIONS: tuple[Action, ...] = (*cloud.ACTIONS, *objects.ACTIONS, *accounts.ACTIONS)
+_CHANGES: tuple[Action, ...] = (*cloud.ACTIONS, *objects.ACTIONS, *accounts.ACTIONS)
+ACTIONS: tuple[Action, ...] = (
+    Action("GET", "", "list the actions", cloud.Nothing, lambda _state, _args: document.index(ACTIONS)),
+    Action(
+        "GET", "openapi.json", "read its OpenAPI document", cloud.Nothing, lambda _state, _args: document.openapi(ACTIONS)
+    ),
+    *_CHANGES,
+)
 _STATUS = {Reason.MISSING_VM: 404, Reason.MISSING_OTHER: 404, Reason.FORBIDDEN: 403}
 
 
