@@ -1,7 +1,8 @@
-"""Reads the settings: a flag wins over the environment, the environment over the default.
+"""Reads the settings: a flag wins over the environment, the environment over the settings file, the file over the default.
 
-Each setting is one flag (``--poll-pending-seconds``) and one variable (``GPUCLOUD_POLL_PENDING_SECONDS``). Secrets have no
-flag, since a command line is public: they come from the environment or from the files that it names.
+Each setting is one flag (``--poll-pending-seconds``), one variable (``GPUCLOUD_POLL_PENDING_SECONDS``) and one name in the file
+(``pollPendingSeconds``). Secrets have no flag, since a command line is public: they come from the environment or from the files
+that it names.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, SettingsConfigDict
 
+from gpucloud import configfile
 from gpucloud.settings import INSTALL_TAG, LEASE_NAME, LEASE_NAMESPACE, Credentials, Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ _EXPECTED = {
     "less_than_equal": "must be {ctx[le]} or less",
     "string_too_short": "must not be empty",
 }
+_METAVARS = {"endpoint": "NAME=URL", "own_account_sharing": "Isolated|Shared", "log_format": "json|text", "proxy": "URL"}
 _PATTERNS = {
     INSTALL_TAG: "3 to 8 lower-case letters and digits",
     LEASE_NAME: "use lower-case letters, digits, '-' and '.', as names in Kubernetes have them",
@@ -67,42 +71,116 @@ class Flag:
         return "--" + self.name.replace("_", "-")
 
     @property
+    def metavar(self) -> str:
+        """What stands for the value in the help."""
+        counted = isinstance(self.default, int | float) and not self.name.endswith("_seconds")
+        return _METAVARS.get(self.name) or ("N" if counted else self.name.rpartition("_")[2].upper())
+
+    @property
     def variable(self) -> str:
         """The environment variable: ``GPUCLOUD_POLL_PENDING_SECONDS``."""
         return ENV_PREFIX + self.name.upper()
 
+    @property
+    def field(self) -> str:
+        """The name in the settings file: ``pollPendingSeconds``."""
+        return to_camel(self.name)
 
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Where settings were given; an earlier field wins over a later one."""
+
+    flags: Mapping[str, Any]
+    environ: Mapping[str, str]
+    file: Mapping[str, Any]
+    path: str = ""
+
+    def where(self, flag: Flag) -> str:
+        """The flag, the variable or the file's name that gave this setting."""
+        if flag.name not in self.flags and self.environ.get(flag.variable):
+            return flag.variable
+        by_file = flag.name not in self.flags and flag.name in self.file
+        return f"--config {self.path}: {flag.field}" if by_file else flag.option
+
+
+CONFIG = ENV_PREFIX + "CONFIG"
+# Headings of the help and their settings, in the order in which an administrator meets them.
+GROUPS = {
+    "cloud": ("endpoint", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds"),
+    "objects and accounts": (
+        "namespace",
+        "install_tag",
+        "own_account_namespace",
+        "own_account_sharing",
+        "no_secret_finalizer",
+        "observe_only",
+    ),
+    "pace": ("poll_pending_seconds", "poll_steady_seconds", "blind_after_seconds", "create_grace_seconds", "workers"),
+    "limits": (
+        "max_vms_per_account",
+        "max_vms_per_namespace",
+        "max_price_per_hour_per_account",
+        "max_price_per_hour_per_namespace",
+        "brake_vms",
+        "brake_price_per_hour",
+        "brake_window_seconds",
+    ),
+    "orphans": ("orphan_scan_seconds", "collect_orphans", "orphan_age_seconds"),
+    "replicas": (
+        "leader_elect",
+        "lease_name",
+        "lease_namespace",
+        "lease_duration_seconds",
+        "lease_renew_deadline_seconds",
+        "lease_retry_period_seconds",
+    ),
+    "ports and logs": (
+        "metrics_port",
+        "health_port",
+        "bind_address",
+        "console",
+        "console_port",
+        "log_level",
+        "log_format",
+    ),
+}
 FLAGS = {
     name: Flag(name, field.default, field.description) for name, field in Settings.model_fields.items() if field.description
 }
+_FIELDS = {flag.field: flag.name for flag in FLAGS.values()}
 
 
 def add_arguments(parser: argparse.ArgumentParser, only: Collection[str] = ()) -> None:
     """Give the parser a flag for every setting, or for ``only`` these. It keeps the words as given: ``load`` reads them."""
-    for flag in FLAGS.values():
-        if only and flag.name not in only:
-            continue
-        text = f"{flag.help} (default {_shown(flag.default)}; {flag.variable})"
-        if isinstance(flag.default, bool):
-            parser.add_argument(flag.option, action="store_const", const="true", help=text)
-        else:
-            action = "append" if isinstance(flag.default, tuple) else "store"
-            parser.add_argument(flag.option, action=action, metavar=flag.name.upper(), help=text)
+    parser.add_argument("--config", metavar="FILE", help=f"YAML file of settings, each in camelCase ({CONFIG})")
+    groups = GROUPS if not only else {"settings": tuple(only)}
+    for title, names in groups.items():
+        group = parser.add_argument_group(title)
+        for flag in (FLAGS[name] for name in names):
+            text = f"{flag.help} (default {_shown(flag.default)}; {flag.variable})"
+            if isinstance(flag.default, bool):
+                group.add_argument(flag.option, action="store_const", const="true", help=text)
+            else:
+                action = "append" if isinstance(flag.default, tuple) else "store"
+                group.add_argument(flag.option, action=action, metavar=flag.metavar, help=text)
 
 
 def load(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings from parsed flags (None where absent), then environment, then defaults.
+    """Settings from parsed flags (None where absent), then environment, then the settings file, then defaults.
 
     Raises:
-        SettingsError: a value is of the wrong form or out of range, or the account is incomplete.
+        SettingsError: a value is of the wrong form or out of range, the file cannot be read, or the account is incomplete.
     """
     environ = os.environ if environ is None else environ
-    told = {name: given[name] for name in FLAGS if given.get(name) is not None}
-    sources = _sources(_SettingsSource, told | {"credentials": read_credentials(environ)}, environ)
+    path = given.get("config") or environ.get(CONFIG) or ""
+    file = configfile.read(path, _FIELDS) if path else {}
+    told = _Given({name: given[name] for name in FLAGS if given.get(name) is not None}, environ, file, path)
+    sources = _sources(_SettingsSource, {**told.flags, "credentials": read_credentials(environ)}, environ, file)
     try:
         return Settings(**dict(_SettingsSource(_build_sources=sources)))
     except ValidationError as error:
-        raise SettingsError("; ".join(_text(item, told, environ) for item in error.errors())) from None
+        raise SettingsError("; ".join(_text(item, told) for item in error.errors())) from None
 
 
 def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
@@ -116,7 +194,7 @@ def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
     try:
         return Credentials(**dict(_CredentialsSource(_build_sources=sources)))
     except ValidationError as error:
-        raise SettingsError(_text(error.errors()[0], {}, environ)) from None
+        raise SettingsError(_text(error.errors()[0], _Given({}, environ, {}))) from None
 
 
 def _secrets_in_files(environ: Mapping[str, str]) -> dict[str, str | None]:
@@ -132,14 +210,16 @@ def _secrets_in_files(environ: Mapping[str, str]) -> dict[str, str | None]:
     return found
 
 
-def _sources(model: type[BaseSettings], told: dict[str, Any], environ: Mapping[str, str]) -> Any:
+def _sources(
+    model: type[BaseSettings], told: dict[str, Any], environ: Mapping[str, str], file: Mapping[str, Any] | None = None
+) -> Any:
     """Sources of pydantic-settings, the first wins. An empty variable counts as absent."""
     environment = EnvSettingsSource(model)
     environment.env_vars = {name.lower(): value for name, value in environ.items() if value}
-    return (InitSettingsSource(model, told), environment), {}
+    return (InitSettingsSource(model, told), environment, InitSettingsSource(model, dict(file or {}))), {}
 
 
-def _text(error: ErrorDetails, told: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def _text(error: ErrorDetails, told: _Given) -> str:
     """What is wrong with which flag or variable, and what is expected. It repeats no secret."""
     words = _EXPECTED.get(error["type"], "").format_map(error)
     if error["type"] == "literal_error":
@@ -150,10 +230,10 @@ def _text(error: ErrorDetails, told: Mapping[str, Any], environ: Mapping[str, st
         words = str(error["ctx"]["error"])
     if not error["loc"]:  # a rule about several settings, which names them
         return words
-    flag = FLAGS[str(error["loc"][0])]
-    named = flag.variable if flag.name not in told and environ.get(flag.variable) else flag.option
-    return f"{named}: {words or error['msg']}"
+    return f"{told.where(FLAGS[str(error['loc'][0])])}: {words or error['msg']}"
 
 
 def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
     return {"": "none", (): "none"}.get(default, str(default))

@@ -7,7 +7,7 @@ its row in docs/reference/settings.md and its value in the chart.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -56,6 +56,18 @@ def _endpoints(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
+def _in_any_case(values: tuple[str, ...]) -> BeforeValidator:
+    """Take each of these words however it is capitalised."""
+    known = {value.casefold(): value for value in values}
+    return BeforeValidator(lambda raw: known.get(raw.casefold(), raw) if isinstance(raw, str) else raw)
+
+
+_Sharing = Literal["Isolated", "Shared"]
+_LogLevel = Literal["debug", "info", "warning", "error"]
+_LogFormat = Literal["json", "text"]
+Sharing = Annotated[_Sharing, _in_any_case(get_args(_Sharing))]
+LogLevel = Annotated[_LogLevel, _in_any_case(get_args(_LogLevel))]
+LogFormat = Annotated[_LogFormat, _in_any_case(get_args(_LogFormat))]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Endpoints = Annotated[
     tuple[Annotated[str, AfterValidator(_endpoint)], ...], BeforeValidator(_split), AfterValidator(_endpoints)
@@ -124,7 +136,7 @@ class Settings(Value):
     own_account_namespace: Namespaces = Field(
         (), description="namespace that may use the operator's own account, repeatable; all when absent"
     )
-    own_account_sharing: Literal["Isolated", "Shared"] = Field(
+    own_account_sharing: Sharing = Field(
         "Isolated",
         description="whether namespaces may name anything by its cloud name (Shared), "
         "or only what their own objects created (Isolated)",
@@ -170,8 +182,8 @@ class Settings(Value):
         2.0, description="interval of renewals, and of looks by those that stand by"
     )
     observe_only: bool = Field(False, description="say what would be done, and do nothing")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="debug, info, warning or error")
-    log_format: Literal["json", "text"] = Field("json", description="json or text")
+    log_level: LogLevel = Field("info", description="debug, info, warning or error")
+    log_format: LogFormat = Field("json", description="json or text")
     credentials: Credentials = Field(Credentials(), repr=False)
 
     @property

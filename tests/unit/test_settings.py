@@ -1,13 +1,16 @@
 """Settings: flags over environment over defaults, secrets from files, every refusal with words that help, no secret told."""
 
 import argparse
+import re
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from gpucloud.flags import FLAGS, add_arguments, load, read_credentials
+from gpucloud.flags import FLAGS, GROUPS, add_arguments, load, read_credentials
 from gpucloud.settings import Credentials, Settings, SettingsError
 
+PAGES = Path(__file__).parents[2] / "docs" / "reference"
 URL = "default=https://cloud.example"
 SECRET = "made-up-canary"
 OK = {"GPUCLOUD_ENDPOINT": URL, "GPUCLOUD_API_KEY": SECRET}
@@ -217,7 +220,105 @@ def test_who_shares_the_own_account_names_what_is_its_own_unless_told_or_alone(a
 
 def test_sharing_is_one_of_two_words():
     with pytest.raises(SettingsError, match="--own-account-sharing: one of Isolated, Shared"):
-        settings("--own-account-sharing", "shared")
+        settings("--own-account-sharing", "both")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("--own-account-sharing", "shared"), "own_account_sharing", "Shared"),
+        (("--log-level", "WARNING"), "log_level", "warning"),
+        (("--log-format", "Text"), "log_format", "text"),
+    ],
+)
+def test_a_word_is_taken_however_it_is_capitalised(arguments, name, value):
+    assert getattr(settings(*arguments), name) == value
+
+
+def test_the_help_has_every_setting_in_one_group():
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(FLAGS)
+
+
+# The settings file
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(text):
+        path = tmp_path / "settings.yaml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value", "why"),
+    [
+        ("namespace: [a, b]", "namespace", ("a", "b"), "a list of YAML"),
+        ("namespace: a, b", "namespace", ("a", "b"), "a list as a variable has it"),
+        ("pollPendingSeconds: 0.5", "poll_pending_seconds", 0.5, "camelCase, as in the chart"),
+        ("observeOnly: true", "observe_only", True, "a switch"),
+        ("logLevel: Debug", "log_level", "debug", "in any case, as everywhere"),
+        ("workers:", "workers", 50, "null counts as absent"),
+        ("", "workers", 50, "an empty file sets nothing"),
+    ],
+)
+def test_the_settings_file(config, text, name, value, why):
+    assert getattr(settings("--config", config(text)), name) == value, why
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "workers", "why"),
+    [
+        ((), {}, 7, "the file wins over the default"),
+        ((), {"WORKERS": "8"}, 8, "the environment over the file"),
+        (("--workers", "9"), {"WORKERS": "8"}, 9, "a flag over both"),
+    ],
+)
+def test_the_settings_file_is_overridden(config, arguments, environ, workers, why):
+    assert settings("--config", config("workers: 7"), *arguments, **environ).workers == workers, why
+
+
+def test_the_file_on_the_reference_page_can_be_used(config):
+    (block,) = re.findall(r"```yaml\n(.*?)```", (PAGES / "settings.md").read_text(), re.DOTALL)
+    assert settings("--config", config(block)).max_vms_per_namespace == 10
+
+
+def test_a_variable_names_the_settings_file(config):
+    assert settings(CONFIG=config("workers: 7")).workers == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("poll-steady-seconds: 5", "'poll-steady-seconds'; did you mean pollSteadySeconds\\?"),
+        ("polSteadySeconds: 5", "did you mean pollSteadySeconds\\?"),
+        ("zzzz: 5", "there is no setting 'zzzz'$"),
+        ("1: 5", "there is no setting '1'"),
+        (f"apiKey: {SECRET}", "apiKey is a secret: set it by an environment variable"),
+        (f"credentials: {{password: {SECRET}}}", "there is no setting 'credentials'"),
+        ("workers: many", "settings.yaml: workers: expected a whole number, not 'many'"),
+        ("workers: {a: 1}", "settings.yaml: workers: "),
+        ("workers: 0", "settings.yaml: workers: must be greater than zero"),
+        ("[workers]", "expected a mapping"),
+        (f"a: [{SECRET}", "not YAML in line 1"),
+        ("a: b: c", "not YAML in line 1"),
+    ],
+)
+def test_a_settings_file_that_cannot_be_used(config, text, says):
+    with pytest.raises(SettingsError, match=says) as caught:
+        settings("--config", config(text))
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [None, b"\xff\xfe\x00"])
+def test_a_settings_file_that_cannot_be_read(tmp_path, text):
+    path = tmp_path / "settings.yaml"
+    if text is not None:
+        path.write_bytes(text)
+    with pytest.raises(SettingsError, match=r"settings\.yaml: cannot read it: "):
+        settings("--config", str(path))
 
 
 @pytest.mark.parametrize(

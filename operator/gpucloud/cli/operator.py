@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from gpucloud import flags
 from gpucloud.settings import SettingsError
 
-if TYPE_CHECKING:
-    import argparse
+EPILOG = """\
+The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file.
+The cluster: KUBECONFIG, or the service account of the pod.
+Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required (the Lease was lost, or etcd was restored),
+2 the settings cannot be used, 130 Ctrl-C before it had started.
+
+examples:
+  # Say what would be done, and do nothing
+  GPUCLOUD_API_KEY_FILE=cloud.key gpucloud operator --endpoint default=https://cloud.example --observe-only --log-format text
+
+  # Serve two namespaces, and refuse the eleventh VM of either
+  gpucloud operator --endpoint default=https://cloud.example --namespace ml --namespace ci --max-vms-per-namespace 10
+
+  # Keep the settings in a file
+  gpucloud operator --config settings.yaml
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One flag a setting."""
     flags.add_arguments(parser)
-    parser.epilog = (
-        "The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file. "
-        "The cluster: KUBECONFIG, or the service account of the pod. "
-        "Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required (the Lease was lost, or etcd was "
-        "restored), 2 the settings cannot be used, 130 Ctrl-C before it had started."
-    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.usage = "%(prog)s --endpoint NAME=URL [flags]"
+    parser.epilog = EPILOG
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import textwrap
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.main import ABOUT, COMMANDS
@@ -44,7 +45,10 @@ def _command(name: str) -> Iterator[str]:
     if name in MORE:
         yield MORE[name]
     yield FLAGS_ELSEWHERE.get(name) or _table(parser)
-    yield parser.epilog or ""
+    prose, _, examples = (parser.epilog or "").partition("\n\nexamples:\n")
+    yield prose
+    if examples:
+        yield f"```console\n{textwrap.dedent(examples).strip()}\n```"
 
 
 def _table(parser: argparse.ArgumentParser) -> str:

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
     try:
-        knobs = Knobs.model_validate({name: getattr(args, name) for name in (*_SPEEDS, "answers")})
+        knobs = Knobs.model_validate({name: getattr(args, name) for name in _SPEEDS} | {"answers": args.answers.lower()})
         config = SimConfig(seed=int(args.seed), knobs=knobs, api_key=_given_key(args.api_key_file))
         port = int(args.port)
     except ValidationError as error:

@@ -36,7 +36,7 @@ def openapi(actions: Iterable[Action]) -> dict[str, Any]:
 
 
 def _operation(action: Action, schemas: dict[str, Any]) -> dict[str, Any]:
-    answer = {"content": {"application/json": {}}}
+    answer: dict[str, Any] = {"content": {"application/json": {}}}
     described: dict[str, Any] = {
         "operationId": f"{action.method} {action.path}",
         "summary": action.summary,
