@@ -33,6 +33,7 @@ FLAGS = {"poll_steady_seconds": 1, "create_grace_seconds": 1, "cloud_qps": 500, 
 BEFORE = {
     "account.md": {"api_key_file": None},
     "brakes-and-limits.md": {"brake_price_per_hour": 1},
+    "from-terraform.md": {"api_key_file": None},
 }
 
 

@@ -19,6 +19,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 30
+    assert "Keep a Changelog" in (tmp_path / "changelog" / "index.html").read_text()
     outward = {path for page in pages for path in OUTWARD.findall(page.read_text())}
     assert outward, "some pages speak of files beside the documents"
     assert [path for path in sorted(outward) if not (ROOT / path).exists()] == []
