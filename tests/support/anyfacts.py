@@ -86,7 +86,7 @@ def an_order(r, here, own_id):
     """Any record, as some process or person may have written it; of ``here``, or of something else."""
     if r.random() < 0.25:
         return None
-    here = seldom(r, replace(here, name="elsewhere"), here)
+    here = seldom(r, here._replace(name="elsewhere"), here)
     state = r.choice(list(OrderState))
     names = state in {OrderState.SEEN, OrderState.LOST, OrderState.DESTROYING, OrderState.GONE} or r.random() < 0.2
     name = "" if state is OrderState.NOT_ORDERED else here.name
@@ -178,7 +178,7 @@ def settled(f, known, versions=frozenset()):
     tracked = takeover.take_over(known, order, versions, first_seen if known is None else NOW - LOOK)
     request = None if f.meta.deleting else f.asked.reconcile_request
     tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
-    wanted = f.identity if order is None or order.name != f.identity.name else replace(f.identity, name=order.name)
+    wanted = f.identity if order is None or order.name != f.identity.name else f.identity._replace(name=order.name)
     if placement.is_moved(tracked.order, wanted) and placement.cloud_placement(tracked.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
     return replace(f, tracked=orders.observed(tracked, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))

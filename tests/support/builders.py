@@ -17,7 +17,7 @@ from gpucloud.reconcile import naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
-from gpucloud.reconcile.ownership import record_id
+from gpucloud.reconcile.ownership import own_record, record_id
 
 UID = "11111111-2222-3333-4444-555555555555"
 TAG = "tagaa"
@@ -118,7 +118,7 @@ def with_standing(base, changes):
 
 
 def our_name(spec=None, meta=None):
-    return identity(meta or an_object(), spec or a_spec(), GpuVMStatus(), TAG).name
+    return identity(meta or an_object(), spec or a_spec(), None, TAG).name
 
 
 def a_record(status="ONLINE", name=None, **fields):
@@ -141,7 +141,7 @@ def facts(**changes):
         meta=meta,
         spec=spec,
         status=status,
-        identity=identity(meta, spec, status, TAG),
+        identity=identity(meta, spec, own_record(status.order, meta.uid), TAG),
         found=Absent(NOW, NOW),
         history=CallHistory(first_seen=NOW - 1),
         tracked=orders.TrackedOrder(None, NOW - 1),

@@ -13,6 +13,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Now, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, identity
 from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.ownership import own_record
 from support import builders
 from support.builders import NOW, START, TAG, an_object, an_order, known, present, with_standing
 from support.rows import OLD
@@ -37,7 +38,7 @@ def a_snapshot_status(*arguments, **fields):
     return builders.a_status(*arguments, model=GpuSnapshotStatus, **fields)
 
 
-NAME = identity(an_object(), a_snapshot_spec(), GpuSnapshotStatus(), TAG, VM).name
+NAME = identity(an_object(), a_snapshot_spec(), None, TAG, VM).name
 ORDER = an_order(NAME)
 TAKEN = {"order": ORDER, "snapshot_id": NAME, "account": OWN_ACCOUNT}
 
@@ -80,7 +81,7 @@ def snapshot_facts(**changes):
         meta=meta,
         spec=spec,
         status=status,
-        identity=identity(meta, spec, status, TAG, VM),
+        identity=identity(meta, spec, own_record(status.order, meta.uid), TAG, VM),
         found=Absent(NOW, NOW - 9, NOW - 2),
         history=OLD,
         tracked=orders.TrackedOrder(None, NOW - 60),

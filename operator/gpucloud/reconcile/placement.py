@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.reconcile.text import abridged
@@ -33,8 +32,8 @@ def placement_from_answer(wanted: Identity, cloud_id: str | None, cluster: str |
 
 def identity_from_answer(wanted: Identity, made: Placement) -> Identity:
     """Return the identity of the resource that an answer names."""
-    return replace(
-        wanted, name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
+    return wanted._replace(
+        name=made.cloud_id or wanted.name, cluster=made.cluster or wanted.cluster, vpc=made.vpc or wanted.vpc
     )
 
 
@@ -73,7 +72,7 @@ def actual_identity(wanted: Identity, order: Order | None) -> Identity:
     if order is None or place is None or order.name != wanted.name:
         return wanted
     own_id, cluster, vpc = place
-    return replace(wanted, name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
+    return wanted._replace(name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
 
 
 def is_moved(order: Order | None, wanted: Identity) -> bool:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import (
     Absent,
@@ -90,7 +87,7 @@ ROWS = {
     ),
     "found by its fingerprint in whatever VPC, its place is recorded": Row(
         "its GpuVpc is gone and its status was lost",
-        {"identity": replace(identity(an_object(), a_spec(), GpuVMStatus(), TAG), vpc=""), "found": present()},
+        {"identity": identity(an_object(), a_spec(), None, TAG)._replace(vpc=""), "found": present()},
         Reason.RUNNING,
         "True",
         None,

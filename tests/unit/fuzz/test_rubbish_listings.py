@@ -203,7 +203,7 @@ async def test_no_vpc_goes_while_what_is_in_it_is_rubbish(name):
     await asyncio.sleep(NOW - 60)
     for number in range(EACH * 4):
         rubbish = CLASSES[name](drawn_for(name, "inside", number), {"items": [inside]})
-        _, within = await seen(vms, replace(facts.identity, name="any"), {"items": [inside]}, rubbish)
+        _, within = await seen(vms, facts.identity._replace(name="any"), {"items": [inside]}, rubbish)
         now = reading(LoopClock())
         occupants = within if isinstance(within, Unknown) else Occupants(tuple(str(item.id) for item in within[0]), within[1])
         plan = gpuvpc.decide(replace(facts, now=now, found=vpcfacts.a_vpc(as_of=now.mono), occupants=occupants))

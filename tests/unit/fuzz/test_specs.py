@@ -22,6 +22,7 @@ from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc, unreadable
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import AccountFacts, Now, SSHKeys
 from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.unreadable import Unreadable
 from support import anyfacts, builders, vpcfacts
 from support.builders import NOW, START, TAG
@@ -109,13 +110,14 @@ def test_a_valid_spec_is_read_and_comes_back(kind):
 
 def placed(kind, facts, spec):
     """The identity of facts with this spec."""
+    order = own_record(facts.status.order, facts.meta.uid)
     match kind:
         case "GpuVM":
-            return gpuvm.identity(facts.meta, spec, facts.status, TAG, "acme")
+            return gpuvm.identity(facts.meta, spec, order, TAG, "acme")
         case "GpuVpc":
             return gpuvpc.identity(spec)
     vm = Identity("Msc1", "acme", "vm")
-    return gpusnapshot.identity(facts.meta, spec, facts.status, TAG, vm) or vm
+    return gpusnapshot.identity(facts.meta, spec, order, TAG, vm) or vm
 
 
 def watched(kind, facts):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile.gpusnapshot import identity as identity_of_snapshot
 from gpucloud.reconcile.gpuvm import identity
@@ -20,6 +20,7 @@ from gpucloud.reconcile.naming import (
     installation_tag,
     proves,
 )
+from gpucloud.reconcile.ownership import own_record
 from support.builders import UID, a_spec, a_status, an_object, an_order
 
 LEGAL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
@@ -88,13 +89,13 @@ RECORDED_UNDER_ANOTHER_TAG = external_name("train", UID, "oldtg")
     ],
 )
 def test_which_vm_an_object_stands_for(spec, status, name):
-    found = identity(an_object(), spec, status, "tagaa")
+    found = identity(an_object(), spec, own_record(status.order, UID), "tagaa")
     assert (found.cluster, found.vpc, found.name) == ("Msc1", "acme", name)
 
 
 def test_the_place_is_the_specs_even_if_status_names_another():
     status = a_status(order=an_order(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
-    found = identity(an_object(), a_spec(), status, "tagaa")
+    found = identity(an_object(), a_spec(), status.order, "tagaa")
     assert (found.cluster, found.vpc) == ("Msc1", "acme")
 
 
@@ -115,7 +116,7 @@ OURS = external_name("train", UID, "tagaa")
     ],
 )
 def test_where_a_vm_with_a_reference_to_a_vpc_lives(why, status, referred, vpc):
-    assert identity(an_object(), REFERS, status, "tagaa", referred).vpc == vpc, why
+    assert identity(an_object(), REFERS, own_record(status.order, UID), "tagaa", referred).vpc == vpc, why
 
 
 ELSEWHERE = Identity(cluster="Hou1", vpc="beta", name="vm")
@@ -149,8 +150,8 @@ NAMED = {"vm": {"cluster": "Hou1", "vpc": "beta", "name": "vm"}}
     ],
 )
 def test_which_snapshot_an_object_stands_for(why, spec, order, referred, place):
-    spec, status = GpuSnapshotSpec.model_validate(spec), GpuSnapshotStatus(order=order)
-    found = identity_of_snapshot(an_object(), spec, status, "tagaa", referred)
+    own = own_record(order, UID)
+    found = identity_of_snapshot(an_object(), GpuSnapshotSpec.model_validate(spec), own, "tagaa", referred)
     assert (found and (found.cluster, found.vpc, found.name)) == place, why
 
 

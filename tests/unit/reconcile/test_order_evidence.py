@@ -226,5 +226,5 @@ def test_after_an_order_that_was_outstanding_one_listing_never_shows_the_name_fr
 def test_the_vpc_of_what_was_seen_is_the_listings_where_no_reference_tells_it(here, namespace, vpc):
     """The status was lost, and the GpuVpc that the spec refers to is gone: snapshots of a VM in no VPC are never seen."""
     found = Present(a_record(namespace=namespace), SINCE)
-    proofs = replace(MARKED, here=replace(HERE, vpc=here))
+    proofs = replace(MARKED, here=HERE._replace(vpc=here))
     assert look(found, proofs)(TrackedOrder(None, SINCE)).order.vpc == vpc

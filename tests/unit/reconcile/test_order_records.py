@@ -33,9 +33,9 @@ from support.orderevents import (
     [
         (None, HERE),
         (an_order("train"), HERE),
-        (an_order("train", S.ACCEPTED, cloud_id="vm-9"), replace(HERE, name="vm-9")),
-        (an_order("train", S.SEEN, cloud_vpc="other"), replace(HERE, vpc="other")),
-        (an_order("train", S.OVERDUE, cloud_cluster="Hou1"), replace(HERE, cluster="Hou1")),
+        (an_order("train", S.ACCEPTED, cloud_id="vm-9"), HERE._replace(name="vm-9")),
+        (an_order("train", S.SEEN, cloud_vpc="other"), HERE._replace(vpc="other")),
+        (an_order("train", S.OVERDUE, cloud_cluster="Hou1"), HERE._replace(cluster="Hou1")),
         (an_order("train", S.REFUSED, cloud_id="vm-9"), HERE),  # it came to nothing
         (an_order("else", S.SEEN, cloud_id="vm-9"), HERE),  # of another name
         (an_order("train", S.SEEN, vpc="train", cloud_id="vpc-1"), HERE),  # a VPC's id is no name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,15 +68,15 @@ def test_every_name_that_we_give_is_read_again(name, uid):
     [
         (None, True, "no object at all"),
         (an_owner(place=HERE), False, "its own object stands for it"),
-        (an_owner(place=replace(HERE, vpc="")), False, "in whichever VPC it is"),
+        (an_owner(place=HERE._replace(vpc="")), False, "in whichever VPC it is"),
         (an_owner(place=None), False, "where its object belongs is not known yet"),
-        (an_owner(place=replace(HERE, vpc="elsewhere")), True, "its object stands for another of its name, in another VPC"),
+        (an_owner(place=HERE._replace(vpc="elsewhere")), True, "its object stands for another of its name, in another VPC"),
         (an_owner(uid=OTHER, place=None), True, "a namesake with another UID is another object"),
         (an_owner(kind="GpuSnapshot", place=None), True, "the mark is of a GpuVM's UID; kinds do not mix"),
         (an_owner("other", OTHER, place=HERE), False, "an object has chosen this very name"),
-        (an_owner("other", OTHER, place=replace(HERE, cluster="Msc2")), True, "chosen in another cluster"),
-        (an_owner("other", OTHER, place=replace(HERE, cluster=HERE.cluster.upper())), False, "chosen in another spelling"),
-        (an_owner("other", OTHER, place=replace(HERE, vpc="elsewhere")), True, "chosen in another VPC"),
+        (an_owner("other", OTHER, place=HERE._replace(cluster="Msc2")), True, "chosen in another cluster"),
+        (an_owner("other", OTHER, place=HERE._replace(cluster=HERE.cluster.upper())), False, "chosen in another spelling"),
+        (an_owner("other", OTHER, place=HERE._replace(vpc="elsewhere")), True, "chosen in another VPC"),
     ],
 )
 def test_an_orphan_is_what_no_object_stands_for(owner, orphan, why):
@@ -170,9 +168,9 @@ def test_a_witness(changes, proof, why):
 AGAINST = {
     "off": ({"rules": Rules()}, KeepReason.OFF),
     "nobody saw it": ({"abandonment": None}, KeepReason.UNWITNESSED),
-    "seen of another name": ({"abandonment": a_witness(where=replace(HERE, name="else"))}, KeepReason.UNWITNESSED),
+    "seen of another name": ({"abandonment": a_witness(where=HERE._replace(name="else"))}, KeepReason.UNWITNESSED),
     "seen of another UID": ({"abandonment": a_witness(uid=OTHER)}, KeepReason.UNWITNESSED),
-    "seen in another cluster": ({"abandonment": a_witness(where=replace(HERE, cluster="Msc2"))}, KeepReason.UNWITNESSED),
+    "seen in another cluster": ({"abandonment": a_witness(where=HERE._replace(cluster="Msc2"))}, KeepReason.UNWITNESSED),
     "seen of another kind": ({"abandonment": a_witness(kind="GpuSnapshot")}, KeepReason.UNWITNESSED),
     "not all could be seen": ({"clear": False}, KeepReason.UNCLEAR),
     "an old list of objects": ({"listed": NOW - FRESH_SECONDS - 1, "seen": (0.0, 1.0)}, KeepReason.STALE),
@@ -209,7 +207,7 @@ def test_each_doubt_alone_keeps_it(changes, why):
         ({"orphans": 10, "ours": 100}, "a tenth"),
         ({"sent": NOW - RESEND_SECONDS}, "it was asked for long ago"),
         ({"abandonment": a_witness(tenancy=None)}, "no tenant was recorded"),
-        ({"abandonment": a_witness(where=replace(HERE, vpc=""))}, "its VPC was not known then"),
+        ({"abandonment": a_witness(where=HERE._replace(vpc=""))}, "its VPC was not known then"),
         ({"rules": Rules(collect=True, age=0.0)}, "an age of nothing"),
     ],
 )

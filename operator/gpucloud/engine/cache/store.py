@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -40,15 +40,16 @@ class CachedObject(Generic[P, S]):
     status: S
     flaw: str = ""
     amended: bool = False
+    order: Order | None = field(init=False, compare=False)
+    """The order record in status, if it is this object's own; None for a kind without orders."""
+
+    def __post_init__(self) -> None:
+        """Check once whose record the status holds: each reconcile asks some fifteen times."""
+        object.__setattr__(self, "order", own_record(getattr(self.status, "order", None), self.meta.uid))
 
     def same_facts_as(self, other: CachedObject[P, S]) -> bool:
         """Whether both views are equal in everything that a decision depends on."""
         return (self.meta, self.spec, self.status) == (other.meta, other.spec, other.status)
-
-    @property
-    def order(self) -> Order | None:
-        """The order record in status, if it is this object's own; None for a kind without orders."""
-        return own_record(getattr(self.status, "order", None), self.meta.uid)
 
     @property
     def version(self) -> int:

@@ -37,7 +37,7 @@ class AccountChoice:
     def account(self, stored: CachedObject[Any, Any], spec: Any) -> ResolvedAccount:
         """Return the object's account. As long as it may be one of two, it has no session, and ``unknown`` says why."""
         own, theirs = self._own_beside(stored, spec), self._deps.accounts.resolve(stored.meta, spec, stored.status)
-        here = self.identity(stored, spec)
+        here = None if own is None else self.identity(stored, spec)
         if own is None or own.session is None or here is None:
             return theirs
         there = self._observe(stored, theirs, here)

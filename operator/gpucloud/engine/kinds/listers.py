@@ -64,12 +64,12 @@ class Listers:
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity; None while it is unknown."""
-        here = identity_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
+        here = identity_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec))
         return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
     def desired_vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity:
         """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
-        return wanted_of_vm(vm.meta, spec, vm.status, self.tag, self._referred_vpc(vm, spec))
+        return wanted_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec))
 
     def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
         vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
@@ -87,7 +87,7 @@ class Listers:
         referred = self.source_identity(snapshot, spec)
         if referred is not None and not referred.vpc:
             referred = None  # the VPC of its VM is unknown
-        return identity_of_snapshot(snapshot.meta, spec, snapshot.status, self.tag, referred)
+        return identity_of_snapshot(snapshot.meta, spec, snapshot.order, self.tag, referred)
 
     def snapshot_for(self, vm: Vm, spec: GpuVMSpec) -> str | None:
         """Return the cloud's name of the snapshot that the VM's disk is made from; None if unknown or not from a snapshot."""

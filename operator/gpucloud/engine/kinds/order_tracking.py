@@ -72,7 +72,9 @@ class OrderTracker:
     def with_placement(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
         """Return the view with the order as this process knows it, if it is to be looked for elsewhere than status says."""
         known = self.latest(stored.meta.uid)
-        if known is None or known.order is None or current_placement(known.order) == current_placement(stored.order):
+        if known is None or known.order is None or known.order is stored.order:
+            return stored
+        if current_placement(known.order) == current_placement(stored.order):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.placement import actual_identity
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
-    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
     from gpucloud.reconcile.facts import ObjectFacts
 
 
@@ -26,16 +25,15 @@ def name_of(meta: ObjectFacts, spec: GpuSnapshotSpec, order: Order | None, tag: 
 def identity(
     meta: ObjectFacts,
     spec: GpuSnapshotSpec,
-    status: GpuSnapshotStatus,
+    order: Order | None,
     tag: str,
     referred: naming.Identity | None = None,
 ) -> naming.Identity | None:
     """Return the snapshot's identity; None while it is unknown.
 
-    A snapshot outlives its VM, so the place in this object's own record comes first. ``referred`` is the VM that
+    A snapshot outlives its VM, so the place in ``order``, this object's own record, comes first. ``referred`` is the VM that
     ``spec.vmRef`` leads to, if there is such an object.
     """
-    order = own_record(status.order, meta.uid)
     name = name_of(meta, spec, order, tag)
     if order is not None and order.name and (spec.snapshot_name is None or order.name == name):
         cluster, vpc = (spec.vm.cluster, spec.vm.vpc) if spec.vm is not None else (order.cluster, order.vpc)

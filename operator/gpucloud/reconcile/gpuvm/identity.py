@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
-from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.placement import actual_identity
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.gpuvm import GpuVMSpec
     from gpucloud.reconcile.facts import ObjectFacts
 
 
 def wanted(
-    meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
+    meta: ObjectFacts, spec: GpuVMSpec, order: Order | None, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
-    """Return the identity that the spec asks for.
+    """Return the identity that the spec asks for. ``order`` is the object's own record, if it has one.
 
     A recorded name is kept when it bears the fingerprint of this very object: so a VM is found again after the
     installation's tag has changed (a rebuilt cluster). Any other recorded name is not looked at.
@@ -25,7 +25,7 @@ def wanted(
     VM's own name comes before it: a GpuVpc may go, and another of its name stand for another VPC. With neither it is an
     empty one: then the name is looked for in all VPCs.
     """
-    name, vpc, order = spec.vm_name, spec.vpc, own_record(status.order, meta.uid)
+    name, vpc = spec.vm_name, spec.vpc
     if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
         name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
@@ -33,7 +33,7 @@ def wanted(
 
 
 def identity(
-    meta: ObjectFacts, spec: GpuVMSpec, status: GpuVMStatus, tag: str, referred_vpc: str | None = None
+    meta: ObjectFacts, spec: GpuVMSpec, order: Order | None, tag: str, referred_vpc: str | None = None
 ) -> naming.Identity:
     """Return the VM's identity: as the cloud placed it, else as ordered."""
-    return actual_identity(wanted(meta, spec, status, tag, referred_vpc), own_record(status.order, meta.uid))
+    return actual_identity(wanted(meta, spec, order, tag, referred_vpc), order)

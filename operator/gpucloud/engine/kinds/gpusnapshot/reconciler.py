@@ -70,9 +70,9 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
             return None
         name = name_of(stored.meta, spec, order, self._deps.objects.tag)
         if spec.vm is not None:
-            return replace(here, name=name, cluster=spec.vm.cluster, vpc=spec.vm.vpc)
+            return here._replace(name=name, cluster=spec.vm.cluster, vpc=spec.vm.vpc)
         recorded = {} if order is None or not order.name else {"cluster": order.cluster, "vpc": order.vpc}
-        return replace(here, name=name, **recorded)
+        return here._replace(name=name, **recorded)
 
     def likeness(self, status: GpuSnapshotStatus, record: SnapshotRecord) -> Likeness:
         """Compare the creation times."""

@@ -121,7 +121,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         here = self.identity(self._tracker.with_placement(stored), spec)
         if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
             return {}
-        return {"snapshots": replace(here, name=EVERYTHING)}
+        return {"snapshots": here._replace(name=EVERYTHING)}
 
     def observe(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount) -> Observed:
         """Observe the VM; ask for prices that are old."""
@@ -306,7 +306,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return tuple(
             name
             for name in account.session.vms.names(here.cluster, here.vpc, base)
-            if not self._ownership.is_claimed(Claim(account.session.url, replace(here, name=name)))
+            if not self._ownership.is_claimed(Claim(account.session.url, here._replace(name=name)))
         )
 
     def _snapshots(

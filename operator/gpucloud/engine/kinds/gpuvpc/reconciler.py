@@ -66,7 +66,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
         if not stored.meta.deleting or not is_id_known(stored.status, self.order_of(stored)):
             return {}
-        inside = replace(identity(spec), name=EVERYTHING)
+        inside = identity(spec)._replace(name=EVERYTHING)
         return {"vms": inside, "snapshots": inside}
 
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
