@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
@@ -24,10 +25,19 @@ _CONDITION_REASON = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
 Time = Annotated[AwareDatetime, PlainSerializer(rfc3339, return_type=str, when_used="json")]
 
 
+@lru_cache(maxsize=1024)
+def _shared(names: frozenset[str]) -> set[str]:
+    return set(names)
+
+
 class Model(BaseModel):
     """Base of spec and status: frozen, camelCase on the wire, unknown fields ignored."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+    def model_post_init(self, _context: Any) -> None:
+        """Share the set of the fields that were given with all models that were given the same: it takes up to 2 KB."""
+        object.__setattr__(self, "__pydantic_fields_set__", _shared(frozenset(self.__pydantic_fields_set__)))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with these fields changed.
@@ -38,7 +48,9 @@ class Model(BaseModel):
         unknown = set(update or ()) - type(self).model_fields.keys()
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
-        return super().model_copy(update=update, deep=deep)
+        copied = super().model_copy(update=update, deep=deep)
+        copied.model_post_init(None)
+        return copied
 
 
 class Condition(Model):

@@ -123,6 +123,29 @@ async def test_a_listing_says_whether_absence_proves_anything(payload, count, co
     assert (len(listing.items), listing.complete) == (count, complete)
 
 
+LISTED = {"id": "vm-1", "status": "ONLINE", "gpus": 1}
+
+
+@pytest.mark.parametrize(
+    ("item", "held", "why"),
+    [
+        (dict(LISTED), True, "equal JSON"),
+        (LISTED | {"status": "OFFLINE"}, False, "another value"),
+        (LISTED | {"gpus": True}, False, "Python takes True for 1"),
+        (LISTED | {"gpus": "1"}, False, "another type that reads the same"),
+        (LISTED | {"image": "\ud83d"}, False, "half of an emoji, which no UTF-8 can carry"),
+        (LISTED | {"gpus": 2**70}, False, "a number beyond 64 bits"),
+    ],
+)
+def test_an_item_of_a_listing_that_did_not_change_is_the_record_that_is_held(item, held, why):
+    def listed(item):
+        return read(get_servers(), Answer(200, json.dumps({"items": [item]}).encode()), str).items[0]
+
+    before, after = listed(LISTED), listed(item)
+    assert (after is before) is held, why
+    assert after == VmRecord.model_validate(item)
+
+
 async def test_offers_are_identified_by_their_configuration():
     async with Rig(lambda _: plain({"items": [{"name": "A100"}, {"id": 3}]})).client as client:
         assert (await client.get_configurations()).complete is False

@@ -86,3 +86,8 @@ def test_a_time_without_a_zone_is_utc_wherever_the_machine_is(monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_records_share_the_set_of_the_fields_that_were_given():
+    some, other = (VmRecord.model_validate({"id": name, "status": "ONLINE"}) for name in ("a", "b"))
+    assert some.model_fields_set is other.model_fields_set, "one set each would be more than half of what a record takes"

@@ -53,6 +53,17 @@ def test_every_status_that_the_schema_accepts_is_read_and_comes_back_unchanged(d
 
 
 @each_kind
+def test_models_share_the_set_of_the_fields_that_were_given(definition):
+    status = whole(schema(definition, "status"))
+    some, other = (definition.status.model_validate(status) for _ in range(2))
+    assert some.model_fields_set is other.model_fields_set, "one set each would be a third of what an object takes"
+    copies = [one.model_copy(update={"conditions": ()}) for one in (some, definition.status())]
+    assert copies[0].model_fields_set is some.model_fields_set
+    assert copies[1].model_fields_set == {"conditions"}
+    assert definition.status().model_fields_set == set(), "what a copy was given is not given to others"
+
+
+@each_kind
 def test_a_field_of_a_newer_schema_is_no_error(definition):
     spec = whole(schema(definition, "spec"))
     assert definition.spec.model_validate({**spec, "fromTheFuture": {"a": 1}}) == definition.spec.model_validate(spec)
