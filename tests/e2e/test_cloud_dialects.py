@@ -66,7 +66,7 @@ def test_a_listing_that_lacks_records_makes_nothing_absent(vms, sim, operator, k
 def test_an_order_that_was_carried_out_and_answered_500_not_found_is_found_and_destroyed(vms, sim, operator):
     sim.fault(kind="status_after_commit", operation="CreateServer", status=500, message="node n-1 not found", times=1)
     operator(**FLAGS)
-    vms.apply(gpuvm(vmName="prod"))
+    vms.apply(gpuvm())
     reach(vms, "True/Running")
     vms.delete("gpuvm", "train")
     assert len(sim.calls("CreateServer")) == 1

@@ -42,10 +42,23 @@ def test_a_vm_made_by_hand_under_the_name_of_a_lost_one_is_not_ours(here, sim, o
 def test_an_order_that_was_carried_out_and_answered_with_a_500_not_found_is_ours(here, sim, operator):
     operator(**QUICK)
     sim.fault(kind="status_after_commit", operation="CreateServer", status=500, nth=1, message='configuration "x" not found')
-    here.apply(gpuvm(vmName="prod"))
+    here.apply(gpuvm())
     reach(here, "True/Running")
     here.delete("gpuvm", "train")
     assert (sim.vms(), len(sim.calls("CreateServer"))) == ([], 1)
+
+
+def test_a_chosen_name_after_an_order_without_a_clear_answer_asks_a_person(here, sim, operator):
+    operator(**QUICK)
+    sim.fault(kind="status_after_commit", operation="CreateServer", status=500, nth=1, message="upstream")
+    here.apply(gpuvm(vmName="prod"))
+    reach(here, "False/Ambiguous")
+    here.delete("gpuvm", "train", wait=False)
+    item = reach(here, "False/DeletionBlocked")
+    assert "spec.deletion.policy: Retain" in condition(item, "Stalled")["message"]
+    here.patch("gpuvm", "train", {"spec": {"deletion": {"policy": "Retain"}}})
+    gone(here)
+    assert (sim.vms(), sim.calls("DestroyServer")) == (["prod"], [])
 
 
 def test_an_id_of_the_clouds_own_is_followed_and_after_a_restart_a_person_is_asked(here, sim, operator):

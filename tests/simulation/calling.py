@@ -45,7 +45,7 @@ class Calling:
             "SourceNotFound": self._lacks_its_source,
             # Something else is in the way.
             "Conflict": self._is_in_conflict,
-            "Ambiguous": lambda life: len(self._called(life)) > 1,
+            "Ambiguous": self._is_ambiguous,
             "PossibleDuplicate": self._has_lookalikes,
             # The cloud has not done what it accepted, or somebody has undone it.
             "CreateFailed": self._is_broken,
@@ -81,6 +81,11 @@ class Calling:
         """What bears a name that the object has chosen or recorded."""
         names = claims(life) | life.records()
         return [row for row, _ in self._rows(life) if name_of(row) in names]
+
+    def _is_ambiguous(self, life: Life) -> bool:
+        """Whether several things bear the name, or one bears the chosen name of an order that had no clear answer."""
+        called = len(self._called(life))
+        return called > 1 or (called == 1 and self._world.judge.is_unproven(life))
 
     def _has_its_own(self, life: Life) -> bool:
         """Whether what bears the object's own mark is there."""
@@ -251,7 +256,7 @@ class Calling:
         unplaced = life.kind == "GpuSnapshot" and not order.get("vpc") and not life.spec.get("vm")
         default = any(getattr(row, "is_default", False) and name_of(row) in claims(life) for row, _ in self._rows(life))
         blind = self.lacks_its_credential(life) or self._is_elsewhere(life)
-        return renamed or unplaced or default or blind or len(self._called(life)) > 1
+        return renamed or unplaced or default or blind or self._is_ambiguous(life)
 
 
 def claims(life: Life) -> set[str]:

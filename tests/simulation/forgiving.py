@@ -88,6 +88,13 @@ class Forgiving(Witness):
         """For how long an order is waited for: longer if it was, or may have been, accepted."""
         return self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" or order.perhaps else 1)
 
+    def is_unproven(self, life: Life) -> bool:
+        """Whether an order for a chosen name had no clear answer, or none that was recorded before its process ended."""
+        if not life.chosen or life.kind == "GpuVpc":
+            return False
+        cut = (intent.committed <= at <= intent.until for intent in life.intents for at in self._kills)
+        return any(cut) or any(one.answer == "unclear" or one.perhaps for one in self._world.cloud.orders.of(life.uid))
+
     def is_unmarked(self, life: Life, row: Row) -> bool:
         """Whether its name tells nobody whose it is: it was chosen, or the cloud gave it."""
         return life.chosen or name_of(row) in self._world.cloud_names

@@ -107,7 +107,10 @@ def proofs(base):
     """As the engine makes them."""
     marked = not base.chosen_name and naming.proves(base.identity.name, base.meta.uid)
     adoptable = base.adoption is not Adoption.NEVER
-    return orders.Proofs(marked, adoptable, base.identity, base.limits.grace, unique_id=base.subject.unique_id)
+    subject = base.subject
+    return orders.Proofs(
+        marked, adoptable, base.identity, base.limits.grace, unique_id=subject.unique_id, markable=subject.markable
+    )
 
 
 def with_standing(base, changes):

@@ -67,6 +67,14 @@ _CHOSEN = (
     "facts: what happened since the last listing that showed it as this object's (the lowest row that holds), and how the "
     "listed record compares with the status (the column)."
 )
+_UNPROVEN = (
+    "An order for a chosen name may have no clear answer: a time-out, a 5xx, or a process that ended before it recorded the "
+    "answer. Whoever makes a VM of that name meanwhile takes it, and nothing tells theirs from the one that was ordered. So "
+    "what a listing then shows is recorded with the origin `Unproven`: the object is Stalled with the reason `Ambiguous`, and "
+    "nothing is powered or destroyed. When it is destroyed by hand, and listings have lacked it for a grace, the object orders "
+    "again. A deletion of the object waits (`DeletionBlocked`) until it is gone, or until `spec.deletion.policy: Retain` lets "
+    "the object go. A VPC's name can bear no fingerprint at all: what bears it after such an order is taken for this object's."
+)
 _GAPS: Mapping[Gap, str] = {
     Gap.WATCHED: "Every listing since has shown it.",
     Gap.UNWATCHED: "Another process or another credential saw it last, or listings failed since.",
@@ -128,6 +136,7 @@ def order_page() -> str:
         *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
         _MATCHES,
         _MISSING,
+        _UNPROVEN,
         _LET_GO,
         "## Power calls and restarts",
         "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",

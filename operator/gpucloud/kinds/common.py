@@ -101,6 +101,7 @@ class Origin(StrEnum):
 
     CREATED = "Created"
     ADOPTED = "Adopted"
+    UNPROVEN = "Unproven"
 
 
 class Order(Model):
@@ -115,7 +116,13 @@ class Order(Model):
     cluster: Annotated[str, Field(max_length=253, description="Cluster that it was ordered in.")] = ""
     vpc: Annotated[str, Field(max_length=253, description="VPC that it was ordered in; of a VPC, its own name.")] = ""
     recorded_at: Annotated[Time | None, Field(description="When this record was written, before the order was sent.")] = None
-    origin: Annotated[Origin, Field(description="Created for this object, or adopted as the spec allows.")] = Origin.CREATED
+    origin: Annotated[
+        Origin,
+        Field(
+            description="Created for this object; adopted as the spec allows; or Unproven: it bears the chosen name of an "
+            "order that had no clear answer."
+        ),
+    ] = Origin.CREATED
     cloud_id: Annotated[
         str | None, Field(max_length=253, description="Id that the cloud gave it: in its acceptance, or in a listing.")
     ] = None

@@ -74,6 +74,7 @@ class Proofs:
     uid: str = ""  # the object's
     nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
     likeness: Likeness = Likeness.SAME  # to what the status records of it: addresses, time of creation
+    markable: bool = True  # names of this kind can bear a fingerprint, so that a chosen one proves less
 
 
 def may_exist(order: Order | None) -> bool:
@@ -222,12 +223,18 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     if ordered and not proofs.marked and found.as_of < _shown_from(tracked):
         return tracked
     if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
-        origin = Origin.CREATED
+        origin = _origin(tracked, proofs)
     elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
         origin = Origin.ADOPTED
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+
+
+def _origin(tracked: TrackedOrder, proofs: Proofs) -> Origin:
+    """Whether what a listing shows of an order is proven to be its own: a chosen name is not, without any acceptance."""
+    accepted = tracked.state is not OrderState.UNCLEAR or (tracked.order is not None and tracked.order.cloud_id is not None)
+    return Origin.CREATED if accepted or proofs.marked or not proofs.markable else Origin.UNPROVEN
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:

@@ -49,7 +49,7 @@ MAY_EXIST = frozenset(
     }
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
-_NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
+_NOT_ADOPTED = "it was adopted, and the spec no longer allows that; or its origin was Unproven"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
 )
@@ -70,7 +70,9 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.ACCEPTED, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
     (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
-    (S.UNCLEAR, E.SHOWN): Transition(S.SEEN, _LISTED),
+    (S.UNCLEAR, E.SHOWN): Transition(
+        S.SEEN, f"{_LISTED}; under a chosen name, that no acceptance named, its origin is Unproven"
+    ),
     (S.UNCLEAR, E.MISSING): Transition(
         S.REFUSED,
         f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "

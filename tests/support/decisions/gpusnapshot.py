@@ -9,7 +9,7 @@ from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpusnapshot import Source
-from support.builders import NOW, START, an_order, present
+from support.builders import NOW, START, an_order, known, present
 from support.rows import WORDS, Row, tried
 from support.snapshotfacts import (
     CHOSEN,
@@ -69,12 +69,24 @@ ROWS = {
         {
             "spec": CHOSEN,
             "status": a_snapshot_status("Creating", order=THEIRS),
+            "known": known(an_order("theirs", OrderState.ACCEPTED)),
             "found": a_snapshot(id="theirs"),
         },
         Reason.COMPLETED,
         "True",
         None,
         beside=("Succeeded",),
+    ),
+    "a chosen name whose order another process recorded may be anybody's": Row(
+        "nobody knows whether that order was sent",
+        {
+            "spec": CHOSEN,
+            "status": a_snapshot_status("Creating", order=THEIRS),
+            "found": a_snapshot(id="theirs"),
+        },
+        Reason.AMBIGUOUS,
+        progress="Stalled",
+        says=("no clear answer", "spec.deletion.policy: Retain"),
     ),
     "what is found by its name is recorded": Row(
         "it is found again by its name",

@@ -115,6 +115,26 @@ def test_a_chosen_name_that_shows_after_two_listings_proved_it_unmade_is_another
     assert look(found, proofs)(standing).state is state, why
 
 
+UNNAMED = replace(at(S.UNCLEAR), order=at(S.UNCLEAR).order.model_copy(update={"cloud_id": None}))
+
+
+@pytest.mark.parametrize(
+    ("standing", "proofs", "origin", "why"),
+    [
+        (UNNAMED, CHOSEN, Origin.UNPROVEN, "the order had no answer: somebody may have made this meanwhile"),
+        (UNNAMED, MARKED, Origin.CREATED, "nobody else gives it this name"),
+        (UNNAMED, replace(CHOSEN, markable=False), Origin.CREATED, "no VPC's name can bear a mark"),
+        (at(S.UNCLEAR), CHOSEN, Origin.CREATED, "an acceptance named it before a person asked again"),
+        (at(S.ACCEPTED), CHOSEN, Origin.CREATED, "the cloud accepted the order of this name"),
+        (at(S.OVERDUE), CHOSEN, Origin.CREATED, "the cloud accepted the order of this name"),
+    ],
+)
+def test_what_bears_a_chosen_name_is_proven_by_an_acceptance_only(standing, proofs, origin, why):
+    """Seed 7000051: a stranger's VM of that name was destroyed with the object."""
+    seen = look(shown(SINCE + GRACE), proofs)(standing)
+    assert (seen.state, seen.order.origin) == (S.SEEN, origin), why
+
+
 BACK = back(SINCE + 50)  # two listings in a row had lacked it
 MISSED = shown(SINCE + 50, lacked_until=SINCE + 50)  # one had
 CHANGED = replace(CHOSEN, likeness=Likeness.CHANGED)

@@ -121,7 +121,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         grace = self._deps.limits.grace
         likeness = self.likeness(stored.status, found.record) if isinstance(found, Present) else Likeness.UNKNOWN
         unique_id, uid = self.subject.unique_id, stored.meta.uid
-        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness)
+        markable = self.subject.markable
+        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness, markable=markable)
 
     @abstractmethod
     def likeness(self, status: S, record: Any) -> Likeness:

@@ -63,8 +63,8 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return _retained(f)
     if f.owner is None and f.unproven_place and orders.may_exist(f.order):
         return None if f.tracked.own else _unprovable(f)
-    if f.owner is None and f.seen and not f.ours:
-        return _lost_before(f)
+    if f.owner is None and not f.ours and (f.seen or f.unproven):
+        return _unproven(f) if f.unproven else _lost_before(f)
     # What was ordered is elsewhere, whoever has the name that the spec says now.
     moved = isinstance(f.found, Unknown) and f.found.cause is UnknownReason.MOVED
     if not (f.ours or moved):  # a second claimant, or an existing resource of this name
@@ -127,6 +127,14 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
         "the status alone does not prove whose it is. Destroy it by hand, or set spec.deletion.policy: Retain."
     )
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
+
+
+def _unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Block a deletion while a listing shows the chosen name of an order without a clear answer: a person must look."""
+    if not isinstance(f.found, Present):
+        return None
+    words = f"{failed.unproven(f)} Look whose it is, and destroy it in the cloud if it is yours. {retain(f)}"
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
 

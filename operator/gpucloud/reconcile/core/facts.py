@@ -55,6 +55,7 @@ class Subject:
     conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
     name_field: str  # of the spec, where it chooses the name
     billed: bool = True  # the cloud bills it while it exists
+    markable: bool = True  # its name can bear the fingerprint of the object's UID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +168,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
             return True
         made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
         return made and (not self.unproven_place or self.tracked.own)
+
+    @property
+    def unproven(self) -> bool:
+        """Whether what bears the chosen name may be of an order of this object that had no clear answer, or another's."""
+        return self.order is not None and self.order.origin is Origin.UNPROVEN and self.state is OrderState.SEEN
 
     @property
     def never_ordered(self) -> bool:

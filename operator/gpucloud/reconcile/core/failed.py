@@ -45,6 +45,15 @@ def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
     return retry.again_at(attempt, f.spread)
 
 
+def unproven(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return why nobody can tell whose the resource under the chosen name is."""
+    noun, name = f.subject.noun, f.identity.name
+    return (
+        f"The order for {noun} {name!r} had no clear answer, and a {noun} of that name is in {f.place} now: a chosen name does "
+        "not tell whether this object made it."
+    )
+
+
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     """Return the warning for a resource of a chosen name that is not touched, but may be this object's; else empty."""
     why, noun = _why_maybe_made(f), f.subject.noun

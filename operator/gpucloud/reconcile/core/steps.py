@@ -251,6 +251,18 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return Plan(refresh_after=max(needed, f.tracked.recorded or 0.0), pending=True)
 
 
+def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+    """Report Ambiguous if the chosen name has a resource, and the order for that name had no clear answer."""
+    if not f.unproven or not isinstance(f.found, Present):
+        return None
+    noun = f.subject.noun
+    way_out = (
+        "To have one that is managed, destroy it in the cloud: this object then orders again. To keep it, delete this object "
+        "with spec.deletion.policy: Retain."
+    )
+    return plan_status(f, stalled(Reason.AMBIGUOUS, f"{failed.unproven(f)} Nothing is done to that {noun}. {way_out}"))
+
+
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict if the name has a resource that is neither provably ours nor to be adopted."""
     if not isinstance(f.found, Present) or f.ours:

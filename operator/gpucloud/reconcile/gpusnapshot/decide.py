@@ -29,6 +29,7 @@ from gpucloud.reconcile.core.steps import (
     unconfirmed,
     unobserved,
     unplaced,
+    unproven_origin,
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
@@ -54,6 +55,7 @@ def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
         unplaced,
         unobserved,
         duplicate_records,
+        unproven_origin,
         not_owned,
         alive,
         lost,

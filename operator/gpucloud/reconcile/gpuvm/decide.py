@@ -15,6 +15,7 @@ from gpucloud.reconcile.core.steps import (
     unconfirmed,
     unobserved,
     unplaced,
+    unproven_origin,
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
@@ -49,6 +50,7 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         unplaced,
         unobserved,
         duplicate_records,
+        unproven_origin,
         not_owned,
         alive,
         lost,

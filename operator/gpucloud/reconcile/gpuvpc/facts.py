@@ -28,6 +28,7 @@ SUBJECT = Subject(
     conflict_advice=", or take the VPC over with spec.adoption: IfExists",
     name_field="spec.name",
     billed=False,
+    markable=False,
 )
 
 
