@@ -102,7 +102,7 @@ class Driver:
         """Follow all objects; the apiserver closes watches now and then, and more of them under load."""
         while True:
             parameters = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
-            async with self._session.get(self._url, params=parameters) as answer:
+            async with self._session.get(self._url, params=parameters) as answer, _cut_at_end(answer):
                 async for line in _lines(answer.content):
                     event = json.loads(line)
                     if event["type"] == "ERROR":
@@ -127,6 +127,17 @@ class Driver:
         self._watching.cancel()
         await asyncio.gather(self._watching, return_exceptions=True)
         await self._session.close()
+
+
+@contextlib.asynccontextmanager
+async def _cut_at_end(answer: aiohttp.ClientResponse) -> AsyncIterator[None]:
+    """Cut the connection of an answer that has not ended: no session waits for its TLS shutdown, which outlives the loop."""
+    connection = answer.connection
+    try:
+        yield
+    finally:
+        if connection is not None and connection.transport is not None:
+            connection.transport.abort()
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
