@@ -13,6 +13,7 @@ from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
@@ -85,6 +86,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus]) -> None:
         super().__init__(deps, store)
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
+        self._publisher = Publisher(deps.kube, store, self._tracker)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -142,6 +144,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             dependents=tuple(dependents.dependents_of_vm(objects, stored)) if stored.meta.deleting else (),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
+            reassert_seconds=self._publisher.reassert_seconds,
         )
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
@@ -168,6 +171,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         super().on_delete(key)
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
+        self._publisher.drop(key.uid)
 
     def before_recording(self, uid: str, status: GpuVMStatus) -> None:
         """Count the VM against quotas from now on: it may be bought."""
@@ -202,7 +206,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call, and count the VM again by its outcome."""
+        """Send the plan's call, and count the VM again by its outcome; or publish or withdraw its connection."""
+        if isinstance(facts, VmFacts) and plan.action in {Verb.PUBLISH, Verb.WITHDRAW}:
+            return await self._publisher.act(facts, plan, plan.action)
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and snapshots and not event.warning:

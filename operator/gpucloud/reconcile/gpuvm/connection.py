@@ -1,0 +1,205 @@
+"""Publishes a VM's address while it runs, as ``spec.connection`` asks; withdraws it before the VM is stopped or destroyed.
+
+``status.connection`` is the write-ahead record: it names what is published before that is written, and until it is withdrawn.
+A process that does not know whether a recorded withdrawal was carried out repeats it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.connection import AddressChoice, PublishedConnection
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import pause
+from gpucloud.reconcile.conditions import find, is_ready, stalled
+from gpucloud.reconcile.core.plan_status import plan_status, recorded
+from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+RETRY_SECONDS = (2.0, 60.0)  # first and longest wait after a failure
+ENDS_SERVICE = frozenset({Verb.STOP, Verb.DESTROY})
+CONFIG_MAPS, SERVICES, SLICES = "configmaps", "services", "endpointslices"
+_REASONS = {
+    ErrorKind.CONFLICT: Reason.CONFLICT,
+    ErrorKind.FORBIDDEN: Reason.PERMISSION_DENIED,
+    ErrorKind.INVALID: Reason.REJECTED,
+}
+
+
+def with_connection(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan, with what must be withdrawn before it, or published after it.
+
+    While Ready is Unknown nothing changes: that the cloud cannot be asked is no sign that the VM is down.
+    """
+    if not _is_used(f) or not f.meta.has_finalizer or not f.synced or pause.is_paused(f.meta.annotations):
+        return plan
+    if (plan.status is None and plan.action is None and plan.release is None) or _is_unknown(plan):
+        return plan
+    wanted = wanted_connection(f) if _serves(f, plan) else None
+    if f.limits.observe_only:
+        return plan if wanted in {None, f.status.connection} else replace(plan, withheld=plan.withheld or Verb.PUBLISH)
+    surplus = tuple(target for target in _targets(f, plan) if target not in _named(wanted))
+    if surplus and not _is_withdrawn(f, surplus):
+        return _withdraw(f, plan, surplus)
+    if plan.status is not None and plan.status.connection != wanted:
+        plan = replace(plan, status=plan.status.model_copy(update={"connection": wanted}))
+    return plan if wanted is None else _publish(f, plan, wanted)
+
+
+def wanted_connection(f: VmFacts) -> PublishedConnection | None:
+    """Return what is to be published of the VM that the listing shows; None if that is nothing."""
+    spec = f.spec.connection
+    if spec is None or not isinstance(f.found, Present):
+        return None
+    public, private = _address(f.found.record.ip), _address(f.found.record.private_ip)
+    host, service = public or private, spec.service
+    address = None if service is None else private if service.address is AddressChoice.PRIVATE else public
+    config_map = spec.config_map_name if host is not None else None
+    if config_map is None and address is None:
+        return None
+    return PublishedConnection(
+        config_map=config_map,
+        service=None if service is None or address is None else service.name,
+        host=host,
+        private_address=private,
+        address=address,
+    )
+
+
+def trouble(f: VmFacts) -> tuple[tuple[ConditionType, Reason, str], ...]:
+    """Return the condition PublicationFailed while the last attempt failed, or the VM has no address to publish."""
+    spec, attempt = f.spec.connection, _latest(f)
+    if not _is_used(f):
+        return ()
+    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
+        reason = _REASONS.get(attempt.refusal.kind, Reason.API_ERROR)
+        return ((ConditionType.PUBLICATION_FAILED, reason, attempt.refusal.message),)
+    if spec is None or not isinstance(f.found, Present) or vm_phase(f.found.record) is not VmPhase.ON or f.meta.deleting:
+        return ()
+    wanted = wanted_connection(f)
+    if spec.service is not None and (wanted is None or wanted.service is None):
+        other = next(choice for choice in AddressChoice if choice is not spec.service.address)
+        words = (
+            f"The cloud reports no {spec.service.address.lower()} IP address of this VM that a Service can lead to, so "
+            f"Service {spec.service.name!r} is not published. Wait for one, or set spec.connection.service.address: {other}."
+        )
+        return ((ConditionType.PUBLICATION_FAILED, Reason.NO_ADDRESS, words),)
+    return ()
+
+
+def _is_used(f: VmFacts) -> bool:
+    return f.spec.connection is not None or f.status.connection is not None
+
+
+def _is_unknown(plan: Plan[GpuVMStatus]) -> bool:
+    ready = None if plan.status is None else find(plan.status.conditions, ConditionType.READY)
+    return ready is not None and ready.status == "Unknown" and plan.action is None
+
+
+def _serves(f: VmFacts, plan: Plan[GpuVMStatus]) -> bool:
+    """Whether the VM is ours, running and Ready, and no call is due that changes that."""
+    if plan.status is None or plan.action is not None or plan.release is not None or not is_ready(plan.status.conditions):
+        return False
+    return f.is_present and isinstance(f.found, Present) and vm_phase(f.found.record) is VmPhase.ON
+
+
+def _targets(f: VmFacts, plan: Plan[GpuVMStatus]) -> tuple[str, ...]:
+    """Return what may be published: what is recorded, and before the VM ends also what spec names, as a record can be lost."""
+    found = _named(f.status.connection)
+    spec = f.spec.connection
+    if spec is None or not (plan.action in ENDS_SERVICE or plan.release is not None):
+        return found
+    service = None if spec.service is None else spec.service.name
+    named = _named(PublishedConnection(config_map=spec.config_map_name, service=service))
+    return tuple(dict.fromkeys((*found, *named)))
+
+
+def _named(record: PublishedConnection | None) -> tuple[str, ...]:
+    """Return resource and name of the objects of a record, in the order in which they are withdrawn."""
+    if record is None:
+        return ()
+    slices = () if record.service is None else (f"{SLICES}/{record.service}", f"{SERVICES}/{record.service}")
+    return (*slices, *(() if record.config_map is None else (f"{CONFIG_MAPS}/{record.config_map}",)))
+
+
+def _is_withdrawn(f: VmFacts, targets: tuple[str, ...]) -> bool:
+    """Whether this process has withdrawn all of these, and has not begun to publish since."""
+    attempt, published = f.attempt(Verb.WITHDRAW), f.attempt(Verb.PUBLISH)
+    if attempt is None or attempt.refusal is not None or not set(targets) <= set(attempt.targets):
+        return False
+    return published is None or published.at < attempt.at
+
+
+def _withdraw(f: VmFacts, plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> Plan[GpuVMStatus]:
+    """Return the plan with its call, or its release, replaced by the withdrawal that comes before it.
+
+    The status says what is under way, and records no call that is not sent yet.
+    """
+    attempt, held = f.attempt(Verb.WITHDRAW), plan.action is not None or plan.release is not None
+    failure = None if attempt is None or attempt.asked != f.asked else attempt.refusal
+    if held and failure is not None:
+        reason = Reason.DELETION_BLOCKED if f.meta.deleting else _REASONS.get(failure.kind, Reason.API_ERROR)
+        plan = plan_status(f, stalled(reason, failure.message))
+    elif plan.status is not None and plan.action is not None:
+        plan = replace(plan, status=plan.status.model_copy(update=_unsent(f)))
+    plan = replace(plan, action=None, targets=(), release=None, records_order=False, withheld=None)
+    if attempt is not None and failure is not None and f.now.mono < _again_at(attempt):
+        return _requeued(plan, _again_at(attempt))
+    return replace(plan, action=Verb.WITHDRAW, targets=targets)
+
+
+def _unsent(f: VmFacts) -> dict[str, object]:
+    """Return the fields that record calls, as they are before the next call is announced."""
+    kept = ("operation", "last_handled_restart_at", "deletion_held_at")
+    return {"order": orders.withdrawn(f.tracked) or recorded(f)} | {name: getattr(f.status, name) for name in kept}
+
+
+def _publish(f: VmFacts, plan: Plan[GpuVMStatus], wanted: PublishedConnection) -> Plan[GpuVMStatus]:
+    """Return the plan with the publication, if it is due: it is new, was asked for, failed, or was not checked for a while."""
+    attempt, content = f.attempt(Verb.PUBLISH), tuple(f"{name}={value}" for name, value in wanted if value is not None)
+    due = f.now.mono
+    if attempt is not None and attempt.asked == f.asked and attempt.targets == content and not _withdrawn_since(f, attempt):
+        due = _again_at(attempt) if attempt.refusal is not None else attempt.at + f.reassert_seconds
+    if due > f.now.mono:
+        return _requeued(plan, due)
+    return replace(plan, action=Verb.PUBLISH, targets=content)
+
+
+def _withdrawn_since(f: VmFacts, published: Attempt) -> bool:
+    withdrawn = f.attempt(Verb.WITHDRAW)
+    return withdrawn is not None and withdrawn.at > published.at
+
+
+def _again_at(attempt: Attempt) -> float:
+    first, longest = RETRY_SECONDS
+    return attempt.at + min(first * 2.0 ** min(max(attempt.failures - 1, 0), 16), longest)
+
+
+def _requeued(plan: Plan[GpuVMStatus], at: float) -> Plan[GpuVMStatus]:
+    return replace(plan, requeue_at=at if plan.requeue_at is None else min(at, plan.requeue_at))
+
+
+def _latest(f: VmFacts) -> Attempt | None:
+    """Return the last attempt to publish or to withdraw."""
+    known = [attempt for attempt in (f.attempt(Verb.PUBLISH), f.attempt(Verb.WITHDRAW)) if attempt is not None]
+    return max(known, key=lambda attempt: attempt.at, default=None)
+
+
+def _address(text: str | None) -> str | None:
+    """Return an IP address that a Service may lead to: none of this host, of this link, or of many."""
+    try:
+        found = ipaddress.ip_address((text or "").strip().partition("%")[0])
+    except ValueError:
+        return None
+    special = found.is_loopback or found.is_link_local or found.is_multicast or found.is_unspecified
+    return None if special else str(found)
