@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def register(registry: kopf.OperatorRegistry, engine: Engine, *, guard: bool) -> None:
-    """Watch every kind. ``guard``: add our finalizer to objects that lack it (not under ``--observe-only``)."""
+    """Watch every kind. ``guard``: add our finalizer to objects that need and lack it (not under ``--observe-only``)."""
     for definition in DEFINITIONS:
-        _watch(registry, engine, definition, guard=guard)
+        _watch(registry, engine, definition, guard=guard and definition.finalizer)
 
 
 def _watch(registry: kopf.OperatorRegistry, engine: Engine, definition: Definition, *, guard: bool) -> None:

@@ -40,6 +40,7 @@ class Definition:
     status: type[BaseModel]
     columns: tuple[Column, ...]
     selectable_fields: tuple[str, ...]
+    finalizer: bool = True  # False: nothing in the cloud is destroyed with an object, so nothing holds its deletion
 
     @property
     def file_name(self) -> str:

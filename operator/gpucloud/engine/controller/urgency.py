@@ -18,6 +18,8 @@ RECORDS = (
     "held_secret",
     "last_handled_restart_at",
     "last_handled_reconcile_at",
+    "last_handled_reboot_at",
+    "last_handled_reprovision_at",
     "deletion_held_at",
 )
 OUR_CONDITIONS = frozenset(map(str, ConditionType))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, Order, OrderState
+from gpucloud.kinds.common import AccountedStatus, CloudSpec, CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Now, ObjectFacts
 
 S = TypeVar("S", bound=CloudStatus)
 
@@ -35,6 +36,26 @@ UNCOUNTED = frozenset(
 )
 
 
+class HasDeadline(Protocol):
+    """The facts from which a progress deadline follows, of any kind."""
+
+    @property
+    def now(self) -> Now:
+        """When the facts were gathered."""
+
+    @property
+    def meta(self) -> ObjectFacts:
+        """Metadata of the object."""
+
+    @property
+    def spec(self) -> CloudSpec:
+        """The spec, which sets the seconds."""
+
+    @property
+    def status(self) -> AccountedStatus:
+        """The status, which records the deadline."""
+
+
 def plan_status(
     f: CloudFacts[Any, S, Any],
     verdict: Verdict,
@@ -51,13 +72,8 @@ def plan_status(
     the object is still watched.
     ``paused`` adds the condition Paused with that message.
     """
-    deadline = _deadline(f, verdict)
-    if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
-        verdict = stalled(
-            Reason.PROGRESS_DEADLINE_EXCEEDED,
-            f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
-            f"Last: {verdict.message}",
-        )
+    deadline = deadline_of(f, verdict)
+    verdict = overdue(f, verdict, deadline)
     fields: dict[str, Any] = {
         **_seen(f),
         "order": orders.withdrawn(f.tracked) or recorded(f),
@@ -73,7 +89,7 @@ def plan_status(
     return Plan(
         status=status,
         refresh_after=refresh_after,
-        requeue_at=_earliest(requeue_at, _until(f, deadline)),
+        requeue_at=earliest(requeue_at, until(f, deadline)),
         pending=verdict.progress is Progress.WORKING,
     )
 
@@ -110,7 +126,7 @@ def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
     return {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, **seen}
 
 
-def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
+def deadline_of(f: HasDeadline, verdict: Verdict) -> datetime | None:
     """Return when this work becomes Stalled; kept while the generation is the same."""
     if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
         return None
@@ -121,11 +137,24 @@ def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
     return f.now.wall + timedelta(seconds=f.spec.progress_deadline_seconds)
 
 
-def _until(f: CloudFacts[Any, S, Any], deadline: datetime | None) -> float | None:
+def overdue(f: HasDeadline, verdict: Verdict, deadline: datetime | None) -> Verdict:
+    """Return the verdict; one in progress becomes Stalled at the deadline."""
+    if deadline is None or f.now.wall < deadline or verdict.progress is not Progress.WORKING:
+        return verdict
+    return stalled(
+        Reason.PROGRESS_DEADLINE_EXCEEDED,
+        f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
+        f"Last: {verdict.message}",
+    )
+
+
+def until(f: HasDeadline, deadline: datetime | None) -> float | None:
+    """Return the mono time of a deadline that is yet to come."""
     if deadline is None or deadline <= f.now.wall:
         return None
     return f.now.mono + (deadline - f.now.wall).total_seconds()
 
 
-def _earliest(*times: float | None) -> float | None:
+def earliest(*times: float | None) -> float | None:
+    """Return the earliest of these times; None if there is none."""
     return min((time for time in times if time is not None), default=None)
