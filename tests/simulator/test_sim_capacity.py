@@ -127,3 +127,16 @@ async def test_sim_less_capacity_than_is_in_use_evicts_nobody():
     told = (await cloud.control("capacity", {"configuration": VM_TYPE, "cluster": "Msc1", "total": 1})).data
     assert told["free"] == 0
     assert [item["status"] for item in (await cloud.call("GetServers")).items] == ["ONLINE", "ONLINE"]
+
+
+async def test_sim_what_is_offered_can_change_and_what_was_bought_stays():
+    cloud = Cloud()
+    await cloud.online("a")
+    await cloud.control("offers", {"configuration": VM_TYPE, "price": 3.5, "clusters": ["Hou1"]})
+    for cluster, prices in (("Msc1", set()), ("Hou1", {3.5})):
+        items = (await cloud.call("GetAvailability", cluster=cluster)).items
+        assert {item["price"] for item in items if item["configuration"] == VM_TYPE} == prices
+    listed = {item["name"]: item for item in (await cloud.call("GetConfigurations")).items}
+    assert (listed[VM_TYPE]["price"], listed[VM_TYPE]["clusters"]) == (3.5, ["Hou1"])
+    assert (await cloud.create("b")).status >= 400
+    assert await cloud.status("a") == "ONLINE"

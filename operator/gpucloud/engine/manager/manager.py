@@ -23,6 +23,7 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
+from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
@@ -157,6 +158,8 @@ class Engine:
         self._tasks.append(self.tasks.spawn("events", self.events.run))
         if self._deletion_guard.on:
             self._tasks.append(self.tasks.spawn("deletion-guard", self._deletion_guard.watch))
+        if self._settings.offer_seconds > 0 and not self._settings.observe_only and self._objects is not None:
+            self._tasks.append(self.tasks.spawn("offers", self._publisher(self._objects).run))
         if self._orphans is not None and self._sync_task is not None:
             self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, self._sync_task)))
         elif self._settings.orphan_scan_seconds > 0:
@@ -278,6 +281,20 @@ class Engine:
                 namespaces=settings.namespace,
                 rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
                 interval=settings.orphan_scan_seconds,
+            )
+        )
+
+    def _publisher(self, objects: Listers) -> OfferPublisher:
+        """Return the publisher of GpuOffers."""
+        return OfferPublisher(
+            PublisherDeps(
+                sessions=self.sessions,
+                accounts=self.accounts,
+                objects=objects.accounts,
+                kube=self.kube,
+                terminating=self._namespaces.terminating,
+                clock=self._clock,
+                interval=self._settings.offer_seconds,
             )
         )
 

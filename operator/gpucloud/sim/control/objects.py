@@ -69,6 +69,14 @@ class Capacity(Args):
     total: int = Field(ge=0)
 
 
+class Offer(Args):
+    """A configuration's price, and the clusters that offer it; what is not given stays."""
+
+    configuration: str
+    price: float | None = Field(None, ge=0)
+    clusters: tuple[str, ...] | None = None
+
+
 def _vm(state: State, name: VmName) -> Vm:
     vms = state.world.vms
     named = vms.named((name.cluster, name.namespace, name.id))
@@ -128,6 +136,10 @@ def _set_capacity(state: State, args: Capacity) -> Any:
     return {**place._asdict(), "total": args.total, "free": world.catalogue.free(place)}
 
 
+def _set_offer(state: State, args: Offer) -> Any:
+    return asdict(state.world.catalogue.change(args.configuration, args.price, args.clusters))
+
+
 ACTIONS = (
     Action("POST", "vms/create", "make a machine as somebody else", ForeignVm, _create),
     Action("POST", "vms/start", "start a machine as somebody else", VmName, _start),
@@ -136,4 +148,5 @@ ACTIONS = (
     Action("POST", "vms/force", "put a machine into any status", ForcedVm, _force),
     Action("POST", "hosts/force", "put a host into any state", ForcedHost, _force_host),
     Action("POST", "capacity", "set how many machines fit", Capacity, _set_capacity),
+    Action("POST", "offers", "change a configuration's price, or the clusters that offer it", Offer, _set_offer),
 )

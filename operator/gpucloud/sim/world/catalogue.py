@@ -6,7 +6,7 @@ It counts what is taken and free. Who takes it, and why, is the business of the 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.sim.world.refusals import Reason, Refused
@@ -81,6 +81,17 @@ class Catalogue:
         if found is None or cluster not in found.clusters:
             raise Refused(Reason.UNKNOWN_REFERENCE, f'Configuration "{name}" is not offered in "{cluster}".', "configuration")
         return found
+
+    def change(self, name: str, price: float | None, clusters: tuple[str, ...] | None) -> Configuration:
+        """Change what is given of a configuration; VMs that have it keep it. Raise Refused if it is unknown."""
+        found = self.configurations.get(name)
+        if found is None:
+            raise Refused(Reason.UNKNOWN_REFERENCE, f'Configuration "{name}" is unknown.', "configuration")
+        changed = replace(
+            found, price=found.price if price is None else price, clusters=found.clusters if clusters is None else clusters
+        )
+        self.configurations[name] = changed
+        return changed
 
     def require_pool(self, tenant: str, pool: str, cluster: str, node: str) -> None:
         """Raise Refused for a pool the tenant has not, or a node that cannot be selected in it."""
