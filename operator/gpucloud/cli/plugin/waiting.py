@@ -10,16 +10,10 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
-
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, UnansweredError
-from gpucloud.cli.plugin.page import STYLES
-from gpucloud.cli.plugin.show import console_of, tell
+from gpucloud.cli.plugin.show import tell
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 
 if TYPE_CHECKING:
@@ -144,29 +138,9 @@ class _Plain:
                 print(f"{key}: {verdict.words}", file=sys.stderr, flush=True)
 
 
-class _Lively:
-    """Progress on a terminal: a table that is drawn anew in place."""
-
-    def __init__(self) -> None:
-        self._live = Live(console=console_of(sys.stderr), transient=True, refresh_per_second=8)
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def update(self, verdicts: Mapping[Key, Verdict]) -> None:
-        rows = Table.grid(padding=(0, 1))
-        for key, verdict in verdicts.items():
-            mark: Any = (
-                Spinner("dots") if verdict.outcome is Outcome.PENDING else Text("✓" if verdict.outcome is Outcome.MET else "✗")
-            )
-            style = STYLES[verdict.standing] if verdict.standing is not None else ""
-            rows.add_row(mark, Text(str(key), style=style, no_wrap=True), Text(verdict.words, overflow="fold"))
-        self._live.update(rows)
-
-
 def _view() -> Any:
-    return _Lively() if sys.stderr.isatty() else nullcontext(_Plain())
+    if not sys.stderr.isatty():
+        return nullcontext(_Plain())
+    from gpucloud.cli.plugin.lively import Lively  # noqa: PLC0415 - it loads rich, for a terminal only
+
+    return Lively()
