@@ -23,6 +23,7 @@ __all__ = [
     "GpuVMStatus",
     "Image",
     "KeySelector",
+    "OnLoss",
     "Operation",
     "Outcome",
     "PowerState",
@@ -71,6 +72,13 @@ class PowerState(StrEnum):
 
     RUNNING = "Running"
     STOPPED = "Stopped"
+
+
+class OnLoss(StrEnum):
+    """What is done when the VM is gone, or has failed, and nobody asked for that."""
+
+    FAIL = "Fail"
+    RECREATE = "Recreate"
 
 
 class SnapshotPolicy(StrEnum):
@@ -263,6 +271,14 @@ class GpuVMSpec(CloudSpec):
     power_state: Annotated[PowerState, Field(description="Running or Stopped. A stopped VM still pays for its disk.")] = (
         PowerState.RUNNING
     )
+    on_loss: Annotated[
+        OnLoss,
+        Field(
+            description="What is done when the VM was deleted outside Kubernetes, or the cloud reports CREATE_FAILED or "
+            "FAILED. Fail: nothing; the object is Stalled. Recreate: a new VM is created, at most 3 times an hour; what was on "
+            "the old one's disks is lost."
+        ),
+    ] = OnLoss.FAIL
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
 
 
@@ -348,6 +364,12 @@ class GpuVMStatus(CloudStatus):
     last_handled_restart_at: Annotated[
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/restart-requested-at that was answered last."),
+    ] = None
+    recreations: Annotated[
+        tuple[Time, ...] | None,
+        Field(
+            max_length=10, description="When the VM was last recreated, as spec.onLoss asks; the limit counts the last hour."
+        ),
     ] = None
     deletion_held_at: Annotated[
         Time | None,

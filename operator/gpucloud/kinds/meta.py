@@ -65,6 +65,7 @@ class Reason(StrEnum):
     RESTARTING = "Restarting"
     DELETING = "Deleting"
     DRIFTED = "Drifted"
+    RECREATING = "Recreating"
     UNKNOWN_STATE = "UnknownState"
     # settled as asked
     RUNNING = "Running"
@@ -77,6 +78,7 @@ class Reason(StrEnum):
     SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     RATE_LIMITED = "RateLimited"
+    RECREATION_LIMITED = "RecreationLimited"
     DEPENDENCY_NOT_READY = "DependencyNotReady"
     ACCOUNT_NOT_READY = "AccountNotReady"
     # cannot see

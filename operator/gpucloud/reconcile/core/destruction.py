@@ -78,10 +78,10 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
-def send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
-    """Announce the destroying call, with the order in state Destroying, and send it."""
+def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
+    """Announce the destroying call, with the order in state Destroying and ``changes`` of the status, and send it."""
     order = orders.destroying(f.tracked, f.now.mono).order or recorded(f)
-    return plan_action(f, f.subject.destroy, said, order=order)
+    return plan_action(f, f.subject.destroy, said, order=order, **changes)
 
 
 def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:

@@ -267,7 +267,7 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> str:
     """Say that this object creates its resource when the name is free; nothing if it will not."""
-    if f.adoption is Adoption.REQUIRED or f.seen:
+    if f.adoption is Adoption.REQUIRED or (f.seen and not f.recreates):
         return ""
     return f" Or free the name: this object then creates its {f.subject.noun} by itself."
 
@@ -280,8 +280,8 @@ def _another(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Report a lost resource: it was seen, and listings lack it now. It is not created again."""
-    if not isinstance(f.found, Absent) or not f.seen:
+    """Report a lost resource: it was seen, and listings lack it now. It is created again only where the spec asks for that."""
+    if not isinstance(f.found, Absent) or not f.seen or f.recreates:
         return None
     if f.state not in {OrderState.LOST, OrderState.GONE}:  # Gone without a deletion: a restored status
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
@@ -295,11 +295,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return plan_status(f, missing, refresh_after=_lost_from(f, f.found))
     return plan_status(
         f,
-        stalled(
-            f.subject.lost,
-            f"The {f.subject.noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete "
-            "this object and apply it again.",
-        ),
+        stalled(f.subject.lost, f"The {f.subject.noun} was deleted {f.how_lost}. {f.way_to_new}."),
     )
 
 

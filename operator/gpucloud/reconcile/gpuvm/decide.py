@@ -18,7 +18,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import create, delete, power
+from gpucloud.reconcile.gpuvm import create, delete, power, recreate
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -50,7 +50,9 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         unobserved,
         duplicate_records,
         not_owned,
+        recreate.failed,
         alive,
+        recreate.lost,
         lost,
     ):
         plan = step(f)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VmRecord
-from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus, OnLoss, PowerState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm.record import observed
 
@@ -80,6 +81,26 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     def policy(self) -> DeletionPolicy:
         """What happens to the VM when this object is deleted."""
         return self.spec.deletion.policy
+
+    @property
+    def asks_recreation(self) -> bool:
+        """Whether the spec asks for a new VM where this one is lost or has failed."""
+        wanted = self.spec.on_loss is OnLoss.RECREATE and self.spec.power_state is PowerState.RUNNING
+        return wanted and not self.adopted and not self.meta.deleting
+
+    @property
+    def recreates(self) -> bool:
+        """Whether a new VM takes the place of one that is proven lost, or destroyed as failed."""
+        return self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+
+    @property
+    def way_to_new(self) -> str:
+        """What to do for a new VM in place of a lost one."""
+        if self.spec.on_loss is OnLoss.FAIL:
+            return f"{NOT_RECREATED}, or set spec.onLoss: Recreate"
+        if self.adopted:
+            return "Adopted VMs are not recreated: for a new one, set spec.adoption: Never"
+        return "It is recreated when spec.powerState is Running: the cloud starts, and bills, what it creates"
 
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
+from gpucloud.kinds.gpuvm import Cause, OnLoss, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
-from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, reported_state, vm_phase
+from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -244,6 +244,17 @@ def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     cost = f" It may still cost {price} dollars an hour." if price else " It may still be billed."
     return stalled(
         FAILURES[reported_state(record)],
-        f"The cloud reports the state {reported_state(record)}.{cost} The operator does not destroy it: look at its boot log, "
-        "ask the cloud's support, or delete this object.",
+        f"The cloud reports the state {reported_state(record)}.{cost} {_way_on(f, record)}",
     )
+
+
+def _way_on(f: VmFacts, record: VmRecord) -> str:
+    """Return what to do about a failed VM."""
+    people = "look at its boot log, ask the cloud's support, or delete this object"
+    if not is_replaceable(record) or f.adopted:
+        return f"The operator does not destroy it: {people}."
+    if f.spec.on_loss is OnLoss.FAIL:
+        return f"The operator does not destroy it: {people}; spec.onLoss: Recreate replaces it."
+    if f.spec.power_state is PowerState.STOPPED:
+        return f"It is recreated when spec.powerState is Running; else {people}."
+    return "It is destroyed and recreated, as spec.onLoss asks, when a second listing shows the same."
