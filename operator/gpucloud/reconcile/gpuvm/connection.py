@@ -21,10 +21,13 @@ from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Attempt
-    from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
+
+    Facts = CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]
 
 RETRY_SECONDS = (2.0, 60.0)  # first and longest wait after a failure
 ENDS_SERVICE = frozenset({Verb.STOP, Verb.DESTROY})
@@ -36,9 +39,10 @@ _REASONS = {
 }
 
 
-def with_connection(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+def with_connection(f: Facts, plan: Plan[GpuVMStatus], reassert_seconds: float) -> Plan[GpuVMStatus]:
     """Return the plan, with what must be withdrawn before it, or published after it.
 
+    What is published is looked at again after ``reassert_seconds``.
     While Ready is Unknown nothing changes: that the cloud cannot be asked is no sign that the VM is down.
     """
     if not _is_used(f) or not f.meta.has_finalizer or not f.synced or pause.is_paused(f.meta.annotations):
@@ -53,10 +57,10 @@ def with_connection(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
         return _withdraw(f, plan, surplus)
     if plan.status is not None and plan.status.connection != wanted:
         plan = replace(plan, status=plan.status.model_copy(update={"connection": wanted}))
-    return plan if wanted is None else _publish(f, plan, wanted)
+    return plan if wanted is None else _publish(f, plan, wanted, reassert_seconds)
 
 
-def wanted_connection(f: VmFacts) -> PublishedConnection | None:
+def wanted_connection(f: Facts) -> PublishedConnection | None:
     """Return what is to be published of the VM that the listing shows; None if that is nothing."""
     spec = f.spec.connection
     if spec is None or not isinstance(f.found, Present):
@@ -76,7 +80,7 @@ def wanted_connection(f: VmFacts) -> PublishedConnection | None:
     )
 
 
-def trouble(f: VmFacts) -> tuple[tuple[ConditionType, Reason, str], ...]:
+def trouble(f: Facts) -> tuple[tuple[ConditionType, Reason, str], ...]:
     """Return the condition PublicationFailed while the last attempt failed, or the VM has no address to publish."""
     spec, attempt = f.spec.connection, _latest(f)
     if not _is_used(f):
@@ -97,7 +101,7 @@ def trouble(f: VmFacts) -> tuple[tuple[ConditionType, Reason, str], ...]:
     return ()
 
 
-def _is_used(f: VmFacts) -> bool:
+def _is_used(f: Facts) -> bool:
     return f.spec.connection is not None or f.status.connection is not None
 
 
@@ -106,14 +110,14 @@ def _is_unknown(plan: Plan[GpuVMStatus]) -> bool:
     return ready is not None and ready.status == "Unknown" and plan.action is None
 
 
-def _serves(f: VmFacts, plan: Plan[GpuVMStatus]) -> bool:
+def _serves(f: Facts, plan: Plan[GpuVMStatus]) -> bool:
     """Whether the VM is ours, running and Ready, and no call is due that changes that."""
     if plan.status is None or plan.action is not None or plan.release is not None or not is_ready(plan.status.conditions):
         return False
     return f.is_present and isinstance(f.found, Present) and vm_phase(f.found.record) is VmPhase.ON
 
 
-def _targets(f: VmFacts, plan: Plan[GpuVMStatus]) -> tuple[str, ...]:
+def _targets(f: Facts, plan: Plan[GpuVMStatus]) -> tuple[str, ...]:
     """Return what may be published: what is recorded, and before the VM ends also what spec names, as a record can be lost."""
     found = _named(f.status.connection)
     spec = f.spec.connection
@@ -132,7 +136,7 @@ def _named(record: PublishedConnection | None) -> tuple[str, ...]:
     return (*slices, *(() if record.config_map is None else (f"{CONFIG_MAPS}/{record.config_map}",)))
 
 
-def _is_withdrawn(f: VmFacts, targets: tuple[str, ...]) -> bool:
+def _is_withdrawn(f: Facts, targets: tuple[str, ...]) -> bool:
     """Whether this process has withdrawn all of these, and has not begun to publish since."""
     attempt, published = f.attempt(Verb.WITHDRAW), f.attempt(Verb.PUBLISH)
     if attempt is None or attempt.refusal is not None or not set(targets) <= set(attempt.targets):
@@ -140,7 +144,7 @@ def _is_withdrawn(f: VmFacts, targets: tuple[str, ...]) -> bool:
     return published is None or published.at < attempt.at
 
 
-def _withdraw(f: VmFacts, plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> Plan[GpuVMStatus]:
+def _withdraw(f: Facts, plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> Plan[GpuVMStatus]:
     """Return the plan with its call, or its release, replaced by the withdrawal that comes before it.
 
     The status says what is under way, and records no call that is not sent yet.
@@ -158,24 +162,24 @@ def _withdraw(f: VmFacts, plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> 
     return replace(plan, action=Verb.WITHDRAW, targets=targets)
 
 
-def _unsent(f: VmFacts) -> dict[str, object]:
+def _unsent(f: Facts) -> dict[str, object]:
     """Return the fields that record calls, as they are before the next call is announced."""
     kept = ("operation", "last_handled_restart_at", "deletion_held_at")
     return {"order": orders.withdrawn(f.tracked) or recorded(f)} | {name: getattr(f.status, name) for name in kept}
 
 
-def _publish(f: VmFacts, plan: Plan[GpuVMStatus], wanted: PublishedConnection) -> Plan[GpuVMStatus]:
+def _publish(f: Facts, plan: Plan[GpuVMStatus], wanted: PublishedConnection, reassert_seconds: float) -> Plan[GpuVMStatus]:
     """Return the plan with the publication, if it is due: it is new, was asked for, failed, or was not checked for a while."""
     attempt, content = f.attempt(Verb.PUBLISH), tuple(f"{name}={value}" for name, value in wanted if value is not None)
     due = f.now.mono
     if attempt is not None and attempt.asked == f.asked and attempt.targets == content and not _withdrawn_since(f, attempt):
-        due = _again_at(attempt) if attempt.refusal is not None else attempt.at + f.reassert_seconds
+        due = _again_at(attempt) if attempt.refusal is not None else attempt.at + reassert_seconds
     if due > f.now.mono:
         return _requeued(plan, due)
     return replace(plan, action=Verb.PUBLISH, targets=content)
 
 
-def _withdrawn_since(f: VmFacts, published: Attempt) -> bool:
+def _withdrawn_since(f: Facts, published: Attempt) -> bool:
     withdrawn = f.attempt(Verb.WITHDRAW)
     return withdrawn is not None and withdrawn.at > published.at
 
@@ -189,7 +193,7 @@ def _requeued(plan: Plan[GpuVMStatus], at: float) -> Plan[GpuVMStatus]:
     return replace(plan, requeue_at=at if plan.requeue_at is None else min(at, plan.requeue_at))
 
 
-def _latest(f: VmFacts) -> Attempt | None:
+def _latest(f: Facts) -> Attempt | None:
     """Return the last attempt to publish or to withdraw."""
     known = [attempt for attempt in (f.attempt(Verb.PUBLISH), f.attempt(Verb.WITHDRAW)) if attempt is not None]
     return max(known, key=lambda attempt: attempt.at, default=None)
