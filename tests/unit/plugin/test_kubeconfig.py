@@ -98,7 +98,7 @@ def test_which_files_are_read(monkeypatch):
     ("config", "says"),
     [
         ("[1, 2]", "is not a mapping"),
-        ("{a: [", "is not YAML in line 1"),
+        ("{a: [", "is not YAML in line 2"),
         ({"clusters": {"name": "c"}}, "clusters in .* is not a list"),
         ({**a_config(), "users": ["u"]}, r"users\[0\] in .* is not a mapping with a name"),
         ({**a_config(), "users": [None]}, r"users\[0\] in .* is not a mapping with a name"),

@@ -26,7 +26,6 @@ HEAVY = (
     "typer",
     "urllib3",
     "urllib.request",
-    "yaml.cyaml",
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -149,7 +148,7 @@ def _material(entry: Entry, name: str) -> Material:
         return Material(path=_path(entry, name))
     try:
         return Material(text=base64.b64decode(data, validate=False).decode())
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # of base64 or of UTF-8
         raise ConfigError(f"{name}-data is not base64 of PEM") from None
 
 
