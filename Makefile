@@ -123,6 +123,7 @@ plugin: $(READY) ## kubectl-gpucloud as one file with its interpreter inside, in
 	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/plugin $(UV) sync --quiet --frozen --no-dev --extra cli --group plugin \
 	  --no-editable --python $(RUN)/python
 	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onefile --name kubectl-gpucloud --distpath out/plugin \
+	  --collect-submodules gpucloud.cli.plugin \
 	  --workpath out/plugin/work --specpath out/plugin/work .venv/plugin/bin/kubectl-gpucloud
 	cp LICENSE out/plugin/
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
@@ -30,6 +31,7 @@ class FakeApiServer:
         self.canned: dict[str, Any] = {}
         self.refused: dict[str, int] = {}  # a beginning of a path -> status
         self.calls: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.headers: list[list[tuple[str, str]]] = []  # of each call, with those that stand more than once
         self.asked: list[str] = []  # paths with their queries
         self.on_read = lambda: None  # called before each read, so that a test can let time pass
         self._server = _Server(("127.0.0.1", 0), self._handler())
@@ -46,7 +48,12 @@ class FakeApiServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        scheme = "https" if isinstance(self._server.socket, ssl.SSLSocket) else "http"
+        return f"{scheme}://127.0.0.1:{self._server.server_address[1]}"
+
+    def speak_tls(self, context: ssl.SSLContext) -> None:
+        """From now on; a handshake is made in the thread of its connection."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
     def kubeconfig(self, folder: Path, **user: Any) -> Path:
         """A kubeconfig that leads here, in the namespace team."""
@@ -111,6 +118,7 @@ class FakeApiServer:
                 length = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(length)) if length else None
                 server.asked.append(self.path)
+                server.headers.append(list(self.headers.items()))
                 server.calls.append((self.command, parts.path, body, dict(self.headers)))
                 if self.command == "GET":
                     server.on_read()

@@ -16,18 +16,18 @@ def api():
 
 @pytest.fixture
 def plugin(api, tmp_path, monkeypatch, capsys):
-    """A function from words to exit code, standard output and standard error."""
+    """A function from words to exit code, standard output and standard error; ``user`` adds to the kubeconfig's user."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    config = api.kubeconfig(tmp_path)
 
-    def run(verb, *words, kubeconfig=config):
+    def run(verb, *words, kubeconfig=None, **user):
+        config = kubeconfig or api.kubeconfig(tmp_path, **user)
         before, dashes, after = [*words], [], []
         if "--" in words:
             place = words.index("--")
             before, dashes, after = [*words[:place]], ["--"], [*words[place + 1 :]]
-        code = entry.main([verb, *before, "--kubeconfig", str(kubeconfig), *dashes, *after])
+        code = entry.main([verb, *before, "--kubeconfig", str(config), *dashes, *after])
         out, err = capsys.readouterr()
         assert "Traceback" not in out + err
         return code, out, err

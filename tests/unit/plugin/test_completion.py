@@ -5,7 +5,7 @@ import os
 import pytest
 
 from gpucloud.cli.plugin import completion
-from gpucloud.cli.plugin.entry import VERBS
+from gpucloud.cli.plugin.commands import VERBS
 from support.pluginworld import a_body
 
 

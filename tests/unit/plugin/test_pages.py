@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.entry import VERBS
+from gpucloud.cli.plugin.commands import VERBS
 from gpucloud.cli.plugin.reference import page
 
 ROOT = Path(__file__).parents[3]

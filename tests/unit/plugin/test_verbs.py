@@ -346,34 +346,27 @@ def test_a_kubeconfig_that_is_not_there_is_named(monkeypatch, capsys, variable, 
     assert says in capsys.readouterr().err
 
 
-def test_the_help_fits_a_terminal_of_100_columns(capsys):
-    entry.main(["--help"])
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 100] == []
-
-
 @pytest.mark.parametrize(
-    ("words", "code"),
+    ("user", "words", "expected", "why"),
     [
-        (["--help"], 0),
-        ([], 0),
-        (["--version"], 0),
-        (["frob"], 2),
-        (["wait"], 2),
-        (["status", "--nope"], 2),
-        (["wait", "--help"], 0),
+        ({"as": "viewer", "as-groups": ["a", "b"]}, (), ["User: viewer", "Group: a", "Group: b"], "the kubeconfig's"),
+        (
+            {"as": "viewer", "as-uid": "1", "as-user-extra": {"scopes": ["view"]}},
+            (),
+            ["User: viewer", "Uid: 1", "Extra-scopes: view"],
+            "all of it: less would be somebody who may do more",
+        ),
+        ({"as": "viewer", "as-groups": ["a"]}, ("--as", "ann", "--as-group=x"), ["User: ann", "Group: x"], "the options first"),
+        ({}, (), [], "nobody"),
     ],
 )
-def test_usage(words, code, capsys):
-    assert entry.main(words) == code
-    out, err = capsys.readouterr()
-    assert (bool(out), bool(err)) == (code == 0, code != 0)
-
-
-def test_a_kubeconfig_that_acts_as_somebody_else_is_obeyed(api, plugin, tmp_path):
-    """The library ignores it, and would act with the rights of whom the token belongs to."""
+def test_whom_the_kubeconfig_and_the_options_act_as(api, plugin, user, words, expected, why):
     api.add(a_vm_body())
-    plugin("status", kubeconfig=api.kubeconfig(tmp_path, **{"as": "viewer", "as-groups": ["readers"]}))
-    headers = api.calls[-1][3]
-    assert (headers["Impersonate-User"], headers["Impersonate-Group"]) == ("viewer", "readers")
-    code, _, _ = plugin("status", kubeconfig=api.kubeconfig(tmp_path, **{"as": "viewer", "as-groups": ["a", "b"]}))
-    assert code == 1, "what cannot be obeyed is refused"
+    code, _, _ = plugin("status", *words, **user)
+    sent = [f"{name}: {value}" for name, value in api.headers[-1] if name.startswith("Impersonate-")]
+    assert (code, sent) == (0, [f"Impersonate-{one}" for one in expected]), why
+
+
+def test_a_group_alone_is_nobody(plugin):
+    code, _, err = plugin("status", "--as-group", "x")
+    assert (code, "--as-group needs --as" in err) == (2, True)

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import Key, target
+from gpucloud.cli.plugin.options import seconds
 from gpucloud.cli.plugin.standing import Standing, standing
-from gpucloud.cli.plugin.verbs.options import seconds
-from gpucloud.cli.plugin.waiting import Aim, Goal, Outcome, Verdict, judge, total
+from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Verdict, judge, total
 from support.pluginworld import a_thing, a_vm
 
 KEY = Key("team", "GpuVM", "train")

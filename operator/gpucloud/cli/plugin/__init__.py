@@ -1,4 +1,4 @@
-"""``kubectl gpucloud``: gather (cluster, cloud) -> decide (pure functions of frozen data) -> show (rich, JSON, YAML).
+"""``kubectl gpucloud``: gather (cluster, cloud) -> decide (pure functions of frozen data) -> show (lines, JSON, YAML).
 
 The two commands start here. What they need comes with the extra ``cli``; without it they say so in one sentence.
 """
@@ -12,18 +12,22 @@ MISSING = "kubectl gpucloud: {name} is not installed: install the plugin with it
 
 def main() -> int:
     """``kubectl-gpucloud``, which kubectl finds as its plugin ``gpucloud``."""
+    if sys.argv[1:] == ["--version"]:
+        from gpucloud import __version__  # noqa: PLC0415 - nothing more is loaded for this answer
+
+        print(f"kubectl gpucloud {__version__}")
+        return 0
     try:
-        from gpucloud.cli.plugin import entry  # noqa: PLC0415 - only now is it known whether the extra is there
+        from gpucloud.cli.plugin import entry  # noqa: PLC0415 - as above
+
+        return entry.main(sys.argv[1:])
     except ModuleNotFoundError as error:
         print(MISSING.format(name=error.name), file=sys.stderr)
         return 1
-    return entry.main(sys.argv[1:])
 
 
 def complete() -> int:
     """``kubectl_complete-gpucloud``, which kubectl asks for completions."""
-    try:
-        from gpucloud.cli.plugin import completion  # noqa: PLC0415 - as above
-    except ModuleNotFoundError:
-        return 1
+    from gpucloud.cli.plugin import completion  # noqa: PLC0415 - as above
+
     return completion.main(sys.argv[1:])

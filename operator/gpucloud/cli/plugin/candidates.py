@@ -1,53 +1,55 @@
-"""Completes the words that name something in the cluster or the kubeconfig. Typer calls these functions when Tab is pressed."""
+"""Words that name something in the cluster or the kubeconfig, for completion. Each takes where to look and the word begun."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import kube
 from gpucloud.cli.plugin.cluster import Cluster
+from gpucloud.cli.plugin.kube import client
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpucloud.cli.plugin.kube.access import At
 
 SECONDS = 3  # somebody waits at the prompt
 
 
-def namespaces(ctx: typer.Context) -> list[str]:
+def namespaces(at: At, _begun: str) -> list[str]:
     """The namespaces of the cluster."""
-    listed = _cluster(ctx).read("/api/v1/namespaces") or {}
+    listed = _cluster(at).read("/api/v1/namespaces") or {}
     return [item["metadata"]["name"] for item in listed.get("items") or ()]
 
 
-def contexts(ctx: typer.Context) -> list[str]:
+def contexts(at: At, _begun: str) -> list[str]:
     """The contexts of the kubeconfig."""
-    return kube.contexts(ctx.params.get("kubeconfig"))
+    return client.contexts(at.kubeconfig)
 
 
-def vms(ctx: typer.Context) -> list[str]:
+def vms(at: At, _begun: str) -> list[str]:
     """The GpuVMs of the namespace."""
-    return _names(ctx, (VM,))
+    return _names(at, (VM,))
 
 
-def accounts(ctx: typer.Context) -> list[str]:
+def accounts(at: At, _begun: str) -> list[str]:
     """The GpuCloudAccounts of the namespace."""
-    return _names(ctx, (ACCOUNT,))
+    return _names(at, (ACCOUNT,))
 
 
-def objects(ctx: typer.Context, incomplete: str) -> list[str]:
+def objects(at: At, begun: str) -> list[str]:
     """The kinds, then the objects of the kind: ``gvm/``, ``gvm/train``."""
-    word, slash, _ = incomplete.partition("/")
+    word, slash, _ = begun.partition("/")
     if not slash:
         return [f"{kind.short}/" for kind in KINDS.values()]
     kinds = [kind.name for kind in KINDS.values() if word.lower() in {kind.short, kind.plural, kind.name.lower()}]
-    return [f"{word}/{name}" for name in _names(ctx, kinds)] if kinds else []
+    return [f"{word}/{name}" for name in _names(at, kinds)] if kinds else []
 
 
-def _names(ctx: typer.Context, kinds: Iterable[str]) -> list[str]:
-    here = _cluster(ctx)
+def _names(at: At, kinds: Iterable[str]) -> list[str]:
+    here = _cluster(at)
     return sorted(item.key.name for item in here.things(here.namespace, tuple(kinds)))
 
 
-def _cluster(ctx: typer.Context) -> Cluster:
-    """The cluster that the options typed so far lead to."""
-    given = ctx.params
-    at = kube.At(given.get("kubeconfig"), given.get("context"), given.get("namespace"))
-    return Cluster(kube.KubeApi(at, SECONDS))
+def _cluster(at: At) -> Cluster:
+    return Cluster(client.KubeApi(at, SECONDS))

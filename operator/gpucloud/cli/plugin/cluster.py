@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gpucloud.cli.plugin.errors import PluginError
-from gpucloud.cli.plugin.kube import FIELD_MANAGER, RefusedError
-from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, clean, moment, thing
+from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
+from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
+from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import API_VERSION, GROUP, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gpucloud.cli.plugin.kube import Api
+    from gpucloud.cli.plugin.kube.access import Api
 
 PAGE = "500"
 

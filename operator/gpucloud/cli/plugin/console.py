@@ -11,23 +11,24 @@ import http.client
 import ipaddress
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from kubernetes import client
-from kubernetes.stream import portforward
 from pydantic import BaseModel, ValidationError
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, clean
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
+from gpucloud.cli.plugin.text import clean
 from gpucloud.engine.manager import reads
 from gpucloud.kinds.meta import PART_OF
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping
 
     from gpucloud.cli.plugin.cluster import Cluster
-    from gpucloud.cli.plugin.kube import KubeApi
+    from gpucloud.cli.plugin.kube.client import KubeApi
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.sources import Route
 
@@ -79,7 +80,7 @@ class ConsoleSource:
             answer = connection.getresponse()
             text = answer.read(LARGEST)
             connection.close()
-        except (OSError, http.client.HTTPException, client.ApiException) as error:
+        except (OSError, http.client.HTTPException) as error:
             raise PluginError(f"the operator's console does not answer ({clean(str(error))}): {HELP}") from None
         try:
             found = json.loads(text)
@@ -111,13 +112,12 @@ def console(here: Cluster, api: KubeApi, account: Thing | None, route: Route) ->
 
 def _token(api: KubeApi) -> str:
     """The user's bearer token, if the kubeconfig works with one."""
-    if "Impersonate-User" in api.client.default_headers:
+    if api.impersonates:
         raise PluginError(
-            "the kubeconfig acts as another user, which the operator's console cannot check: use another context."
+            "the kubeconfig, or --as, acts as another user, which the operator's console cannot check: use another context."
         )
-    found = api.client.configuration.auth_settings().get("BearerToken") or {}
-    scheme, _, token = str(found.get("value") or "").partition(" ")
-    if scheme.lower() != "bearer" or not token:
+    token = api.token
+    if not token:
         raise PluginError(
             "your kubeconfig has no bearer token, by which the operator's console could know you: use a context with a token, "
             "or have the right to read the account's Secret and say --endpoint NAME=URL."
@@ -189,15 +189,16 @@ class _Forwarded(http.client.HTTPConnection):
 
     def __init__(self, api: KubeApi, namespace: str, pod: str, port: int) -> None:
         super().__init__("localhost", port, timeout=SECONDS)
-        core: Any = client.CoreV1Api(api.client)  # it bears no types
-        forward: Callable[..., Any] = portforward
-        self._open: Callable[[], Any] = lambda: forward(
-            core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port)
-        )
+        self._open = partial(_forward, api, namespace, pod, port)
 
     def connect(self) -> None:
         """Forward the port."""
-        forwarded: Any = self._open()
-        self.sock = forwarded.socket(self.port)
+        self.sock = self._open()
         self.sock.setblocking(True)
         self.sock.settimeout(SECONDS)
+
+
+def _forward(api: KubeApi, namespace: str, pod: str, port: int) -> socket.socket:
+    from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - only now it is needed
+
+    return library.forward(api.at, namespace, pod, port)

@@ -1,101 +1,80 @@
-"""``kubectl gpucloud``: the verbs on one typer app, and how the program ends: with an exit code, never with a traceback."""
+"""Runs one verb, and ends with an exit code, never with a traceback. A verb's module is loaded only when it is called."""
 
 from __future__ import annotations
 
+import importlib
 import os
-import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-import gpucloud
+from gpucloud.cli.plugin import parsing
+from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
-from gpucloud.cli.plugin.objects import clean
-from gpucloud.cli.plugin.verbs import acting, cloud, doctor, reading
+from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.options import CLUSTER
+from gpucloud.cli.plugin.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-NAME = "kubectl gpucloud"
-ABOUT = """\
-See, wait for and steer the virtual machines, snapshots and VPCs of the GPU cloud.
+    from gpucloud.cli.plugin.grammar import Verb
 
-It works through your kubeconfig, with your rights, and asks you for no key of the cloud."""
-CODES = "\n\n".join(["\b\nExit codes:\n" + "\n".join(f"  {code.value:<4}{words}" for code, words in MEANINGS.items())])
-
-# Verb: the function, and examples that teach.
-VERBS: dict[str, tuple[Callable[..., int], tuple[str, ...]]] = {
-    "status": (reading.status, ("status", "status gvm/train", "status -A -o json")),
-    "tree": (reading.status, ("tree", "tree -n team")),
-    "wait": (reading.wait_for, ("wait gvm/train gvpc/lab", "wait gvm/train --for gone --timeout 10m")),
-    "start": (acting.start, ("start train --wait",)),
-    "stop": (acting.stop, ("stop train eval --wait --timeout 10m",)),
-    "restart": (acting.restart, ("restart train --wait",)),
-    "snapshot": (acting.snapshot, ("snapshot train --wait", "snapshot train --name before-upgrade")),
-    "ssh": (acting.ssh, ("ssh train", "ssh train -l root -- -L 8888:localhost:8888", "ssh train --print -- nvidia-smi")),
-    "logs": (cloud.logs, ("logs train", "logs train --limit 100 -o json")),
-    "offers": (cloud.offers, ("offers", "offers --cluster Msc1 --available")),
-    "orphans": (cloud.orphans, ("orphans", "orphans -o json")),
-    "export": (cloud.export, ("export > cloud.yaml", "export --kind gvpc | kubectl apply -f -")),
-    "doctor": (doctor.doctor, ("doctor", "doctor -A -o json")),
-}
-
-
-def build(*, completes: bool = False) -> typer.Typer:
-    """The app. Plain help, since it is read in pipes and manuals, too; it ``completes`` for kubectl only."""
-    app = typer.Typer(
-        name=NAME,
-        epilog=CODES,
-        add_completion=completes,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-    app.callback(invoke_without_command=True, help=ABOUT)(_alone)
-    for verb, (function, examples) in VERBS.items():
-        text = "\b\nExamples:\n" + "\n".join(f"  {NAME} {example}" for example in examples)
-        app.command(verb, epilog=text, short_help=(function.__doc__ or "").partition("\n")[0])(function)
-    return app
+DEBUG = "GPUCLOUD_DEBUG"
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one verb and return its exit code."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` is no error
     try:
-        found = build()(args=list(argv), prog_name=NAME, standalone_mode=False)
+        code = _dispatch(argv)
+        sys.stdout.flush()
     except PluginError as error:
         return _failed(str(error), error.code)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return _failed("stopped; what was asked of the operator stays asked.", ExitCode.INTERRUPTED)
-    except typer.Exit as error:
-        return error.exit_code
+    except BrokenPipeError:  # `... | head` is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
+        return ExitCode.OK
+    except ModuleNotFoundError:
+        raise  # the extra is missing, which the caller tells
     except Exception as error:
-        show = getattr(error, "format_message", None)
-        if show is not None:  # typer's own: wrong usage
-            return _failed(f"{clean(str(show())).replace('Value error, ', '')} See `{NAME} --help`.", ExitCode.MISUSED)
-        if os.environ.get("GPUCLOUD_DEBUG"):
+        if os.environ.get(DEBUG):
             raise
         words = f"{type(error).__name__}: {clean(str(error))}"
-        return _failed(
-            f"it failed unexpectedly ({words}): please report this, with what GPUCLOUD_DEBUG=1 shows.", ExitCode.FAILED
-        )
-    return int(found) if isinstance(found, int) else 0
+        return _failed(f"it failed unexpectedly ({words}): please report this, with what {DEBUG}=1 shows.", ExitCode.FAILED)
+    return code
+
+
+def function_of(verb: Verb) -> Callable[..., int]:
+    """The function of a verb."""
+    module = importlib.import_module(f"gpucloud.cli.plugin.verbs.{verb.module}")
+    found: Callable[..., int] = getattr(module, verb.function)
+    return found
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    if not argv or argv[0] in {*parsing.HELP, "help"}:
+        return _help()
+    name, *words = argv
+    verb = VERBS.get(name)
+    if verb is None:
+        what = "unknown option" if name.startswith("-") else "unknown verb"
+        raise parsing.UsageError(f"{what} {clean(name)!r}.{parsing.near(name, VERBS)}", NAME)
+    program = f"{NAME} {name}"
+    before_dashes = words[: words.index("--")] if "--" in words else words
+    if not set(parsing.HELP).isdisjoint(before_dashes):
+        return _help(program, verb)
+    given = parsing.values(verb, words, program)
+    at = At(**{item.key: given.pop(item.key) for item in CLUSTER if item in verb.takes})
+    return int(function_of(verb)(at, **given))
+
+
+def _help(program: str = NAME, verb: Verb | None = None) -> int:
+    from gpucloud.cli.plugin import helping  # noqa: PLC0415 - few calls show it
+
+    print(helping.of_program(NAME, ABOUT, VERBS, MEANINGS) if verb is None else helping.of_verb(program, verb, MEANINGS))
+    return ExitCode.OK
 
 
 def _failed(text: str, code: ExitCode) -> int:
     print(f"{NAME}: {text}", file=sys.stderr)
     return code.value
-
-
-def _alone(
-    context: typer.Context, *, version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False
-) -> None:
-    """What is done without a verb."""
-    if version:
-        print(f"{NAME} {gpucloud.__version__}")
-    elif context.invoked_subcommand is None:
-        print(context.get_help())
-    if version or context.invoked_subcommand is None:
-        raise typer.Exit

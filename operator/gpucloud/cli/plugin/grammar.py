@@ -1,63 +1,57 @@
-"""What a verb takes, read off the function that typer reads: for the reference page."""
+"""What a verb takes, as data: read by the parser, the help, the completion and the reference page. Nothing is loaded for it."""
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
-from enum import Enum
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
-
-from typer.models import ArgumentInfo, OptionInfo
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """An option or an argument of a verb."""
+    """An option or an argument of a verb, and under which name its function takes the value."""
 
-    names: tuple[str, ...]  # empty for an argument
-    metavar: str
+    key: str
     help: str
-    default: str
+    names: tuple[str, ...] = ()  # empty for an argument
+    metavar: str = ""
+    default: Any = None
+    convert: Callable[[str], Any] = str  # raises PluginError, or ValueError with what is wrong
     choices: tuple[str, ...] = ()
     takes_value: bool = True
+    many: bool = False
     required: bool = False
+    candidates: str = ""  # function of ``candidates`` that completes it
+
+    @property
+    def shown(self) -> str:
+        """What stands for its value in a usage line."""
+        return "|".join(self.choices) or self.metavar or self.key.upper()
 
 
-def parameters(verb: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """All that a verb takes, in the order of its help."""
-    hints = get_type_hints(verb, include_extras=True)
-    return tuple(_parameter(hints[name], item) for name, item in inspect.signature(verb).parameters.items())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A verb: the function ``function`` of the module ``module`` in ``verbs``, which is loaded when it is called."""
 
+    module: str
+    function: str
+    summary: str
+    about: str = ""  # further paragraphs
+    takes: tuple[Parameter, ...] = ()
+    examples: tuple[str, ...] = field(default=())
 
-def _parameter(hint: Any, item: inspect.Parameter) -> Parameter:
-    if get_origin(hint) is not Annotated:
-        raise TypeError(f"{item.name} must be annotated with what typer is to show of it")
-    kind, info = get_args(hint)[:2]
-    plain = _plain(kind)
-    # Inside Annotated the place of a default is the first of the names.
-    said = (info.default, *(info.param_decls or ()))
-    names = tuple(name for name in said if isinstance(name, str)) if isinstance(info, OptionInfo) else ()
-    choices = tuple(str(choice.value) for choice in plain) if isinstance(plain, type) and issubclass(plain, Enum) else ()
-    metavar = info.metavar if isinstance(info, (OptionInfo, ArgumentInfo)) and info.metavar else item.name.upper()
-    absent = item.default is inspect.Parameter.empty
-    default = "" if absent or item.default in (None, "", False) else str(getattr(item.default, "value", item.default))
-    return Parameter(
-        names=names,
-        metavar=str(metavar),
-        help=str(info.help or ""),
-        default=default,
-        choices=choices,
-        takes_value=plain is not bool,
-        required=absent,
-    )
+    @property
+    def arguments(self) -> tuple[Parameter, ...]:
+        """Those without a name, in their order."""
+        return tuple(item for item in self.takes if not item.names)
 
+    @property
+    def options(self) -> tuple[Parameter, ...]:
+        """Those with a name."""
+        return tuple(item for item in self.takes if item.names)
 
-def _plain(kind: Any) -> Any:
-    """``str`` of ``str | None`` and of ``list[str]``."""
-    if isinstance(kind, UnionType):
-        return _plain(next(inner for inner in get_args(kind) if inner is not type(None)))
-    return get_args(kind)[0] if get_origin(kind) is list else kind
+    def option(self, name: str) -> Parameter | None:
+        """The option of this name."""
+        return next((item for item in self.options if name in item.names), None)

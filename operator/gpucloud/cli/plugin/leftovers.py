@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, clean
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.cli.plugin.text import clean
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy

@@ -11,11 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.gpusnapshot import KIND as SNAPSHOT
-from gpucloud.kinds.gpuvm import KIND as VM
-from gpucloud.kinds.gpuvpc import KIND as VPC
+from gpucloud.cli.plugin.text import clean
+from gpucloud.kinds import names
 from gpucloud.reconcile.pause import is_paused
 
 if TYPE_CHECKING:
@@ -32,7 +29,6 @@ __all__ = [
     "Key",
     "Kind",
     "Thing",
-    "clean",
     "target",
     "thing",
 ]
@@ -52,11 +48,8 @@ class Kind:
         return self.name
 
 
-_FIRST = (ACCOUNT, VPC, VM, SNAPSHOT)  # in the order of their references; other kinds follow
-KINDS = {
-    item.kind: Kind(item.kind, item.plural, item.short_name)
-    for item in sorted(DEFINITIONS, key=lambda item: _FIRST.index(item.kind) if item.kind in _FIRST else len(_FIRST))
-}
+ACCOUNT, VPC, VM, SNAPSHOT = "GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot"
+KINDS = {item.kind: Kind(*item) for item in names.KINDS}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -145,11 +138,6 @@ def thing(kind: str, body: Mapping[str, Any]) -> Thing:
         status=status,
         conditions=tuple(_conditions(status.get("conditions"))),
     )
-
-
-def clean(text: str) -> str:
-    """Text on one line that a terminal cannot be led astray by; nothing of it is cut."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def target(text: str, default: str | None = None) -> tuple[str, str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
+import textwrap
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin.entry import ABOUT, NAME, VERBS
+from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
-from gpucloud.cli.plugin.grammar import parameters
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from gpucloud.cli.plugin.grammar import Parameter
+    from gpucloud.cli.plugin.grammar import Parameter, Verb
+
+WIDTH = 120
 
 
 def page() -> str:
@@ -28,30 +29,29 @@ def page() -> str:
         "## How an object stands",
         _table(("Word", "Meaning"), ((f"`{standing.value}`", words) for standing, words in STANDINGS.items())),
     ]
-    for verb, (function, examples) in VERBS.items():
-        parts += _verb(verb, function, examples)
+    for name, verb in VERBS.items():
+        parts += _verb(name, verb)
     return "\n\n".join(parts) + "\n"
 
 
-def _verb(verb: str, function: Callable[..., int], examples: Sequence[str]) -> Iterator[str]:
-    taken = parameters(function)
-    arguments = " ".join(item.metavar for item in taken if not item.names)
-    yield f"## {verb}"
-    yield f"```\n{NAME} {verb} [OPTIONS] {arguments}".rstrip() + "\n```"
-    yield inspect.cleandoc(function.__doc__ or "")
-    yield "```\n" + "\n".join(f"{NAME} {example}" for example in examples) + "\n```"
-    yield _table(("Takes", "Default", "Meaning"), ((_names(item), _default(item), item.help) for item in taken))
+def _verb(name: str, verb: Verb) -> Iterator[str]:
+    arguments = " ".join(item.shown for item in verb.arguments)
+    yield f"## {name}"
+    yield f"```\n{NAME} {name} [OPTIONS] {arguments}".rstrip() + "\n```"
+    yield verb.summary
+    yield from (textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in verb.about.split("\n\n") if part)
+    yield "```\n" + "\n".join(f"{NAME} {example}" for example in verb.examples) + "\n```"
+    yield _table(("Takes", "Default", "Meaning"), ((_names(item), _default(item), item.help) for item in verb.takes))
 
 
 def _names(item: Parameter) -> str:
-    if not item.names:
-        return f"`{item.metavar}`"
-    value = f" {'|'.join(item.choices) or item.metavar}" if item.takes_value else ""
-    return ", ".join(f"`{name}{value}`" for name in item.names)
+    value = f" {item.shown}" if item.takes_value else ""
+    return ", ".join(f"`{name}{value}`" for name in item.names) or f"`{item.shown}`"
 
 
 def _default(item: Parameter) -> str:
-    return "required" if item.required else f"`{item.default}`" if item.default else ""
+    default = getattr(item.default, "value", item.default)
+    return "required" if item.required else f"`{default}`" if default else ""
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

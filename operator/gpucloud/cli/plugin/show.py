@@ -1,4 +1,4 @@
-"""Put things before people and programs: rich where there is a terminal, plain lines in a pipe, JSON and YAML on request."""
+"""Put things before people and programs: colours on a terminal, plain lines in a pipe, JSON and YAML on request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
-import yaml
-from rich.console import Console
-from rich.text import Text
-
 from gpucloud.cli.plugin.page import wrapped
 
 if TYPE_CHECKING:
@@ -19,6 +15,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.page import Line
 
+SGR = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
 ASCII = str.maketrans({"│": "|", "├": "|", "└": "`", "─": "-", "…": "."})
 
 
@@ -33,12 +30,12 @@ class Output(StrEnum):
 def lines(found: Iterable[Line], stream: TextIO | None = None) -> None:
     """Print for people: colours and wrapping on a terminal; in a pipe neither, so that a message stays one line for grep."""
     stream = stream or sys.stdout
-    console = console_of(stream)
-    plain = not _can_draw(stream)
-    for line in wrapped(found, _width(console)):
+    plain, coloured = not _can_draw(stream), _has_colours(stream)
+    for line in wrapped(found, _width(stream)):
         text = f"{line.lead}{line.text}".rstrip()
         shown = text.translate(ASCII) if plain else text
-        console.print(Text(shown, style=line.style), soft_wrap=True)
+        codes = ";".join(SGR[word] for word in line.style.split()) if coloured else ""
+        print(f"\x1b[{codes}m{shown}\x1b[0m" if codes else shown, file=stream)
 
 
 def document(found: Any, form: Output) -> None:
@@ -52,22 +49,22 @@ def documents(found: Iterable[Any]) -> None:
     print("\n---\n".join(_yaml(item) for item in found))
 
 
-def console_of(stream: TextIO) -> Console:
-    """Colours only on a terminal that has not asked for none (NO_COLOR)."""
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
-
-
 def tell(text: str) -> None:
     """One sentence on what happens, beside the answer: on standard error."""
     print(f"kubectl gpucloud: {text}", file=sys.stderr)
 
 
-def _width(console: Console) -> int | None:
-    """Where to wrap: at the terminal's width, or at COLUMNS if somebody says it; else nowhere."""
-    if console.is_terminal:
-        return console.width
+def _width(stream: TextIO) -> int | None:
+    """Where to wrap: at COLUMNS if somebody says it, or at the terminal's width; else nowhere."""
     said = os.environ.get("COLUMNS", "")
-    return int(said) if said.isdecimal() and int(said) > 0 else None
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
+    return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+
+
+def _has_colours(stream: TextIO) -> bool:
+    """Only a terminal that has not asked for none."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _can_draw(stream: TextIO) -> bool:
@@ -79,5 +76,7 @@ def _can_draw(stream: TextIO) -> bool:
 
 
 def _yaml(found: Any) -> str:
+    import yaml  # noqa: PLC0415 - few answers need it
+
     text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1000)
     return text.rstrip()

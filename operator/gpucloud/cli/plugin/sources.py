@@ -18,7 +18,7 @@ from gpucloud.cloud.reader import CloudReader, open_reader
 from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
 from gpucloud.engine.manager import reads
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:

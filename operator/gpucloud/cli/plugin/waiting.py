@@ -1,4 +1,4 @@
-"""Wait for objects to become ready or to be gone: what has come of each is decided here, purely; the loop is below it.
+"""Wait for objects to become ready or to be gone.
 
 It looks once a second, by one list a kind: that is cheap for the apiserver, and misses nothing, since what is waited for stays.
 """
@@ -8,90 +8,20 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
-
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.table import Table
-from rich.text import Text
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, UnansweredError
-from gpucloud.cli.plugin.page import STYLES
-from gpucloud.cli.plugin.show import console_of, tell
-from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.show import tell
+from gpucloud.cli.plugin.verdicts import Goal, Outcome, judge, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpucloud.cli.plugin.objects import Key, Thing
+    from gpucloud.cli.plugin.verdicts import Aim, Verdict
 
 LOOK_SECONDS = 1.0
-
-
-class Goal(StrEnum):
-    """What can be waited for."""
-
-    READY = "ready"
-    GONE = "gone"
-
-
-class Outcome(StrEnum):
-    """What has come of one object."""
-
-    PENDING = "pending"
-    MET = "met"
-    FAILED = "failed"
-
-
-ENDS = {Standing.READY: Outcome.MET, Standing.STALLED: Outcome.FAILED}
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What has come of one object, and its own words for it."""
-
-    outcome: Outcome
-    words: str
-    standing: Standing | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """What is waited for: of each object its UID, so that another one of the same name is not taken for it."""
-
-    goal: Goal
-    uids: Mapping[Key, str]
-    answered: tuple[str, str] | None = None  # a field of the status, and the value that must stand in it
-
-
-def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
-    """What has come of one object. Pure."""
-    if item is None or (aim.uids.get(key) and item.uid != aim.uids[key]):
-        if aim.goal is Goal.GONE:
-            return Verdict(Outcome.MET, "gone")
-        return Verdict(Outcome.FAILED, "it was deleted meanwhile: create it again if it is still wanted")
-    how, said = standing(item), message(item)
-    words = f"{reason(item)}: {said}" if how is not Standing.UNSEEN else said
-    if aim.goal is Goal.GONE:
-        held = how is Standing.STALLED and item.deleting is not None
-        return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how)
-    if item.deleting is not None:
-        return Verdict(Outcome.FAILED, f"it is being deleted and will not become ready ({words})", how)
-    if how is Standing.READY and aim.answered is not None and item.text(aim.answered[0]) != aim.answered[1]:
-        return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
-    return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
-
-
-def total(verdicts: Mapping[Key, Verdict], *, timed_out: bool) -> ExitCode | None:
-    """The exit code, or None while it goes on. One failure ends it: who waits for several wants all of them. Pure."""
-    outcomes = {verdict.outcome for verdict in verdicts.values()}
-    if Outcome.FAILED in outcomes:
-        return ExitCode.FOUND
-    if Outcome.PENDING not in outcomes:
-        return ExitCode.OK
-    return ExitCode.TIMED_OUT if timed_out else None
 
 
 def wait(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, timeout: float) -> ExitCode:
@@ -144,29 +74,9 @@ class _Plain:
                 print(f"{key}: {verdict.words}", file=sys.stderr, flush=True)
 
 
-class _Lively:
-    """Progress on a terminal: a table that is drawn anew in place."""
-
-    def __init__(self) -> None:
-        self._live = Live(console=console_of(sys.stderr), transient=True, refresh_per_second=8)
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def update(self, verdicts: Mapping[Key, Verdict]) -> None:
-        rows = Table.grid(padding=(0, 1))
-        for key, verdict in verdicts.items():
-            mark: Any = (
-                Spinner("dots") if verdict.outcome is Outcome.PENDING else Text("✓" if verdict.outcome is Outcome.MET else "✗")
-            )
-            style = STYLES[verdict.standing] if verdict.standing is not None else ""
-            rows.add_row(mark, Text(str(key), style=style, no_wrap=True), Text(verdict.words, overflow="fold"))
-        self._live.update(rows)
-
-
 def _view() -> Any:
-    return _Lively() if sys.stderr.isatty() else nullcontext(_Plain())
+    if not sys.stderr.isatty():
+        return nullcontext(_Plain())
+    from gpucloud.cli.plugin.lively import Lively  # noqa: PLC0415 - it loads rich, for a terminal only
+
+    return Lively()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.standing import URGENCY, Standing, message, reason, standing
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

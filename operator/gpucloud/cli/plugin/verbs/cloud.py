@@ -1,41 +1,25 @@
 """Verbs that look into the cloud itself: ``logs``, ``offers``, ``orphans``, ``export``."""
 
-from typing import Annotated, Any
+from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import leftovers, show
-from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.kube import KubeApi
+from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Thing, target
+from gpucloud.cli.plugin.options import environment
 from gpucloud.cli.plugin.page import Line, plural, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import Route, Source, account_of, direct, own_account
-from gpucloud.cli.plugin.verbs.options import (
-    SYSTEM,
-    Account,
-    Console,
-    Context,
-    Endpoint,
-    Form,
-    Kubeconfig,
-    Namespace,
-    OneVM,
-    OperatorNamespace,
-    cluster,
-    environment,
-    vm_key,
-)
+from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
 from gpucloud.cli.plugin.world import World
 from gpucloud.reconcile.naming import installation_tag
 
-Limit = Annotated[int, typer.Option("--limit", min=1, max=10000, help="At most so many entries of the log.")]
-InCluster = Annotated[str, typer.Option("--cluster", help="One cluster of the cloud only.")]
-Available = Annotated[bool, typer.Option("--available", help="Only what can be had now.")]
-InstallTag = Annotated[str, typer.Option("--install-tag", help="The operator's own --install-tag, if it has one.")]
-OnlyKind = Annotated[str, typer.Option("--kind", help="One kind only: gvm, gsnap or gvpc.")]
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
 
 OFFER_COLUMNS = {
     "CONFIGURATION": "configuration",
@@ -53,19 +37,17 @@ ADVICE = (
 
 
 def logs(
-    vm: OneVM,
+    at: At,
     *,
-    limit: Limit = 2000,
-    output: Form = Output.TEXT,
-    endpoint: Endpoint = None,
-    console_url: Console = None,
-    operator_namespace: OperatorNamespace = SYSTEM,
-    namespace: Namespace = None,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    vm: str,
+    limit: int,
+    output: Output,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
 ) -> int:
     """Print the boot log of a VM."""
-    here = cluster(namespace, context, kubeconfig)
+    here = cluster(at)
     item = here.need(vm_key(here, vm))
     account = None if own_account(item) else _account_of_vm(here, item)
     text = _source(here, account, _route(endpoint, console_url, operator_namespace)).boot_log(item, limit)
@@ -79,20 +61,18 @@ def logs(
 
 
 def offers(
+    at: At,
     *,
-    in_cluster: InCluster = "",
-    available: Available = False,
-    output: Form = Output.TEXT,
-    account: Account = None,
-    endpoint: Endpoint = None,
-    console_url: Console = None,
-    operator_namespace: OperatorNamespace = SYSTEM,
-    namespace: Namespace = None,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    in_cluster: str,
+    available: bool,
+    output: Output,
+    account: str | None,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
 ) -> int:
     """List what can be bought: configurations, prices, and where they can be had now."""
-    here = cluster(namespace, context, kubeconfig)
+    here = cluster(at)
     route = _route(endpoint, console_url, operator_namespace)
     found = _source(here, account_of(here, account), route).offers(in_cluster)
     rows = leftovers.offered(found, cluster=in_cluster, available=available)
@@ -106,23 +86,21 @@ def offers(
 
 
 def orphans(
+    at: At,
     *,
-    install_tag: InstallTag = "",
-    output: Form = Output.TEXT,
-    account: Account = None,
-    endpoint: Endpoint = None,
-    console_url: Console = None,
-    operator_namespace: OperatorNamespace = SYSTEM,
-    namespace: Namespace = None,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    install_tag: str,
+    output: Output,
+    account: str | None,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
 ) -> int:
     """List what the operator made in the cloud and no object stands for any more. It may be billed.
 
     Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any namespace.
     Exit code 3: there are some.
     """
-    here = cluster(namespace, context, kubeconfig)
+    here = cluster(at)
     tag = install_tag or _tag(here)
     source = _source(here, account_of(here, account), _route(endpoint, console_url, operator_namespace))
     seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
@@ -142,16 +120,14 @@ def orphans(
 
 
 def export(
+    at: At,
     *,
-    kind: OnlyKind = "",
-    output: Form = Output.YAML,
-    account: Account = None,
-    endpoint: Endpoint = None,
-    console_url: Console = None,
-    operator_namespace: OperatorNamespace = SYSTEM,
-    namespace: Namespace = None,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
+    kind: str,
+    output: Output,
+    account: str | None,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
 ) -> int:
     """Print manifests for what exists in the cloud and has no object.
 
@@ -159,7 +135,7 @@ def export(
     over by an object yet: they are named on standard error, and in the json form.
     """
     wanted = target(f"{kind}/any")[0] if kind else ""
-    here = cluster(namespace, context, kubeconfig)
+    here = cluster(at)
     chosen = account_of(here, account)
     seen = _source(here, chosen, _route(endpoint, console_url, operator_namespace)).records()
     things = _all_things(here)
@@ -183,8 +159,8 @@ def export(
     return _complete(seen.failures, ExitCode.OK)
 
 
-def _route(endpoints: list[str] | None, url: str | None, operator_namespace: str) -> Route:
-    return Route(tuple(endpoints or ()), environment("GPUCLOUD_CONSOLE_URL", url), operator_namespace)
+def _route(endpoints: tuple[str, ...], url: str | None, operator_namespace: str) -> Route:
+    return Route(endpoints, environment("GPUCLOUD_CONSOLE_URL", url), operator_namespace)
 
 
 def _source(here: Cluster, account: Thing | None, route: Route) -> Source:

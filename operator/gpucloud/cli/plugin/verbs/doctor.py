@@ -1,47 +1,32 @@
 """``doctor``: gather what the findings rest upon, through the user's own rights, and show them."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
-from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Finding, Lease, Severity, examine
-from gpucloud.cli.plugin.objects import KINDS, Thing, clean, moment
+from gpucloud.cli.plugin.objects import KINDS, Thing, moment
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.options import (
-    SYSTEM,
-    AllNamespaces,
-    Context,
-    Form,
-    Kubeconfig,
-    Namespace,
-    OperatorNamespace,
-    cluster,
-)
+from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.kinds.meta import GROUP, PART_OF, VERSION
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
 
 OLD_NAMES = "gpucloud"  # beginning of the usual names, for a Lease that an operator of before the label has left
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-def doctor(
-    *,
-    output: Form = Output.TEXT,
-    operator_namespace: OperatorNamespace = SYSTEM,
-    namespace: Namespace = None,
-    all_namespaces: AllNamespaces = False,
-    context: Context = None,
-    kubeconfig: Kubeconfig = None,
-) -> int:
-    """Look for what keeps things from working, and say what to do about each.
-
-    Checks the CRDs and their version, who you are and what you may do, whether an operator runs, accounts, objects that are
-    Stalled, held by the brake, paused, or long in deletion, and annotations that mean nothing. It changes nothing.
-    """
-    here = cluster(namespace, context, kubeconfig)
+def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: bool) -> int:
+    """Gather, examine, and show what was found."""
+    here = cluster(at)
     facts = gather(here, None if all_namespaces else here.namespace, operator_namespace)
     found = examine(facts)
     if output is Output.TEXT:

@@ -1,0 +1,220 @@
+"""The verbs, as data: what each takes, what it says of itself, and in which module it is."""
+
+from __future__ import annotations
+
+from gpucloud.cli.plugin import options as o
+from gpucloud.cli.plugin.grammar import Parameter, Verb
+from gpucloud.cli.plugin.show import Output
+
+NAME = "kubectl gpucloud"
+ABOUT = """\
+See, wait for and steer the virtual machines, snapshots and VPCs of the GPU cloud.
+
+It works through your kubeconfig, with your rights, and asks you for no key of the cloud."""
+
+_OBJECTS = Parameter(
+    key="objects",
+    metavar="[KIND/NAME]...",
+    many=True,
+    help="Objects, as gvm/train; all of the namespace when not given.",
+    candidates="objects",
+)
+_VMS = Parameter(
+    key="vms", metavar="VM...", many=True, required=True, help="Names of GpuVMs: train, or gvm/train.", candidates="vms"
+)
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10000:
+        raise ValueError(f"{text!r} is no number from 1 to 10000")
+    return int(text)
+
+
+def _status(*examples: str) -> Verb:
+    return Verb(
+        module="reading",
+        function="status",
+        summary="Show what there is, what is wrong first, and who waits for whom.",
+        about="All GPU cloud objects of a namespace as a tree: account, VPC, VM, snapshot. Above it stand the root causes: the "
+        "objects that are not as asked and wait for no other, with their whole message and with those that wait for them. "
+        "Named objects come with their events.",
+        takes=(_OBJECTS, o.output(), o.ALL_NAMESPACES, *o.CLUSTER),
+        examples=examples,
+    )
+
+
+def _power(verb: str, summary: str, *examples: str) -> Verb:
+    return Verb(
+        module="power",
+        function=verb,
+        summary=summary,
+        takes=(_VMS, o.WAIT, o.TIMEOUT, *o.CLUSTER),
+        examples=examples,
+    )
+
+
+VERBS: dict[str, Verb] = {
+    "status": _status("status", "status gvm/train", "status -A -o json"),
+    "tree": _status("tree", "tree -n team"),
+    "wait": Verb(
+        module="reading",
+        function="wait_for",
+        summary="Wait until objects are ready, or gone; stop at once when one of them is Stalled.",
+        about="Progress is shown on standard error, the outcome of each object on standard output. The exit code is 0 when all "
+        "are as wanted, 3 when one will not get there without a person, 4 when the time is over.",
+        takes=(
+            Parameter(
+                key="objects",
+                metavar="KIND/NAME...",
+                many=True,
+                required=True,
+                help="Objects to wait for, as gvm/train.",
+                candidates="objects",
+            ),
+            Parameter(
+                key="goal",
+                names=("--for",),
+                default="ready",
+                choices=("ready", "gone"),
+                help="ready: as the spec asks. gone: deleted, and proven gone in the cloud.",
+            ),
+            o.TIMEOUT,
+            *o.CLUSTER,
+        ),
+        examples=("wait gvm/train gvpc/lab", "wait gvm/train --for gone --timeout 10m"),
+    ),
+    "start": _power("start", "Power VMs on: sets spec.powerState to Running.", "start train --wait"),
+    "stop": _power(
+        "stop",
+        "Power VMs off: sets spec.powerState to Stopped. The GPU is freed; the disk stays, and is billed.",
+        "stop train eval --wait --timeout 10m",
+    ),
+    "restart": Verb(
+        module="power",
+        function="restart",
+        summary="Stop a VM and start it again.",
+        about="It sets the annotation gpucloud.dev/restart-requested-at, which the status answers.",
+        takes=(o.ONE_VM, o.WAIT, o.TIMEOUT, *o.CLUSTER),
+        examples=("restart train --wait",),
+    ),
+    "snapshot": Verb(
+        module="snapshot",
+        function="snapshot",
+        summary="Take a snapshot of a VM: creates a GpuSnapshot that refers to it.",
+        takes=(
+            o.ONE_VM,
+            Parameter(
+                key="name", names=("--name",), help="Name of the GpuSnapshot; the VM's name and the time when not given."
+            ),
+            o.WAIT,
+            o.TIMEOUT,
+            *o.CLUSTER,
+        ),
+        examples=("snapshot train --wait", "snapshot train --name before-upgrade"),
+    ),
+    "ssh": Verb(
+        module="ssh",
+        function="ssh",
+        summary="Log in to a VM with the ssh of this machine, at the address in the VM's status.",
+        about="The exit code is ssh's own.",
+        takes=(
+            o.ONE_VM,
+            Parameter(key="args", metavar="[-- ARGS]...", many=True, help="Options and a command for ssh, after --."),
+            Parameter(
+                key="login",
+                names=("--login", "-l"),
+                metavar="USER",
+                help="User to log in as; GPUCLOUD_SSH_USER, else ubuntu.",
+            ),
+            Parameter(
+                key="private",
+                names=("--private",),
+                takes_value=False,
+                default=False,
+                help="Use the private address, from inside the VPC.",
+            ),
+            Parameter(
+                key="print_only",
+                names=("--print",),
+                takes_value=False,
+                default=False,
+                help="Print the command instead of running it.",
+            ),
+            *o.CLUSTER,
+        ),
+        examples=("ssh train", "ssh train -l root -- -L 8888:localhost:8888", "ssh train --print -- nvidia-smi"),
+    ),
+    "logs": Verb(
+        module="cloud",
+        function="logs",
+        summary="Print the boot log of a VM.",
+        takes=(
+            o.ONE_VM,
+            Parameter(
+                key="limit", names=("--limit",), default="2000", convert=_limit, help="At most so many entries of the log."
+            ),
+            o.output(),
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("logs train", "logs train --limit 100 -o json"),
+    ),
+    "offers": Verb(
+        module="cloud",
+        function="offers",
+        summary="List what can be bought: configurations, prices, and where they can be had now.",
+        takes=(
+            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
+            Parameter(
+                key="available", names=("--available",), takes_value=False, default=False, help="Only what can be had now."
+            ),
+            o.output(),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("offers", "offers --cluster Msc1 --available"),
+    ),
+    "orphans": Verb(
+        module="cloud",
+        function="orphans",
+        summary="List what the operator made in the cloud and no object stands for any more. It may be billed.",
+        about="Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any "
+        "namespace. Exit code 3: there are some.",
+        takes=(
+            Parameter(
+                key="install_tag", names=("--install-tag",), default="", help="The operator's own --install-tag, if it has one."
+            ),
+            o.output(),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("orphans", "orphans -o json"),
+    ),
+    "export": Verb(
+        module="cloud",
+        function="export",
+        summary="Print manifests for what exists in the cloud and has no object.",
+        about="VPCs come as GpuVpcs that adopt them (adoption: Required) and leave them when deleted. VMs and snapshots cannot "
+        "be taken over by an object yet: they are named on standard error, and in the json form.",
+        takes=(
+            Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
+            o.output(Output.YAML),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("export > cloud.yaml", "export --kind gvpc | kubectl apply -f -"),
+    ),
+    "doctor": Verb(
+        module="doctor",
+        function="doctor",
+        summary="Look for what keeps things from working, and say what to do about each.",
+        about="Checks the CRDs and their version, who you are and what you may do, whether an operator runs, accounts, objects "
+        "that are Stalled, held by the brake, paused, or long in deletion, and annotations that mean nothing. It changes "
+        "nothing.",
+        takes=(o.output(), o.OPERATOR_NAMESPACE, o.ALL_NAMESPACES, *o.CLUSTER),
+        examples=("doctor", "doctor -A -o json"),
+    ),
+}

@@ -1,0 +1,105 @@
+"""How an apiserver is reached, and as whom; and the errors of the way there. Frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FIELD_MANAGER = "kubectl-gpucloud"
+
+
+class RefusedError(Exception):
+    """The apiserver answered with an error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ConfigError(Exception):
+    """A kubeconfig that cannot be used; the text says what is wrong with it."""
+
+
+class UnservedError(Exception):
+    """A valid kubeconfig that the small reader does not serve: the ``kubernetes`` library may."""
+
+
+class Api(Protocol):
+    """What the verbs need of a way to the apiserver; the tests have one without a server."""
+
+    namespace: str
+
+    def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
+        """One request.
+
+        Raises:
+            RefusedError: it was answered with an error.
+            UnansweredError: it was not answered.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Which cluster, and as whom: what the options say."""
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    namespace: str | None = None
+    as_user: str | None = None
+    as_groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A certificate or key: in a file, or as its text. Never printed."""
+
+    path: str = ""
+    text: str = field(default="", repr=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.path or self.text)
+
+
+NOTHING = Material()
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How the server proves who it is, and what the client shows."""
+
+    authority: Material = NOTHING
+    certificate: Material = NOTHING
+    key: Material = NOTHING
+    insecure: bool = False
+    server_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecPlugin:
+    """A program that prints the credential."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    api_version: str = ""
+    install_hint: str = ""
+    interactive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Everything of one context of a kubeconfig."""
+
+    server: str
+    namespace: str
+    tls: Tls = Tls()
+    proxy: str = ""
+    token: str = field(default="", repr=False)
+    token_file: str = ""
+    basic: str = field(default="", repr=False)  # user:password
+    plugin: ExecPlugin | None = None
+    impersonate: tuple[tuple[str, str], ...] = ()  # headers

@@ -1,0 +1,143 @@
+"""Calls of the apiserver: JSON in and out, and every failure as a sentence."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlencode
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
+from gpucloud.cli.plugin.kube import kubeconfig
+from gpucloud.cli.plugin.kube.access import Access, At, ConfigError, Material, RefusedError, Tls, UnservedError
+from gpucloud.cli.plugin.kube.proxies import proxy_for
+from gpucloud.cli.plugin.kube.transport import Transport
+from gpucloud.cli.plugin.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
+POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+CHECK = "check --context, --kubeconfig and your network, then try again."
+
+
+class Way(Protocol):
+    """How requests get there: by the small transport, or by the library."""
+
+    @property
+    def authorization(self) -> str:
+        """The header by which the apiserver knows the user."""
+
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Status and text of an answer; OSError, HTTPException or ConfigError when there is none."""
+
+
+class KubeApi:
+    """Calls over one connection."""
+
+    def __init__(self, at: At, seconds: float = READ_SECONDS) -> None:
+        self.at, self._seconds = at, seconds
+        self.host, self.namespace, self.impersonates, self._way = _connect(at, seconds)
+
+    @property
+    def token(self) -> str:
+        """The user's bearer token; empty for a user who is known by something else."""
+        try:
+            scheme, _, token = self._way.authorization.partition(" ")
+        except ConfigError as error:
+            raise PluginError(_no_login(self.host, error)) from None
+        return token if scheme.lower() == "bearer" else ""
+
+    def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
+        """One request, as ``Api`` says."""
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        target = f"{path}?{urlencode(query)}" if query else path
+        sent = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": "application/json", "User-Agent": "kubectl-gpucloud"} | ({"Content-Type": kind} if sent else {})
+        try:
+            status, text = self._way.request(method, target, sent, headers)
+        except ConfigError as error:
+            raise UnansweredError(_no_login(self.host, error)) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise UnansweredError(f"the cluster at {self.host} does not answer ({_cause(error)}): {CHECK}") from None
+        document = _parsed(text)
+        if not 200 <= status < 300:
+            raise RefusedError(status, clean(str(document.get("message") or f"HTTP {status}")))
+        return document
+
+
+def contexts(path: Path | None) -> list[str]:
+    """The names of the contexts, for completion."""
+    return sorted(kubeconfig.load(kubeconfig.paths(path)).contexts)
+
+
+def _connect(at: At, seconds: float) -> tuple[str, str, bool, Way]:
+    """The server, the namespace, whether another user is acted as, and the way there."""
+    if at.as_groups and not at.as_user:
+        raise PluginError("--as-group needs --as: name the user to act as, too.", ExitCode.MISUSED)
+    try:
+        access = _access(at)
+    except ConfigError as error:
+        words = clean(str(error)).rstrip(".")
+        raise PluginError(f"the kubeconfig cannot be used ({words}): name another with --kubeconfig or --context.") from None
+    except UnservedError:
+        from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - half a second to load, for few kubeconfigs
+
+        way = library.LibraryWay(at, (CONNECT_SECONDS, seconds))
+        return way.host, way.namespace, way.impersonates, way
+    return access.server, access.namespace, bool(access.impersonate), Transport(access, (CONNECT_SECONDS, seconds))
+
+
+def _access(at: At) -> Access:
+    files = kubeconfig.paths(at.kubeconfig)
+    if at.kubeconfig is not None and not at.kubeconfig.is_file():
+        raise PluginError(f"--kubeconfig: there is no file {at.kubeconfig}.", ExitCode.MISUSED)
+    if any(path.is_file() for path in files):
+        access = kubeconfig.access(kubeconfig.load(files), at.context, at.namespace)
+    elif at.kubeconfig is None and at.context is None and (POD / "token").is_file():
+        access = _of_pod(at)
+    else:
+        raise PluginError(_missing(files), ExitCode.MISUSED)
+    return replace(access, impersonate=kubeconfig.impersonation(at)) if at.as_user else access
+
+
+def _of_pod(at: At) -> Access:
+    """The service account's own way, inside a pod."""
+    host, port = os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+    if not host:
+        raise ConfigError("KUBERNETES_SERVICE_HOST is not set in this pod")
+    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+    return Access(
+        server=server,
+        namespace=at.namespace or (POD / "namespace").read_text(encoding="utf-8").strip(),
+        tls=Tls(authority=Material(path=str(POD / "ca.crt"))),
+        token_file=str(POD / "token"),
+        proxy=proxy_for(server),
+    )
+
+
+def _missing(files: tuple[Path, ...]) -> str:
+    named = os.environ.get("KUBECONFIG")
+    said = f"KUBECONFIG names {clean(named)}, which does not exist" if named else f"there is no kubeconfig {files[0]}"
+    return f"{said}: set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."
+
+
+def _no_login(host: str, error: Exception) -> str:
+    return f"cannot log in to the cluster at {host}: {clean(str(error)).rstrip('.')}: correct the kubeconfig, or log in again."
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _cause(error: BaseException) -> str:
+    words = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error) or type(error).__name__
+    return clean(str(words))

@@ -1,0 +1,97 @@
+"""What the small transport does not serve, by the ``kubernetes`` library, of which this is the only importer."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import urllib3
+from kubernetes import client
+from kubernetes.client.exceptions import ApiException
+from kubernetes.config.config_exception import ConfigException
+from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+from kubernetes.stream import portforward
+
+from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.kube import kubeconfig
+from gpucloud.cli.plugin.kube.access import ConfigError
+from gpucloud.cli.plugin.text import clean
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.cli.plugin.kube.access import At
+
+
+class LibraryWay:
+    """Requests by the library's own client."""
+
+    def __init__(self, at: At, timeouts: tuple[float, float]) -> None:
+        self._timeouts = timeouts
+        settings = client.Configuration()
+        settings.retries = False  # a cluster that is not there is told at once
+        try:
+            loader = _loader(at)
+            loader.load_and_set(settings)
+        except ConfigException as error:
+            raise PluginError(f"the kubeconfig cannot be used ({clean(str(error)).rstrip('.')}): name another.") from None
+        self.client, context = client.ApiClient(configuration=settings), loader.current_context["context"]
+        self.namespace, self.host = at.namespace or context.get("namespace") or "default", str(settings.host)
+        self.impersonates = _impersonate(self.client, at)
+
+    @property
+    def authorization(self) -> str:
+        """The header by which the apiserver knows the user."""
+        return str((self.client.configuration.auth_settings().get("BearerToken") or {}).get("value") or "")
+
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """As ``Way`` says."""
+        try:
+            sent = self.client.param_serialize(
+                method=method,
+                resource_path=target,
+                header_params=dict(headers),
+                body=None if body is None else json.loads(body),
+                auth_settings=["BearerToken"],
+            )
+            answer = self.client.call_api(*sent, _request_timeout=self._timeouts)
+            return int(answer.status), bytes(answer.read())
+        except (ConfigException, ApiException) as error:
+            raise ConfigError(clean(str(error))) from None
+        except urllib3.exceptions.HTTPError as error:
+            raise ConnectionError(clean(str(getattr(error, "reason", None) or error)).rpartition(": ")[2]) from None
+
+
+def forward(at: At, namespace: str, pod: str, port: int) -> socket.socket:
+    """A port of a pod, forwarded by the apiserver.
+
+    Raises:
+        ConnectionError: it refuses.
+    """
+    core: Any = client.CoreV1Api(LibraryWay(at, (5.0, 30.0)).client)  # it bears no types
+    open_port: Callable[..., Any] = portforward
+    try:
+        forwarded = open_port(core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))
+        found: socket.socket = forwarded.socket(port)
+    except ApiException as error:
+        raise ConnectionError(clean(str(error))) from None
+    return found
+
+
+def _loader(at: At) -> KubeConfigLoader:
+    merged = KubeConfigMerger(os.pathsep.join(str(path) for path in kubeconfig.paths(at.kubeconfig)))
+    if merged.config is None:
+        raise ConfigException("there is none")
+    return KubeConfigLoader(config_dict=merged.config, config_base_path=None, active_context=at.context)
+
+
+def _impersonate(api: client.ApiClient, at: At) -> bool:
+    """Act as whom the options or the kubeconfig name. The library ignores it, and would act as somebody who may do more."""
+    headers = kubeconfig.impersonation(at)
+    if len(dict(headers)) < len(headers):
+        raise PluginError("this kubeconfig's way to log in does not allow to act as a user with several groups.")
+    for name, value in headers:
+        api.set_default_header(name, value)
+    return bool(headers)

@@ -1,0 +1,172 @@
+"""Requests to the apiserver over one kept connection, by the standard library alone."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import ssl
+import tempfile
+from base64 import b64encode
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from gpucloud.cli.plugin.kube.access import ConfigError
+from gpucloud.cli.plugin.kube.credentials import obtain
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+
+    from gpucloud.cli.plugin.kube.access import Access, Material, Tls
+    from gpucloud.cli.plugin.kube.credentials import Credential
+
+STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)  # of a kept connection that was idle too long
+
+
+class Transport:
+    """Sends requests as the ``Access`` says."""
+
+    def __init__(self, access: Access, timeouts: tuple[float, float]) -> None:
+        self._access, self._timeouts = access, timeouts
+        self._connection: http.client.HTTPConnection | None = None
+        self._credential: Credential | None = None
+
+    @property
+    def authorization(self) -> str:
+        """The header by which the apiserver knows the user; empty for one with a certificate."""
+        return self._current().authorization
+
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Status and text of the answer. A credential that was refused is obtained anew once.
+
+        Raises:
+            ConfigError: the credential cannot be had.
+            OSError, http.client.HTTPException: there is no answer.
+        """
+        status, text = self._sent(method, target, body, headers)
+        if status == http.client.UNAUTHORIZED and (self._access.plugin is not None or self._access.token_file):
+            self.close()
+            self._credential = None
+            status, text = self._sent(method, target, body, headers)
+        return status, text
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _sent(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """One answer. A read over a kept connection that has ended meanwhile is sent once more; a change is not."""
+        repeatable = method == "GET" and self._open_connection() is not None
+        try:
+            return self._exchange(method, target, body, headers)
+        except STALE:
+            if not repeatable:
+                raise
+        return self._exchange(method, target, body, headers)
+
+    def _exchange(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Send and read over the kept connection, or a new one. One that fails on the way is not kept."""
+        credential = self._current()
+        shown = [("Authorization", credential.authorization)] if credential.authorization else []
+        length = [("Content-Length", str(len(body)))] if body is not None else []
+        try:
+            connection = self._connection = self._open_connection() or self._open(credential)
+            connection.putrequest(method, f"{_prefix(self._access)}{target}", skip_accept_encoding=True)
+            for name, value in (*headers.items(), *shown, *self._access.impersonate, *length):
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open_connection(self) -> http.client.HTTPConnection | None:
+        """The connection, if the last answer has left it open."""
+        return self._connection if self._connection is not None and self._connection.sock is not None else None
+
+    def _current(self) -> Credential:
+        if self._credential is None or self._credential.expired(datetime.now(UTC)):
+            before, self._credential = self._credential, obtain(self._access)
+            if before is not None and before.certificate != self._credential.certificate:
+                self.close()
+        return self._credential
+
+    def _open(self, credential: Credential) -> http.client.HTTPConnection:
+        parts = urlsplit(self._access.server)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        host, proxy = parts.hostname or "", urlsplit(self._access.proxy)  # an HTTP proxy: the reader takes no other
+        there = (proxy.hostname, proxy.port or 80) if proxy.hostname else (host, port)
+        if parts.scheme == "https":
+            name = self._access.tls.server_name or host
+            connection: http.client.HTTPConnection = _Https(
+                there, _context(self._access.tls, credential), name, self._timeouts[0]
+            )
+            if proxy.hostname:
+                connection.set_tunnel(host, port, _proxy_headers(proxy.username, proxy.password))
+        else:
+            connection = http.client.HTTPConnection(*there, timeout=self._timeouts[0])
+        connection.connect()
+        connection.sock.settimeout(self._timeouts[1])
+        return connection
+
+
+class _Https(http.client.HTTPSConnection):
+    """TLS with a name of its own to be checked (tls-server-name)."""
+
+    def __init__(self, there: tuple[str, int], context: ssl.SSLContext, name: str, seconds: float) -> None:
+        super().__init__(*there, timeout=seconds, context=context)
+        self._tls, self._name = context, name
+
+    def connect(self) -> None:
+        """Connect, through the proxy if there is one, then speak TLS."""
+        http.client.HTTPConnection.connect(self)
+        self.sock: socket.socket = self._tls.wrap_socket(self.sock, server_hostname=self._name)
+
+
+def _context(tls: Tls, credential: Credential) -> ssl.SSLContext:
+    """Verification as the kubeconfig says; the system's authorities where it names none."""
+    try:
+        context = ssl.create_default_context(cafile=tls.authority.path or None, cadata=tls.authority.text or None)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the certificate authority cannot be used: {error}") from None
+    # As kubectl: authorities of older clusters lack an extension that Python's default demands from 3.13 on.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if tls.insecure:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    certificate, key = credential.certificate or tls.certificate, credential.key or tls.key
+    if certificate:
+        with ExitStack() as files:
+            try:
+                context.load_cert_chain(_file(certificate, files), _file(key, files) if key else None, password="")
+            except (OSError, ValueError) as error:
+                raise ConfigError(f"the client certificate cannot be used: {error}") from None
+    return context
+
+
+def _file(material: Material, until: ExitStack) -> str:
+    """Its path; text is put into a file of the user's own, for as long as it takes to load, since ssl reads files only."""
+    if not material.text:
+        return material.path
+    handle, path = tempfile.mkstemp()
+    until.callback(os.unlink, path)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(material.text)
+    return path
+
+
+def _prefix(access: Access) -> str:
+    """What stands before a path: the server's own, and for a proxy without a tunnel the server's address."""
+    parts = urlsplit(access.server)
+    return access.server if parts.scheme == "http" and access.proxy else parts.path
+
+
+def _proxy_headers(name: str | None, password: str | None) -> dict[str, str]:
+    if not name:
+        return {}
+    pair = f"{unquote(name)}:{unquote(password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}

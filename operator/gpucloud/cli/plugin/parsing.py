@@ -1,0 +1,129 @@
+"""From words to a verb's values. Options may stand anywhere; what follows ``--`` is an argument. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gpucloud.cli.plugin.grammar import Parameter, Verb
+
+HELP = ("-h", "--help")
+
+
+class UsageError(PluginError):
+    """Wrong usage; the text ends with where the right one stands."""
+
+    def __init__(self, message: str, program: str) -> None:
+        super().__init__(f"{message} See `{program} --help`.", ExitCode.MISUSED)
+
+
+def split(verb: Verb, words: Sequence[str], program: str) -> tuple[list[tuple[Parameter, str]], list[str]]:
+    """Options with the text of their value, and arguments.
+
+    Raises:
+        UsageError: there is no such option, or its value is missing or too much.
+    """
+    found: list[tuple[Parameter, str]] = []
+    arguments: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            arguments += rest
+        elif word.startswith("--"):
+            found.append(_long(verb, word, rest, program))
+        elif word.startswith("-") and word != "-":
+            found += _short(verb, word, rest, program)
+        else:
+            arguments.append(word)
+    return found, arguments
+
+
+def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
+    """The values of all parameters of a verb, by their keys.
+
+    Raises:
+        PluginError: the words are wrong.
+    """
+    options, words_left = split(verb, words, program)
+    chosen = {item.key: _default(item) for item in verb.takes}
+    for item, text in options:
+        value = _converted(item, text, item.names[0], program)
+        chosen[item.key] = (*chosen[item.key], value) if item.many else value
+    left = list(words_left)
+    for item in verb.arguments:
+        taken, left = (left, []) if item.many else (left[:1], left[1:])
+        if item.required and not taken:
+            raise UsageError(f"{item.shown.strip('[]').rstrip('.')} is missing.", program)
+        if taken:
+            converted = tuple(_converted(item, text, item.shown, program) for text in taken)
+            chosen[item.key] = converted if item.many else converted[0]
+    if left:
+        raise UsageError(f"{left[0]!r} is one argument too many.", program)
+    return chosen
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Which known word may be meant, as a sentence; empty when none is near."""
+    found = difflib.get_close_matches(word, list(known), 1)
+    return f" Did you mean {found[0]}?" if found else ""
+
+
+def _long(verb: Verb, word: str, rest: Iterator[str], program: str) -> tuple[Parameter, str]:
+    name, equals, value = word.partition("=")
+    item = _option(verb, name, program)
+    if not item.takes_value:
+        if equals:
+            raise UsageError(f"{name} takes no value.", program)
+        return item, "true"
+    return item, value if equals else _next(name, rest, program)
+
+
+def _short(verb: Verb, word: str, rest: Iterator[str], program: str) -> Iterator[tuple[Parameter, str]]:
+    """``-A``, ``-n team``, ``-nteam``, ``-n=team`` as kubectl has it, ``-Aw``."""
+    letters = word[1:]
+    while letters:
+        name, letters = f"-{letters[0]}", letters[1:]
+        item = _option(verb, name, program)
+        if item.takes_value:
+            yield item, letters.removeprefix("=") if letters else _next(name, rest, program)
+            return
+        yield item, "true"
+
+
+def _option(verb: Verb, name: str, program: str) -> Parameter:
+    item = verb.option(name)
+    if item is None:
+        raise UsageError(f"unknown option {name}.{near(name, (known for one in verb.options for known in one.names))}", program)
+    return item
+
+
+def _next(name: str, rest: Iterator[str], program: str) -> str:
+    value = next(rest, None)
+    if value is None:
+        raise UsageError(f"{name} needs a value.", program)
+    return value
+
+
+def _default(item: Parameter) -> Any:
+    if item.many:
+        return ()
+    return item.convert(item.default) if isinstance(item.default, str) else item.default
+
+
+def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
+    if not item.takes_value:
+        return True
+    if item.choices:
+        text = next((choice for choice in item.choices if choice.lower() == text.lower()), text)
+        if text not in item.choices:
+            known = ", ".join(item.choices)
+            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{near(text, item.choices)}", program)
+    try:
+        return item.convert(text)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}.", program) from None

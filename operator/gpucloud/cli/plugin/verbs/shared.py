@@ -1,0 +1,68 @@
+"""What several verbs begin with: the cluster, the object that is meant, and whether it may be asked something."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cluster import Cluster
+from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.kube.client import KubeApi
+from gpucloud.cli.plugin.objects import VM, Key, Thing, target
+from gpucloud.kinds.meta import Annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gpucloud.cli.plugin.kube.access import At
+
+
+def cluster(at: At) -> Cluster:
+    """The cluster that the options lead to."""
+    return Cluster(KubeApi(at))
+
+
+def vm_key(here: Cluster, name: str) -> Key:
+    """Which GpuVM is meant."""
+    return Key(here.namespace, *target(name, VM))
+
+
+def kept(here: Cluster, name: str) -> Thing:
+    """The VM, which must be there and stay.
+
+    Raises:
+        PluginError: it is not there, or being deleted: whatever is asked of it would come to nothing.
+    """
+    item = here.need(vm_key(here, name))
+    if item.deleting is not None:
+        raise PluginError(
+            f"{item.key} is being deleted, which cannot be taken back: when it is gone, create it again if it is still wanted."
+        )
+    return item
+
+
+def mind_pause(item: Thing, *, refuse: bool) -> None:
+    """Tell that a pause holds back what is asked; or refuse it, since it would be waited for in vain, or come unforeseen.
+
+    Raises:
+        PluginError: it is paused, and that is to be refused.
+    """
+    if not item.paused:
+        return
+    if refuse:
+        raise PluginError(f"{item.key} is paused: remove the annotation {Annotation.PAUSED} first.")
+    show.tell(f"{item.key} is paused: what is asked of it is done once the annotation {Annotation.PAUSED} is removed.")
+
+
+def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
+    """These objects as they are now: one read for one, else one list a kind."""
+    if len(keys) == 1:
+        return {keys[0]: here.find(keys[0])}
+    found = {item.key: item for item in here.things(here.namespace, sorted({key.kind for key in keys}))}
+    return {key: found.get(key) for key in keys}
+
+
+def looking(here: Cluster, keys: tuple[Key, ...]) -> Callable[[], Mapping[Key, Thing | None]]:
+    """The same, to be called again and again."""
+    return partial(look, here, keys)

@@ -1,0 +1,38 @@
+"""``snapshot``: a GpuSnapshot of a GpuVM."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.errors import ExitCode
+from gpucloud.cli.plugin.objects import SNAPSHOT, Key, target
+from gpucloud.cli.plugin.verbs.shared import cluster, kept, looking, mind_pause
+from gpucloud.cli.plugin.verdicts import Aim, Goal
+from gpucloud.cli.plugin.waiting import wait
+from gpucloud.kinds.names import OWN_ACCOUNT
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Thing
+
+
+def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: float) -> int:
+    """Create a GpuSnapshot that refers to the VM."""
+    here = cluster(at)
+    source = kept(here, vm)
+    if not source.text("vmId"):  # one that is there may be paused: that is no change of it
+        mind_pause(source, refuse=wait_for_it)
+    called = target(name, SNAPSHOT)[1] if name else f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source))
+    print(f"{made.key}: created, of {source.key}")
+    if not wait_for_it:
+        return ExitCode.OK
+    return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+
+
+def snapshot_spec(source: Thing) -> dict[str, Any]:
+    """The snapshot uses the account that its VM uses, which an object without accountRef need not do."""
+    frozen = source.text("account")
+    account = source.spec.get("accountRef") or ({"name": frozen} if frozen and frozen != OWN_ACCOUNT else None)
+    return {"vmRef": {"name": source.key.name}} | ({"accountRef": account} if account else {})

@@ -1,0 +1,55 @@
+"""``ssh``: log in with the ssh of this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.options import environment
+from gpucloud.cli.plugin.standing import Standing, message, standing
+from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Thing
+
+
+def ssh(at: At, *, vm: str, args: tuple[str, ...], login: str | None, private: bool, print_only: bool) -> int:
+    """Become the ssh of this machine, with the VM's address."""
+    here = cluster(at)
+    item = here.need(vm_key(here, vm))
+    command = ssh_command(item, environment("GPUCLOUD_SSH_USER", login) or "ubuntu", args, private=private)
+    if print_only:
+        print(shlex.join(command))
+        return ExitCode.OK
+    if standing(item) is not Standing.READY:
+        show.tell(f"{item.key} is not ready ({message(item).rstrip('.')}); trying all the same.")
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell; the address was checked
+    except FileNotFoundError:
+        raise PluginError("there is no ssh on this machine: install an OpenSSH client, or use --print.") from None
+
+
+def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool) -> list[str]:
+    """The command line. A status is text that others may write, so only an address passes: no option, no host name.
+
+    Raises:
+        PluginError: there is no address yet, or no usable one.
+    """
+    which = "private" if private else "public"
+    address = item.text("privateIp" if private else "ip")
+    if not address:
+        raise PluginError(f"{item.key} has no {which} address yet: {message(item) or 'wait until it is ready.'}")
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        raise PluginError(
+            f"the status of {item.key} holds {address!r}, which is no IP address: look at it with status."
+        ) from None
+    if login.startswith("-") or not login.isprintable() or " " in login:
+        raise PluginError(f"--login: {login!r} is no name of a user.", ExitCode.MISUSED)
+    return ["ssh", "-l", login, address, *args]

@@ -1,0 +1,147 @@
+"""How the plugin is called: help, wrong words, and what it loads."""
+
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+
+import gpucloud
+from gpucloud.cli import plugin as program
+from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.options import CLUSTER
+from support.pluginworld import a_body
+
+# Each of these takes longer to load than the requests of `status` take to be answered.
+HEAVY = (
+    "asyncio",
+    "click",
+    "httpx",
+    "kopf",
+    "kubernetes",
+    "pydantic",
+    "rich",
+    "typer",
+    "urllib3",
+    "urllib.request",
+)
+
+
+def test_the_help_fits_a_terminal_of_100_columns(capsys):
+    entry.main(["--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 100] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--help"], 0),
+        ([], 0),
+        (["frob"], 2),
+        (["wait"], 2),
+        (["status", "--nope"], 2),
+        (["status", "-o", "xml"], 2),
+        (["status", "-o"], 2),
+        (["status", "--all-namespaces=yes"], 2),
+        (["restart", "a", "b"], 2),
+        (["logs", "a", "--limit", "0"], 2),
+        (["wait", "--help"], 0),
+    ],
+)
+def test_usage(words, code, capsys):
+    assert entry.main(words) == code
+    out, err = capsys.readouterr()
+    assert (bool(out), bool(err)) == (code == 0, code != 0)
+    assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help`." in err and len(err.splitlines()) == 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["statsu"], "status"),
+        (["status", "--all-namespace"], "--all-namespaces"),
+        (["status", "-o", "jsn"], "json"),
+        (["wait", "gvm/a", "--for", "redy"], "ready"),
+    ],
+)
+def test_a_word_that_is_nearly_known_is_answered_by_that(words, meant, capsys):
+    assert entry.main(words) == 2
+    assert f"Did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
+    entry.main([verb, "--help"])
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if len(line) > 100] == []
+    assert all(name in out for item in VERBS[verb].takes for name in item.names)
+    assert all(f"kubectl gpucloud {example}" in out for example in VERBS[verb].examples)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verbs_function_takes_what_its_table_says(verb):
+    """Nothing else compares the two: the function is loaded by its name."""
+    wanted = [item.key for item in VERBS[verb].takes if item not in CLUSTER]
+    at, *found = inspect.signature(entry.function_of(VERBS[verb])).parameters
+    assert (at, sorted(found)) == ("at", sorted(wanted))
+
+
+def loaded(words, kubeconfig):
+    """Exit code, and the modules that are loaded when a process of its own has done this."""
+    code = (
+        "import sys; from gpucloud.cli import plugin; sys.argv = ['kubectl-gpucloud', *sys.argv[1:]]; code = plugin.main();"
+        "print(code, *sys.modules, file=sys.stderr)"
+    )
+    environ = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", code, *words], env=environ, capture_output=True, text=True, check=True
+    )
+    code, *modules = done.stderr.split()
+    return code, set(modules), done.stdout
+
+
+def test_status_loads_nothing_that_takes_long(api, tmp_path):
+    api.add(a_body("GpuVM", "train"), a_body("GpuCloudAccount", "default"))
+    code, modules, out = loaded(["status"], api.kubeconfig(tmp_path))
+    assert (code, "GpuVM/train" in out) == ("0", True)
+    assert modules.isdisjoint(HEAVY), sorted(modules.intersection(HEAVY))
+    others = {f"gpucloud.cli.plugin.verbs.{verb.module}" for verb in VERBS.values()} - {"gpucloud.cli.plugin.verbs.reading"}
+    assert modules.isdisjoint(others), "a verb's module is loaded when that verb is called"
+
+
+def test_the_version_loads_nothing_at_all(tmp_path):
+    code, modules, out = loaded(["--version"], tmp_path / "none")
+    assert (code, out) == ("0", f"kubectl gpucloud {gpucloud.__version__}\n")
+    ours = {name for name in modules if name.startswith("gpucloud")}
+    assert ours == {"gpucloud", "gpucloud.cli", "gpucloud.cli.plugin"}
+
+
+def test_a_missing_extra_is_told_with_its_name(monkeypatch, capsys):
+    def absent(_):
+        raise ModuleNotFoundError(name="yaml")
+
+    monkeypatch.setattr(entry, "_dispatch", absent)
+    monkeypatch.setattr(sys, "argv", ["kubectl-gpucloud", "status"])
+    assert program.main() == 1
+    assert "yaml is not installed: install the plugin with its extra" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error(api, tmp_path):
+    """`... | head -1`: no traceback, and no message of the interpreter at its end."""
+    api.add(*(a_body("GpuVM", f"train-{number}", message="long " * 400) for number in range(100)))
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from gpucloud.cli.plugin import main; sys.exit(main())",
+        "status",
+        "-o",
+        "json",
+    ]
+    environ = {**os.environ, "KUBECONFIG": str(api.kubeconfig(tmp_path))}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
