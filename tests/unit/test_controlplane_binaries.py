@@ -121,6 +121,7 @@ def test_an_incomplete_archive_is_refused(tmp_path):
 def test_the_callers_go_settings_do_not_change_the_build():
     environment = gobuild.build_environment({"GOFLAGS": "-mod=mod", "GOWORK": "/w", "HOME": "/h", "CGO_ENABLED": "1"})
     assert environment == {"GOFLAGS": "", "GOWORK": "off", "HOME": "/h", "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+    assert gobuild.build_environment({"CGO_ENABLED": "0"}, cgo=True)["CGO_ENABLED"] == "1"
 
 
 @pytest.mark.parametrize("binary", gobuild.TARGETS)

@@ -37,12 +37,16 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Target:
-    """One program: the module folder that pins it, its Go package, how long it takes on two cores, and where that folder is."""
+    """One program: the module folder that pins it, its Go package, how long it takes on two cores, where that folder is.
+
+    ``cgo``: a part of it is C, so that it needs a C compiler.
+    """
 
     module: str
     package: str
     usual: str
     modules: Path = MODULES
+    cgo: bool = False
 
 
 _VERSION_PACKAGE = "k8s.io/component-base/version"
@@ -72,9 +76,9 @@ def build_command(go: Path, target: Target, output: Path) -> list[str]:
     return [str(go), "build", *flags, "-o", str(output), target.package]
 
 
-def build_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the caller's environment without what would change the result: flags, workspaces, C, tool chains."""
-    return {**environ, "GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+def build_environment(environ: Mapping[str, str], *, cgo: bool = False) -> dict[str, str]:
+    """Return the caller's environment without what would change the result: flags, workspaces, unneeded C, tool chains."""
+    return {**environ, "GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "1" if cgo else "0", "GOTOOLCHAIN": "local"}
 
 
 def redact(text: str) -> str:
@@ -104,7 +108,7 @@ def build(
             label = f"step {step} of {len(binaries)}: {binary} (usually {target.usual})"
             with whole_file(folder / binary) as draft:
                 command = [*_gently(environ), *build_command(go, target, draft)]
-                _run(command, module, build_environment(environ), label, say)
+                _run(command, module, build_environment(environ, cgo=target.cgo), label, say)
 
 
 def _gently(environ: Mapping[str, str]) -> list[str]:

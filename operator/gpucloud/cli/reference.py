@@ -28,7 +28,7 @@ def page() -> str:
         "<!-- printed from the commands by `python -m gpucloud.cli.reference` -->",
         "# gpucloud",
         f"{ABOUT} `gpucloud --version` prints its version, `gpucloud COMMAND --help` what stands here.",
-        "For those who use the kinds there is another program: [kubectl gpucloud](cli.md).",
+        "Users of the kinds have a program of their own: [kubectl gpucloud](cli.md).",
     ]
     for name in COMMANDS:
         parts += _command(name)
