@@ -108,7 +108,19 @@ def test_it_says_its_version_and_can_do_no_more_than_it_must(image):
 def test_it_holds_what_the_lock_file_says_and_nothing_else(image):
     """The bill of materials that a release signs is that of the lock file, so the two must be the same."""
     uv = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
-    command = [uv, "export", "--quiet", "--frozen", "--no-dev", "--format", "cyclonedx1.5"]
+    command = [
+        uv,
+        "export",
+        "--quiet",
+        "--frozen",
+        "--no-dev",
+        "--extra",
+        "operator",
+        "--extra",
+        "sim",
+        "--format",
+        "cyclonedx1.5",
+    ]
     bill = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout)  # noqa: S603
     listed = {f"{part['name']} {part['version']}" for part in [bill["metadata"]["component"], *bill["components"]]}
     infos = list(image.root.glob(f"{HOME}/lib/python3.*/site-packages/*.dist-info"))

@@ -18,6 +18,7 @@ from image.errors import ImageError
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = ["--extra", "operator", "--extra", "sim"]
 UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
 
 
@@ -56,6 +57,12 @@ def test_one_version_of_what_builds():
     assert argument("VERSION") == PROJECT["project"]["version"]
 
 
+def test_the_image_and_its_bill_of_materials_are_of_the_same_extras():
+    served = re.search(r"^SERVED := (.+?) #", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert served.split() == EXTRAS
+    assert re.findall(r"uv export \S+ \S+ --no-dev (.+?) --no-emit-project", DOCKERFILE) == [served]
+
+
 def test_the_context_is_a_list_of_what_is_needed():
     lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
     assert lines[0] == "*"
@@ -67,7 +74,7 @@ def test_the_context_is_a_list_of_what_is_needed():
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_every_locked_package_has_a_wheel_for_each_architecture(machine):
     """The image is made for both without emulation and without a compiler, so a source distribution would not do."""
-    command = [UV, "export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes", "--no-annotate"]
+    command = [UV, "export", "--quiet", "--frozen", "--no-dev", *EXTRAS, "--no-emit-project", "--no-hashes", "--no-annotate"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603
     names = re.findall(r"^([a-z0-9-]+)==", said, re.MULTILINE)
     assert len(names) > 20

@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import gpucloud
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 ABOUT = "A Kubernetes operator for GPU clouds."
 COMMANDS = {
@@ -24,6 +25,7 @@ COMMANDS = {
     "sim": "run the simulated cloud",
     "crds": "print, write or check the custom resource definitions",
 }
+_EXTRAS = {"sim": "sim"}  # what must be installed beside the client; every other command needs the extra operator
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,9 +39,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, summary in COMMANDS.items():
         subparser = named[name] = subparsers.add_parser(name, help=summary, description=summary)
         if name == chosen:
-            importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
+            with _extra_of(name):
+                importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
     args, unknown = parser.parse_known_args(argv)
     if unknown:  # told with the usage of the subcommand, which names its options; argparse shows that of the whole program
         named[args.command].error(f"unknown: {' '.join(unknown)}; see {named[args.command].prog} --help")
-    exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
+    with _extra_of(args.command):
+        exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
     return exit_code
+
+
+@contextmanager
+def _extra_of(command: str) -> Iterator[None]:
+    """Exit with 1, and say what to install, where a command's extra is not installed. Commands import late."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get(command, "operator")
+        sys.exit(
+            f"gpucloud {command}: the Python package {error.name} is not installed. "
+            f"Install the extra {extra}: pip install 'gpucloud-operator[{extra}]'"
+        )

@@ -125,7 +125,7 @@ def test_a_missing_extra_is_told_with_its_name(monkeypatch, capsys):
     monkeypatch.setattr(entry, "_dispatch", absent)
     monkeypatch.setattr(sys, "argv", ["kubectl-gpucloud", "status"])
     assert program.main() == 1
-    assert "yaml is not installed: install the plugin with its extra" in capsys.readouterr().err
+    assert "yaml is not installed. Install the extra cli" in capsys.readouterr().err
 
 
 def test_a_reader_that_goes_away_is_no_error(api, tmp_path):

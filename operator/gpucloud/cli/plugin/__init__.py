@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 
-MISSING = "kubectl gpucloud: {name} is not installed: install the plugin with its extra, gpucloud-operator[cli]."
+MISSING = (
+    "kubectl gpucloud: the Python package {name} is not installed. Install the extra cli: pip install 'gpucloud-operator[cli]'"
+)
 
 
 def main() -> int:
