@@ -1,6 +1,6 @@
-"""``gpucloud crds``: print, write or check the files that are made from the models of ``gpucloud.kinds``.
+"""``gpucloud crds``: print, write or check the files that are made from the code.
 
-It knows files and differences; what stands in them is decided by the kinds, and by the core's table of transitions.
+It knows files and differences; what stands in them is decided by the kinds, the core's table of transitions and the client.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpucloud.cli import orderpage
+from gpucloud.cli import clientpage, orderpage
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
@@ -56,7 +56,7 @@ def _definitions() -> dict[str, str]:
 
 def _pages() -> dict[str, str]:
     pages = {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
-    return pages | {orderpage.NAME: orderpage.order_page()}
+    return pages | {orderpage.NAME: orderpage.order_page(), clientpage.NAME: clientpage.client_page()}
 
 
 def _schemas() -> dict[str, str]:

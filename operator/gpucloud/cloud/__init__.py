@@ -1,4 +1,4 @@
-"""A complete, typed, async client of the GPU cloud's API; usable alone as a Python SDK.
+"""A complete, typed client of the GPU cloud's API, async and sync; usable alone as a Python SDK.
 
 Example::
 
@@ -13,6 +13,7 @@ Example::
 ``docs/reference/python-client.md`` lists all operations and what each kind of error means to a caller.
 """
 
+from gpucloud.cloud.blocking import SyncCloudClient
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError
@@ -32,6 +33,7 @@ from gpucloud.cloud.models import (
     VpcRecord,
 )
 from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
+from gpucloud.cloud.waiting import WaitError, WaitTimeoutError
 
 __all__ = [
     "ApiKey",
@@ -53,7 +55,10 @@ __all__ = [
     "LoginResult",
     "OperationResult",
     "SnapshotRecord",
+    "SyncCloudClient",
     "VmRecord",
     "VmStatus",
     "VpcRecord",
+    "WaitError",
+    "WaitTimeoutError",
 ]

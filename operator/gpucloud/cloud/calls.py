@@ -51,7 +51,7 @@ class Call(Generic[T]):
 
 
 def get_all_clusters() -> Call[tuple[str, ...]]:
-    """List the allocated clusters. Source: service-api, GetAll."""
+    """List the names of the clusters allocated to the caller. Source: service-api, GetAll."""
     return Call("GetAll", "GET", "/api/v1/clusters/GetAll", names_of)
 
 
@@ -147,12 +147,12 @@ def get_host(*, id: str, cluster: str) -> Call[models.HostRecord]:
 
 
 def get_hosts(*, cluster: str | None = None) -> Call[models.Listing[models.HostRecord]]:
-    """List bare metal hosts. Source: service-api, GetHosts; the parameter's name is from the field notes."""
+    """List bare metal hosts, of one cluster or of all. Source: service-api, GetHosts; the parameter's name: field notes."""
     return _read("GetHosts", _METAL, listing_of(models.HostRecord), Cluster=_optional("cluster", cluster))
 
 
 def reboot_host(*, id: str, cluster: str) -> Call[models.HostRecord]:
-    """Reboot a host. Source: service-api, RebootHost; both fields are required by the field notes."""
+    """Reboot a bare metal host. Source: service-api, RebootHost; both fields are required by the field notes."""
     body = {"id": _required("id", id), "cluster": _required("cluster", cluster)}
     return _change("RebootHost", _METAL, record_of(models.HostRecord), body)
 
@@ -165,7 +165,7 @@ def reprovision_host(
     image_checksum: str | None = None,
     cloud_init_base64: str | None = None,
 ) -> Call[models.HostRecord]:
-    """Write a host anew from an image. Source: service-api, ReprovisionHost. The cloud-init is a secret."""
+    """Write a bare metal host anew from an image; the cloud-init is a secret. Source: service-api, ReprovisionHost."""
     optional = {
         "imageUrl": _optional("image_url", image_url),
         "imageChecksum": _optional("image_checksum", image_checksum),
@@ -196,7 +196,7 @@ def create_snapshot(
     name: str | None = None,
     source_vm_name: str | None = None,
 ) -> Call[models.SnapshotRecord]:
-    """Take a snapshot. Source: service-api, CreateSnapshot."""
+    """Take a snapshot of a VM. Source: service-api, CreateSnapshot."""
     body = {
         "name": _optional("name", name),
         "namespace": _required("namespace", namespace),
@@ -215,12 +215,12 @@ def delete_snapshot(*, id: str, namespace: str, cluster: str) -> Call[models.Del
 
 
 def get_vpcs(*, cluster: str | None = None) -> Call[models.Listing[models.VpcRecord]]:
-    """List VPCs. Source: service-api, GetVpcs; the parameter is lower case here (field notes)."""
+    """List VPCs, of one cluster or of all. Source: service-api, GetVpcs; the parameter is lower case here (field notes)."""
     return _read("GetVpcs", _VPCS, listing_of(models.VpcRecord), cluster=_optional("cluster", cluster))
 
 
 def get_vpc(*, id: str, cluster: str) -> Call[models.VpcRecord]:
-    """Read one VPC by its id. Source: service-api, GetVpc."""
+    """Read one VPC by its id (not its name). Source: service-api, GetVpc."""
     return _read("GetVpc", _VPCS, record_of(models.VpcRecord), **_key(id, cluster))
 
 
@@ -242,7 +242,7 @@ def create_vpc(
 
 
 def destroy_vpc(*, id: str, cluster: str) -> Call[models.VpcRecord]:
-    """Destroy a VPC by its id. Source: service-api, DestroyVpc."""
+    """Destroy a VPC by its id (not its name). Source: service-api, DestroyVpc."""
     return _delete("DestroyVpc", _VPCS, record_of(models.VpcRecord), **_key(id, cluster))
 
 
@@ -256,7 +256,10 @@ def authenticate(
     remember_client: bool | None = None,
     two_factor_verification_code: str | None = None,
 ) -> Call[models.LoginResult]:
-    """Ask for a login token; needs no credential. Source: service-api, Authentication; payload: field notes."""
+    """Ask for a login token of any account; the client's own credential is neither used nor changed.
+
+    Source: service-api, Authentication; payload: field notes.
+    """
     body = {
         "userNameOrEmailAddress": _sized("username", username, 1, 256),
         "password": _sized("password", password, 1, 128),
@@ -276,7 +279,7 @@ def authenticate(
 
 
 def refresh_token(*, refresh_token: str) -> Call[models.LoginResult]:
-    """Ask for a new login token by a refresh token, which goes in the query with an empty body. Source: field notes."""
+    """Ask for a new login token by a refresh token. Source: field notes (it goes in the query, with an empty body)."""
     return Call(
         "RefreshToken",
         "POST",

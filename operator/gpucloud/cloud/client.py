@@ -3,19 +3,20 @@
 The facade only: requests are described in ``calls``, carried by ``connection`` and ``sender``. It may be used without any
 other part of this project. The operator itself does not use it: it reads by ``reader``, and changes by ``writer``.
 """
-# ruff: noqa: A002 - "id" is the API's own name for it
 
 from collections.abc import Callable
 from typing import TypeVar
 
 import httpx
 
-from gpucloud.cloud import calls, models
+from gpucloud.cloud import calls
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.connection import Connection
+from gpucloud.cloud.operations import awaited
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.reader import CloudReader
 from gpucloud.cloud.transport import always
+from gpucloud.cloud.waiting import Until, wait_for
 from gpucloud.cloud.writer import CloudWriter
 
 T = TypeVar("T")
@@ -58,125 +59,51 @@ class CloudClient(CloudReader):
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
         return await (super().run(call) if call.safe else self._writer.run(call, self._may_change))
 
-    async def create_server(self, server: models.CreateServer) -> models.VmRecord:
-        """Create a VM."""
-        return await self.run(calls.create_server(server))
-
-    async def start_server(
+    async def wait_for(
         self,
+        call: Call[T],
+        until: Until[T],
         *,
-        id: str,
-        namespace: str,
-        cluster: str,
-    ) -> models.OperationResult:
-        """Start a VM that is OFFLINE."""
-        return await self.run(calls.start_server(id=id, namespace=namespace, cluster=cluster))
+        deadline_seconds: float = 1800.0,
+        first_pause_seconds: float = 2.0,
+        longest_pause_seconds: float = 30.0,
+    ) -> T:
+        """Read until the answer is as wanted, and return it.
 
-    async def stop_server(
-        self,
-        *,
-        id: str,
-        namespace: str,
-        cluster: str,
-    ) -> models.OperationResult:
-        """Shut a VM down in order."""
-        return await self.run(calls.stop_server(id=id, namespace=namespace, cluster=cluster))
+        Readings that fail for a reason that may pass are repeated, too, and never before the cloud's Retry-After. The pauses
+        grow by half each time.
 
-    async def destroy_server(
-        self,
-        *,
-        id: str,
-        namespace: str,
-        cluster: str,
-        delete_snapshots: bool | None = None,
-    ) -> models.OperationResult:
-        """Destroy a VM for good, with its snapshots when asked."""
-        return await self.run(
-            calls.destroy_server(id=id, namespace=namespace, cluster=cluster, delete_snapshots=delete_snapshots)
+        Args:
+            call: a reading call made by a function of ``gpucloud.cloud.calls``.
+            until: the status to wait for, such as ``"ONLINE"``; or a function of the answer that returns whether it is so.
+            deadline_seconds: how long to wait at most, all readings and pauses included.
+            first_pause_seconds: between the first two readings.
+            longest_pause_seconds: between any two readings.
+
+        Raises:
+            WaitTimeoutError: it was not as wanted in time.
+            WaitError: the status is one that no waiting changes: CREATE_FAILED or FAILED.
+            CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND.
+            TypeError: the call changes something, or its answer has no status.
+        """
+        return await wait_for(
+            self.run,
+            call,
+            until,
+            deadline_seconds=deadline_seconds,
+            first_pause_seconds=first_pause_seconds,
+            longest_pause_seconds=longest_pause_seconds,
         )
 
-    async def reboot_host(self, *, id: str, cluster: str) -> models.HostRecord:
-        """Reboot a bare metal host."""
-        return await self.run(calls.reboot_host(id=id, cluster=cluster))
-
-    async def reprovision_host(
-        self,
-        *,
-        id: str,
-        cluster: str,
-        image_url: str | None = None,
-        image_checksum: str | None = None,
-        cloud_init_base64: str | None = None,
-    ) -> models.HostRecord:
-        """Write a bare metal host anew from an image."""
-        return await self.run(
-            calls.reprovision_host(
-                id=id,
-                cluster=cluster,
-                image_url=image_url,
-                image_checksum=image_checksum,
-                cloud_init_base64=cloud_init_base64,
-            )
-        )
-
-    async def create_snapshot(
-        self,
-        *,
-        namespace: str,
-        cluster: str,
-        name: str | None = None,
-        source_vm_name: str | None = None,
-    ) -> models.SnapshotRecord:
-        """Take a snapshot of a VM."""
-        return await self.run(
-            calls.create_snapshot(namespace=namespace, cluster=cluster, name=name, source_vm_name=source_vm_name)
-        )
-
-    async def delete_snapshot(
-        self,
-        *,
-        id: str,
-        namespace: str,
-        cluster: str,
-    ) -> models.DeletedSnapshot:
-        """Delete a snapshot."""
-        return await self.run(calls.delete_snapshot(id=id, namespace=namespace, cluster=cluster))
-
-    async def create_vpc(
-        self,
-        *,
-        name: str,
-        cluster: str,
-        block_intra_vpc_comms: bool | None = None,
-        is_default: bool | None = None,
-    ) -> models.VpcRecord:
-        """Create a VPC; its name begins with the tenant's."""
-        return await self.run(
-            calls.create_vpc(name=name, cluster=cluster, block_intra_vpc_comms=block_intra_vpc_comms, is_default=is_default)
-        )
-
-    async def destroy_vpc(self, *, id: str, cluster: str) -> models.VpcRecord:
-        """Destroy a VPC by its id (not its name)."""
-        return await self.run(calls.destroy_vpc(id=id, cluster=cluster))
-
-    async def authenticate(
-        self,
-        *,
-        username: str,
-        password: str,
-        remember_client: bool | None = None,
-        two_factor_verification_code: str | None = None,
-    ) -> models.LoginResult:
-        """Ask for a login token of any account; the client's own credential is neither used nor changed."""
-        return await self.run(
-            calls.authenticate(
-                username=username,
-                password=password,
-                remember_client=remember_client,
-                two_factor_verification_code=two_factor_verification_code,
-            )
-        )
-
-    async def refresh_token(self, *, refresh_token: str) -> models.LoginResult:
-        """Ask for a new login token by a refresh token."""
-        return await self.run(calls.refresh_token(refresh_token=refresh_token))
+    create_server = awaited(calls.create_server)
+    start_server = awaited(calls.start_server)
+    stop_server = awaited(calls.stop_server)
+    destroy_server = awaited(calls.destroy_server)
+    reboot_host = awaited(calls.reboot_host)
+    reprovision_host = awaited(calls.reprovision_host)
+    create_snapshot = awaited(calls.create_snapshot)
+    delete_snapshot = awaited(calls.delete_snapshot)
+    create_vpc = awaited(calls.create_vpc)
+    destroy_vpc = awaited(calls.destroy_vpc)
+    authenticate = awaited(calls.authenticate)
+    refresh_token = awaited(calls.refresh_token)

@@ -14,7 +14,7 @@ LONGEST_PAUSE = 300.0
 LONGEST_UNAVAILABLE_PAUSE = 10.0
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 8.0
-_WORTH_REPEATING = frozenset(
+WORTH_REPEATING = frozenset(
     {ErrorKind.THROTTLED, ErrorKind.UNAVAILABLE, ErrorKind.SERVER, ErrorKind.OUTCOME_UNKNOWN, ErrorKind.NOT_SENT}
 )
 
@@ -119,7 +119,7 @@ def next_delay(error: CloudError, attempt: int, *, max_retries: int, remaining: 
         remaining: seconds left before the call's deadline.
         jitter: a random number from 0 to 1, so that many callers do not return together.
     """
-    if attempt > max_retries or isinstance(error, LoginError) or error.kind not in _WORTH_REPEATING:
+    if attempt > max_retries or isinstance(error, LoginError) or error.kind not in WORTH_REPEATING:
         return None
     backoff = min(_LONGEST_BACKOFF, _FIRST_BACKOFF * 2 ** (attempt - 1)) * (0.5 + jitter / 2)
     delay = max(backoff, error.retry_after or 0.0)

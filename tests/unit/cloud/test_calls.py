@@ -59,7 +59,7 @@ async def test_an_operation_sends_exactly_what_the_specification_says(name, argu
 
 
 def test_the_table_covers_every_public_operation():
-    plumbing = {"aclose", "budget_left", "is_closed", "run", "token_expires_in"}
+    plumbing = {"aclose", "budget_left", "is_closed", "run", "token_expires_in", "wait_for"}
     public = {name for name in (*vars(CloudReader), *vars(CloudClient)) if not name.startswith("_")} - plumbing
     assert public == {row[0] for row in OPERATIONS}
 

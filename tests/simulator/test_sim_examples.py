@@ -1,0 +1,36 @@
+"""The programs of the page about the Python client run as they are printed, against the simulated cloud."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.simcloud import API_KEY, SimCloud
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "reference" / "python-client.md").read_text(), re.DOTALL)
+SAID = [
+    ("SyncCloudClient(", "trainer is ONLINE\ntrainer is gone\n"),
+    ("CloudClient(", r"VMs: \[\]\nnot ordered: .*no-such-vpc.*\n"),
+]
+
+
+def test_each_program_of_the_page_is_tried():
+    assert [found for program, (found, _) in zip(PROGRAMS, SAID, strict=True) if found not in program] == []
+
+
+@pytest.mark.parametrize(("program", "said"), [(program, said) for program, (_, said) in zip(PROGRAMS, SAID, strict=False)])
+def test_a_program_of_the_page_runs(tmp_path, program, said):
+    cloud = SimCloud(tmp_path, provision_seconds=0.2)
+    try:
+        surroundings = os.environ | {"GPUCLOUD_ENDPOINT": cloud.url, "GPUCLOUD_API_KEY": API_KEY}
+        command = [sys.executable, "-W", "error", "-c", program]
+        done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)  # noqa: S603 - our own page
+        assert (done.returncode, done.stderr) == (0, "")
+        assert re.fullmatch(said, done.stdout), done.stdout
+        cloud.assert_empty()
+    finally:
+        cloud.process.close()

@@ -1,0 +1,75 @@
+"""The sync client: the same answers and errors, from any thread, and nothing of it left behind."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from gpucloud.cloud import ApiKey, CloudError, CreateServer, ErrorKind, SyncCloudClient, WaitTimeoutError, calls
+from unit.cloud.fakes import BASE, KEY, FakeCloud, in_turn, plain, refusal
+
+NEW_VM = CreateServer(vpc="acme", configuration="c", cluster="Msc1", ssh_keys=("ssh-ed25519 AAAA a",))
+THREAD = "gpucloud-client"
+
+
+def over(*answers, **settings):
+    return SyncCloudClient(BASE, ApiKey(KEY), transport=FakeCloud(in_turn(*answers)), **settings)
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == THREAD]
+
+
+def test_it_answers_as_the_async_client_does():
+    with over(plain(["Msc1"])) as cloud:
+        assert cloud.get_all_clusters() == ("Msc1",)
+        assert cloud.run(calls.get_all_clusters()) == ("Msc1",)
+        assert (cloud.is_closed, cloud.token_expires_in()) == (False, None)
+        assert cloud.budget_left > 0
+    assert cloud.is_closed
+
+
+def test_it_fails_as_the_async_client_does():
+    with over(refusal(503, "no capacity")) as cloud, pytest.raises(CloudError) as caught:
+        cloud.create_server(NEW_VM)
+    assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.UNAVAILABLE, True)
+
+
+def test_it_waits():
+    with over(plain({"id": "vm", "status": "PENDING"}), plain({"id": "vm", "status": "ONLINE"})) as cloud:
+        vm = calls.get_server(id="vm", namespace="acme", cluster="Msc1")
+        assert cloud.wait_for(vm, "ONLINE", first_pause_seconds=0.01).status == "ONLINE"
+        with pytest.raises(WaitTimeoutError):
+            cloud.wait_for(vm, "OFFLINE", first_pause_seconds=0.01, deadline_seconds=0.05)
+
+
+def test_many_threads_share_it():
+    with over(plain(["Msc1"])) as cloud, ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: cloud.get_all_clusters(), range(16))) == [("Msc1",)] * 16
+
+
+def test_it_leaves_no_thread_and_sends_nothing_when_it_is_closed():
+    before = threads()
+    cloud = over(plain(["Msc1"]))
+    assert len(threads()) == len(before) + 1
+    cloud.close()
+    cloud.close()
+    assert threads() == before
+    with pytest.raises(CloudError) as caught:
+        cloud.get_all_clusters()
+    assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False)
+
+
+def test_an_error_of_the_program_ends_it_too():
+    before = threads()
+    with pytest.raises(KeyError), over(plain(["Msc1"])):
+        raise KeyError
+    assert threads() == before
+
+
+def test_a_url_that_cannot_be_used_starts_no_thread():
+    before = threads()
+    with pytest.raises(ValueError, match="the base URL"):
+        SyncCloudClient("ftp://cloud", ApiKey(KEY), transport=httpx.MockTransport(lambda _: httpx.Response(200)))
+    assert threads() == before
