@@ -268,7 +268,9 @@ def any_vpc(r):
         found=an_observation(
             r, lambda: a_vpc(r.choice(ids), before(r), seldom(r, True, False), isDefault=r.choice((None, True, False)))
         ),
-        occupants=r.choice((None, blind(r), *[Occupants(seldom(r, ("VM 'a'",), (), 0.3), before(r))] * 4)),
+        occupants=r.choice(
+            (None, blind(r), *[Occupants(seldom(r, ("VM 'a'",), (), 0.3), before(r), seldom(r, None, before(r), 0.3))] * 4)
+        ),
     )
 
 

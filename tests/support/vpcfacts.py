@@ -18,7 +18,7 @@ from support.rows import OLD, tried
 NAME = "acme-train"
 ORDER = an_order(NAME, vpc=NAME, cloud_id="vpc-1")
 MADE = {"order": ORDER, "vpc_id": "vpc-1", "account": OWN_ACCOUNT}
-EMPTY = Occupants((), NOW)
+EMPTY = Occupants((), NOW, NOW - 2)
 
 
 def a_vpc_spec(**changes):

@@ -9,7 +9,7 @@ from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
-from support.builders import NOW, an_order, known
+from support.builders import NOW, an_object, an_order, known
 from support.rows import LONG_KNOWN, OLD, WORDS, Row, tried
 from support.vpcfacts import (
     ADOPTS,
@@ -26,6 +26,7 @@ from support.vpcfacts import (
     a_vpc_status,
 )
 
+AT_2 = an_object(deleting=True, generation=2)
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
 GONE_FOR_LONG = {"found": Absent(NOW, NOW - 99, NOW - 2)}
 LOST = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1"))
@@ -34,15 +35,32 @@ LOST_BY_NAME = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id=NAME))
 
 ROWS = {
     # --- letting go
-    "what is in it must be known": Row("somebody's VM may be", EMPTIED | {"occupants": None}, Reason.DELETING, looks=True),
+    "what is in it must be known": Row("somebody's VM may be", EMPTIED | {"occupants": None}, looks=True),
     "what is in it must be known of now": Row(
-        "a VM may have come since", EMPTIED | {"occupants": Occupants((), NOW - 11)}, Reason.DELETING, looks=True
+        "a VM may have come since", EMPTIED | {"occupants": Occupants((), NOW - 11, NOW - 12)}, looks=True
     ),
     "not looked into yet: look": Row(
-        "somebody's VM may be in it",
-        EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LISTED)},
+        "somebody's VM may be in it", EMPTIED | {"occupants": Unknown(NOW, UnknownReason.NOT_LISTED)}, looks=True
+    ),
+    "not looked into yet, and nothing was said of the deletion: say so": Row(
+        "Ready stood before",
+        EMPTIED | {"meta": AT_2, "occupants": Unknown(NOW, UnknownReason.NOT_LISTED)},
         Reason.DELETING,
         looks=True,
+    ),
+    "one listing that shows it empty is not proof": Row(
+        "a listing may lag or be partial", EMPTIED | {"occupants": Occupants((), NOW)}, looks=True
+    ),
+    "two that show it empty, the first long ago, are not proof": Row(
+        "somebody may have moved in since, and the second be partial",
+        EMPTIED | {"occupants": Occupants((), NOW, NOW - 21)},
+        looks=True,
+    ),
+    "two that show it empty in a row are proof": Row(
+        "nobody is cut off",
+        EMPTIED | {"occupants": Occupants((), NOW, NOW - 19)},
+        Reason.DELETING,
+        action=Verb.DESTROY_VPC,
     ),
     "anything in it holds it, whoever owns it": Row(
         "the VM would be cut off",

@@ -13,7 +13,7 @@ from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
-from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
@@ -73,7 +73,7 @@ class FakeInventory:
         return self.seen.get(identity, Absent(NOW, NOW))
 
     def within(self, cluster, vpc):
-        return self.inside.get((cluster, vpc), ((), NOW))
+        return self.inside.get((cluster, vpc), Contents((), NOW, NOW))
 
     def names(self, cluster, vpc, base):
         named = (name for place, name in self.listed if place == (cluster, vpc))

@@ -6,6 +6,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.engine.cloud.cluster_records import Contents
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
@@ -21,7 +22,11 @@ MINE = {"order": an_order("acme-train", vpc="acme-train", cloud_id="7").model_du
 UNSEEN = Unknown(NOW, UnknownReason.FORBIDDEN)
 
 
-async def going(reconcilers, vms=((), NOW), snapshots=((), NOW), **more):
+EMPTY = Contents((), NOW, NOW - 2)
+ONE_VM, ONE_SNAPSHOT = Contents((VmRecord(id="a"),), NOW), Contents((SnapshotRecord(id="s"),), NOW)
+
+
+async def going(reconcilers, vms=EMPTY, snapshots=EMPTY, **more):
     reconcilers.put("GpuVpc", "net", **{"meta": GOING, "status": MINE} | more)
     reconcilers.session.vpcs.seen[VPC] = Present(RECORD, NOW)
     reconcilers.session.vms.inside, reconcilers.session.snapshots.inside = {PLACE: vms}, {PLACE: snapshots}
@@ -31,13 +36,15 @@ async def going(reconcilers, vms=((), NOW), snapshots=((), NOW), **more):
 @pytest.mark.parametrize(
     ("vms", "snapshots", "occupants"),
     [
-        (((), NOW), ((), NOW), Occupants((), NOW)),
-        (((VmRecord(id="a"),), NOW), ((), NOW), Occupants(("VM 'a'",), NOW)),
-        (((), NOW), ((SnapshotRecord(id="s"),), NOW), Occupants(("snapshot 's'",), NOW)),
-        (((), NOW - 9), ((), NOW), Occupants((), NOW - 9)),  # as young as the older of the two
-        (((), NOW), ((), NOW - 9), Occupants((), NOW - 9)),
-        (UNSEEN, ((), NOW), UNSEEN),
-        (((), NOW), UNSEEN, UNSEEN),
+        (EMPTY, EMPTY, Occupants((), NOW, NOW - 2)),
+        (ONE_VM, EMPTY, Occupants(("VM 'a'",), NOW)),
+        (EMPTY, ONE_SNAPSHOT, Occupants(("snapshot 's'",), NOW)),
+        (Contents((), NOW - 9, NOW - 10), EMPTY, Occupants((), NOW - 9, NOW - 10)),  # as young as the older of the two
+        (EMPTY, Contents((), NOW - 9, NOW - 10), Occupants((), NOW - 9, NOW - 10)),
+        (Contents((), NOW), EMPTY, Occupants((), NOW)),  # one listing of VMs only
+        (EMPTY, Contents((), NOW), Occupants((), NOW)),
+        (UNSEEN, EMPTY, UNSEEN),
+        (EMPTY, UNSEEN, UNSEEN),
         (UNSEEN, UNSEEN, UNSEEN),
     ],
 )
@@ -48,12 +55,14 @@ async def test_what_is_in_a_vpc_takes_both_listings(reconcilers, vms, snapshots,
 @pytest.mark.parametrize(
     ("vms", "snapshots", "goes", "why"),
     [
-        (((), NOW), ((), NOW), True, "seen to be empty"),
-        (((VmRecord(id="a"),), NOW), ((), NOW), False, "whoever's it is"),
-        (((), NOW), ((SnapshotRecord(id="s"),), NOW), False, ""),
-        (((), NOW - 60), ((), NOW), False, "an old look"),
-        (UNSEEN, ((), NOW), False, "not seen"),
-        (((), NOW), UNSEEN, False, "not seen"),
+        (EMPTY, EMPTY, True, "seen to be empty"),
+        (ONE_VM, EMPTY, False, "whoever's it is"),
+        (EMPTY, ONE_SNAPSHOT, False, ""),
+        (Contents((), NOW - 60, NOW - 62), EMPTY, False, "an old look"),
+        (Contents((), NOW), EMPTY, False, "one listing of VMs may be partial"),
+        (EMPTY, Contents((), NOW), False, "one listing of snapshots may be partial"),
+        (UNSEEN, EMPTY, False, "not seen"),
+        (EMPTY, UNSEEN, False, "not seen"),
     ],
 )
 async def test_a_vpc_goes_only_when_it_is_seen_to_be_empty(reconcilers, vms, snapshots, goes, why):

@@ -174,7 +174,7 @@ def elsewhere(item, record):
 def decided(kind, make, found):
     """What is decided now, by facts that lack nothing but a look."""
     facts, now = make(found=found), reading(LoopClock())
-    extra = {"occupants": Occupants((), now.mono)} if kind is KINDS["GpuVpc"] and facts.meta.deleting else {}
+    extra = {"occupants": Occupants((), now.mono, now.mono)} if kind is KINDS["GpuVpc"] and facts.meta.deleting else {}
     if kind is KINDS["GpuSnapshot"]:
         extra = {"source": replace(facts.source, seen=builders.present(as_of=now.mono))}
     return kind.decide(replace(facts, now=now, **extra))
@@ -205,7 +205,9 @@ async def test_no_vpc_goes_while_what_is_in_it_is_rubbish(name):
         rubbish = CLASSES[name](drawn_for(name, "inside", number), {"items": [inside]})
         _, within = await seen(vms, facts.identity._replace(name="any"), {"items": [inside]}, rubbish)
         now = reading(LoopClock())
-        occupants = within if isinstance(within, Unknown) else Occupants(tuple(str(item.id) for item in within[0]), within[1])
+        occupants = within
+        if not isinstance(within, Unknown):
+            occupants = Occupants(tuple(str(item.id) for item in within.records), within.as_of, within.confirmed)
         plan = gpuvpc.decide(replace(facts, now=now, found=vpcfacts.a_vpc(as_of=now.mono), occupants=occupants))
         listed = records(rubbish, "id")
         emptied = listed is not None and all(elsewhere(item, inside) for item in listed)

@@ -52,6 +52,18 @@ class Listed(Generic[R]):
     as_of: float
 
 
+@dataclass(frozen=True, slots=True)
+class Contents(Generic[R]):
+    """All records in a VPC, from a listing that began at ``as_of`` (mono seconds).
+
+    ``confirmed``: if there are none, begin of the listing before that one, if it showed none either, as in ``Absent``.
+    """
+
+    records: tuple[R, ...]
+    as_of: float
+    confirmed: float | None = None
+
+
 @dataclass(slots=True)
 class ClusterRecords(Generic[R]):
     """Cached records of one cluster. All times are mono seconds at which a listing began."""
@@ -177,6 +189,16 @@ class ClusterRecords(Generic[R]):
         if self.as_of is None:
             return ListingStatus(now - self.opened, None, doubted)
         return ListingStatus(now - self.as_of, len(self.records), doubted)
+
+    def contents(self, vpc: str) -> Contents[R] | Unknown | None:
+        """Return all records in a VPC, or why they are unknown; None before the first listing. One without a VPC is in each."""
+        latest = self.latest()
+        if latest is None or isinstance(latest, Unknown):
+            return latest
+        anything = Identity("", vpc, EVERYTHING)
+        found, before = find(self.records, anything), find(self.before, anything)
+        agrees = not (found or before or self.before_implausible)
+        return Contents(found, latest.as_of, self.before_as_of if agrees else None)
 
     @property
     def rejected(self) -> bool:

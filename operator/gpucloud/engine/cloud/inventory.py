@@ -19,8 +19,8 @@ import structlog
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import (
     CAUSES,
-    EVERYTHING,
     ClusterRecords,
+    Contents,
     Listed,
     ListingMeter,
     by_identity,
@@ -33,7 +33,6 @@ from gpucloud.engine.cloud.cluster_records import (
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
 from gpucloud.reconcile.facts import ListingPace, Observation, Unknown, UnknownReason
-from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.collectors import ListingStatus
+    from gpucloud.reconcile.naming import Identity
 
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
@@ -141,14 +141,11 @@ class Inventory(Generic[R]):
         records = {cluster: cached.records for cluster, cached in self._cached.items()}
         return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
 
-    def within(self, cluster: str, vpc: str) -> tuple[tuple[R, ...], float] | Unknown:
-        """Return all records in a VPC and the time (mono) their listing began. Records without a VPC count as in it."""
-        latest = self._latest(cluster)
-        if latest is None:
-            return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        if isinstance(latest, Unknown):
-            return latest
-        return find(latest.records, Identity(cluster, vpc, EVERYTHING)), latest.as_of
+    def within(self, cluster: str, vpc: str) -> Contents[R] | Unknown:
+        """Return all records in a VPC. Records without a VPC count as in it."""
+        cached = self._cached.get(cluster)
+        found = None if cached is None else cached.contents(vpc)
+        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if found is None else found
 
     @property
     def clusters(self) -> frozenset[str]:

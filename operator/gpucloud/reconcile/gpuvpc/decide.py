@@ -89,7 +89,7 @@ def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
 
 
 def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
-    """Wait until fresh listings show no VM and no snapshot in the VPC, whoever owns them."""
+    """Wait until two fresh listings in a row show no VM and no snapshot in the VPC, whoever owns them."""
     inside = f.occupants
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
         detail = f" ({inside.detail})" if inside.detail else ""
@@ -99,10 +99,12 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
         )
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
-        return plan_status(f, destruction.deleting(f), refresh_after=f.now.mono)
+        return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
         words = f"Still in the VPC: {listed(inside.names)}. It is destroyed as soon as it is empty."
         return plan_status(f, working(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
+    if inside.confirmed is None or inside.confirmed < f.confirmed_from:
+        return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     return None
 
 

@@ -44,10 +44,14 @@ def is_id_known(status: GpuVpcStatus, order: Order | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Occupants:
-    """Names for messages ("VM train-1") of VMs and snapshots in the VPC, from listings that began at ``as_of`` or later."""
+    """Names for messages ("VM train-1") of VMs and snapshots in the VPC, from listings that began at ``as_of`` or later.
+
+    ``confirmed``: begin of the listings before those, if they show nothing in it, too: one listing may be partial.
+    """
 
     names: tuple[str, ...]
     as_of: float
+    confirmed: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

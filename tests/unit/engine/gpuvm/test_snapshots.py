@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord
-from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
@@ -39,7 +39,7 @@ async def test_which_snapshots_are_the_vms_and_which_of_them_may_go(rig):
         SnapshotRecord(id="of-nobody-knows"),
         SnapshotRecord(id="of-another-vm", source_name="another"),
     )
-    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): (records, NOW)}
+    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): Contents(records, NOW)}
     found = (await rig.facts()).snapshots
     assert {item.name: item.deletable for item in found.items} == {name: True, "by-hand": False, "of-nobody-knows": False}
     assert found.as_of == NOW
@@ -93,7 +93,7 @@ async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(ri
     rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig)
     records = tuple(SnapshotRecord(id=name, source_name=ours().name) for name in names)
-    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): (records, NOW)}
+    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): Contents(records, NOW)}
     decided = await rig.facts()
     two_snapshots(rig, spec={"deletion": {"policy": "Retain"}})
     assert await rig.reconciler.act(decided, Plan(action=Verb.DESTROY)) is None
@@ -105,11 +105,11 @@ async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
     rig.reconcilers.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
     rig.put(**GOES, **WITH_ORDER)
     place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
-    rig.reconcilers.session.snapshots.inside = {place: (tuple(listed), NOW)}
+    rig.reconcilers.session.snapshots.inside = {place: Contents(tuple(listed), NOW)}
     told = await rig.act(Verb.DESTROY)
     assert rig.client.calls[-1][1]["delete_snapshots"] is True
     assert told.note == f"Requested destruction of VM {ours().name!r} and its data, with its snapshots {name!r}."
-    rig.reconcilers.session.snapshots.inside = {place: ((*listed, SnapshotRecord(id="by-hand")), NOW)}
+    rig.reconcilers.session.snapshots.inside = {place: Contents((*listed, SnapshotRecord(id="by-hand")), NOW)}
     told = await rig.act(Verb.DESTROY)
     assert "delete_snapshots" not in rig.client.calls[-1][1]
     assert "snapshots" not in told.note

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from support.inventoryrig import FAST, INSIDE, SLOW, broken, here, record
 
@@ -169,3 +170,17 @@ async def test_an_implausible_listing_makes_no_vpc_empty(fleet):
     it.inventory.watch("a", INSIDE)
     await asyncio.sleep(SLOW + 1)
     assert it.inventory.within("Msc1", "acme").cause is UnknownReason.IMPLAUSIBLE
+
+
+async def test_an_implausible_listing_does_not_confirm_that_a_vpc_is_empty(rig):
+    """It lacked everything; the next one is believed, and lacks only what nobody expects."""
+    ours, foreign = [record(f"vm{number}") for number in range(4)], record("foreign", vpc="acme-train")
+    it = rig([*ours, foreign], [], ours, ours)
+    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(4)}
+    it.inventory.watch("a", here(EVERYTHING, vpc="acme-train"))
+    await asyncio.sleep(SLOW + 1.5 * FAST)
+    began = it.fetch.began
+    inside = it.inventory.within("Msc1", "acme-train")
+    assert (inside.records, inside.as_of, inside.confirmed) == ((), began[2], None)
+    await asyncio.sleep(SLOW)
+    assert it.inventory.within("Msc1", "acme-train").confirmed == began[2]

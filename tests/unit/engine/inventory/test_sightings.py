@@ -119,10 +119,28 @@ async def test_what_is_within_a_vpc(rig):
     it.inventory.watch("a", INSIDE)
     assert it.inventory.within("Msc1", "acme").cause is UnknownReason.NOT_LISTED
     await asyncio.sleep(1)
-    records, as_of = it.inventory.within("Msc1", "acme")
-    assert [item.id for item in records] == ["x", "z"], "one that names no VPC may be in it"
-    assert as_of == it.fetch.began[0]
-    assert it.inventory.within("Msc1", "empty")[0] == (it.inventory.within("Msc1", "acme")[0][1],)
+    inside = it.inventory.within("Msc1", "acme")
+    assert [item.id for item in inside.records] == ["x", "z"], "one that names no VPC may be in it"
+    assert inside.as_of == it.fetch.began[0]
+    assert it.inventory.within("Msc1", "empty").records == (inside.records[1],)
+
+
+async def test_a_vpc_is_confirmed_empty_by_the_listing_before(rig):
+    it = rig([record("x")], [], [], [record("x")], [])
+    it.inventory.watch("a", INSIDE)
+    seen = []
+    for _ in range(5):
+        await asyncio.sleep(1 if not seen else SLOW)
+        inside = it.inventory.within("Msc1", "acme")
+        seen.append((len(inside.records), inside.as_of, inside.confirmed))
+    began = it.fetch.began
+    assert seen == [
+        (1, began[0], None),
+        (0, began[1], None),
+        (0, began[2], began[1]),
+        (1, began[3], None),
+        (0, began[4], None),
+    ]
 
 
 async def test_the_names_of_a_base_are_those_of_the_last_listing(rig):

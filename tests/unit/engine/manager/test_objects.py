@@ -153,7 +153,7 @@ async def test_a_vpc_that_is_deleted_takes_few_passes_however_slow_a_listing_is(
     it.cloud.worlds[OWN]["GetVpcs"] = [{"id": "9", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}]
     it.cloud.takes["GetSnapshots"] = 5.0
     it.show("GpuVpc", "net", status={"vpcId": "9", "order": order, "account": OWN_ACCOUNT}, meta=GOING)
-    await asyncio.sleep(20)
+    await asyncio.sleep(30)
     ((_, _, where),) = it.cloud.asked("DestroyVpc")
     assert where == {"Id": "9", "Cluster": "Msc1"}
     it.cloud.worlds[OWN]["GetVpcs"] = []

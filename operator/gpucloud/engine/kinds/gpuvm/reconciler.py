@@ -318,10 +318,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         seen = account.session.snapshots.within(here.cluster, here.vpc)
         if isinstance(seen, Unknown):
             return seen
-        records, as_of = seen
         deletable = set(dependents.deletable_snapshots(self._deps.objects, stored, here))
         return SnapshotsOfVm(
-            tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in records if _may_be_of(item, here)), as_of
+            tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in seen.records if _may_be_of(item, here)),
+            seen.as_of,
         )
 
 

@@ -134,5 +134,6 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
             return vms
         if isinstance(snapshots, Unknown):
             return snapshots
-        names = [f"VM {item.id!r}" for item in vms[0]] + [f"snapshot {item.id!r}" for item in snapshots[0]]
-        return Occupants(tuple(names), min(vms[1], snapshots[1]))
+        names = [f"VM {item.id!r}" for item in vms.records] + [f"snapshot {item.id!r}" for item in snapshots.records]
+        neither = None if vms.confirmed is None or snapshots.confirmed is None else min(vms.confirmed, snapshots.confirmed)
+        return Occupants(tuple(names), min(vms.as_of, snapshots.as_of), neither)
