@@ -12,7 +12,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -102,6 +102,9 @@ manifests: crds chart ## print deploy/manifests from the chart
 
 prose: $(READY) ## spelling and wording of the documents
 	$(RUN)/python -m prose
+
+recordings: $(READY) ## record the demo and the plugin into docs/images, as SVG
+	$(RUN)/python -m recording
 
 endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 	PYTHONPATH=tests $(RUN)/python -m support.specification --write

@@ -1,0 +1,104 @@
+"""``python -m recording``: record the demo and ``kubectl gpucloud status`` into docs/images."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from controlplane import ControlPlaneError
+from demo.__main__ import PLUGIN
+from demo.errors import DemoError
+from demo.processes import Stage
+from demo.screen import LogScreen
+from demo.story import Story
+from recording.svg import draw
+from recording.terminal import Terminal
+
+if TYPE_CHECKING:
+    from recording.terminal import Frame
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+COLUMNS, ROWS = 100, 30
+STATUS_COLUMNS, STATUS_ROWS = 100, 24
+SCRATCH = re.compile(r"/\S*/(?=kubeconfig)")  # where temporary files are differs from machine to machine
+
+
+class Silent(LogScreen):
+    """A screen for the part of the story that is not recorded."""
+
+    def say(self, text: str) -> None:
+        """Print nothing."""
+
+    command = output = say
+
+    def show(self, rows: object) -> None:
+        """Print nothing."""
+
+
+def demo() -> tuple[Terminal, str]:
+    """Record ``make demo``."""
+    terminal = Terminal(COLUMNS, ROWS)
+    terminal.type("make demo")
+    if terminal.run([sys.executable, "-m", "demo"], os.environ) != 0:
+        raise DemoError("The demo failed: run `make demo` to see why.")
+    return terminal, "make demo: an account, a VPC, two VMs and a snapshot from nothing to Ready, and gone"
+
+
+def status() -> tuple[Terminal, str]:
+    """Record what a user asks of a fleet that is Ready, and while a VM stops."""
+    terminal = Terminal(STATUS_COLUMNS, STATUS_ROWS)
+    with Stage() as stage:
+        story = Story(stage, Silent())
+        story.until_ready()
+        path = f"{stage.plane.kubectl.parent}:{PLUGIN}:{os.environ['PATH']}"
+        env = {**os.environ, "KUBECONFIG": str(stage.kubeconfig), "PATH": path, "GPUCLOUD_ENDPOINT": f"default={story.cloud}"}
+        for command in (
+            "kubectl get gpuvm",
+            "kubectl gpucloud status",
+            "kubectl gpucloud stop worker --wait",
+            "kubectl get gpuvm",
+        ):
+            terminal.type(command)
+            terminal.run(command.split(), env)
+            terminal.hold(1.6)
+    return terminal, "kubectl gpucloud status, and stopping a VM"
+
+
+def plain(frames: list[Frame]) -> list[Frame]:
+    """Take the folders of temporary files out of what is shown."""
+    return [
+        replace(frame, lines=tuple(tuple(replace(run, text=SCRATCH.sub("", run.text)) for run in line) for line in frame.lines))
+        for frame in frames
+    ]
+
+
+RECORDINGS = {"demo": demo, "status": status}
+
+
+def main() -> int:
+    """Make the named recordings, or all; exit code 1 says that one could not be made."""
+    parser = argparse.ArgumentParser(prog="python -m recording", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(RECORDINGS)} (default: all)")
+    names = parser.parse_args().names or list(RECORDINGS)
+    if unknown := set(names) - set(RECORDINGS):
+        parser.error(f"unknown recording '{unknown.pop()}': use {' or '.join(RECORDINGS)}")
+    IMAGES.mkdir(exist_ok=True)
+    for name in names:
+        try:
+            terminal, title = RECORDINGS[name]()
+        except (ControlPlaneError, DemoError) as error:
+            print(f"recording {name} failed: {error}", file=sys.stderr)
+            return 1
+        file = IMAGES / f"{name}.svg"
+        file.write_text(draw(plain(terminal.frames), terminal.columns, terminal.rows, title))
+        print(f"{file.relative_to(IMAGES.parents[1])}: {len(terminal.frames)} frames")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
