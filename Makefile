@@ -90,9 +90,10 @@ test: check $(READY) ## everything, as CI runs it
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
-crds: $(READY) ## print crds/*.yaml and schemas/ from the models
+crds: $(READY) ## print crds/*.yaml, schemas/ and the plugin's page from the code
 	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference --schemas schemas
 	$(RUN)/python -m gpucloud crds --write $(CHART_CRDS)
+	$(RUN)/python -m gpucloud.cli.plugin.reference
 
 chart: $(READY) ## print the chart's schema, tables and list of settings
 	$(RUN)/python -m chartfiles chart
@@ -130,7 +131,7 @@ plugin: $(READY) ## kubectl-gpucloud as one file with its interpreter inside, in
 	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/plugin $(UV) sync --quiet --frozen --no-dev --extra cli --group plugin \
 	  --no-editable --python $(RUN)/python
 	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onefile --name kubectl-gpucloud --distpath out/plugin \
-	  --collect-submodules gpucloud.cli.plugin \
+	  --collect-submodules gpucloud.cli.plugin --collect-data gpucloud.cli.plugin \
 	  --workpath out/plugin/work --specpath out/plugin/work .venv/plugin/bin/kubectl-gpucloud
 	cp LICENSE out/plugin/
 

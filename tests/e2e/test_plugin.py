@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.console import PODS
+from gpucloud.cli.plugin.cluster import OPERATOR_PODS
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
 from support.simcloud import API_KEY
@@ -85,6 +85,10 @@ def test_the_life_of_a_vm_by_the_plugin_alone(here, plugin, sim, operator):
     ok(plugin("stop", "train", "--wait", *SLOW))
     ok(plugin("start", "train", "--wait", *SLOW))
     ok(plugin("restart", "train", "--wait", *SLOW))
+    ok(plugin("pause", "train", "gvpc/lab"))
+    done = plugin("stop", "train", "--wait")
+    assert (done.returncode, "kubectl gpucloud resume gvm/train" in done.stderr) == (1, True)
+    ok(plugin("resume", "train", "gvpc/lab"))
     assert [len(sim.committed(operation)) for operation in ("StopServer", "StartServer")] == [2, 2]
     found = objects(plugin("status", "-o", "json"))
     assert {name: item["standing"] for name, item in found.items()} == dict.fromkeys(
@@ -102,7 +106,7 @@ def test_the_life_of_a_vm_by_the_plugin_alone(here, plugin, sim, operator):
     assert sim.vms() == []
 
 
-def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, operator, control_plane):
+def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, operator, control_plane):
     operator(**FLAGS)
     here.apply(gpuvm("train", configuration="no-such-configuration"))
     here.apply(gpusnapshot("before"))
@@ -117,6 +121,14 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, operator, 
     assert done.returncode == 3
     assert whole["message"] in done.stdout
     assert "1 waits for it: GpuSnapshot/before" in done.stdout
+    assert "The cloud refuses the request" in ok(plugin("explain", "rejected", ns=None))
+    orders = len(sim.calls("CreateServer"))
+    done = plugin("retry", "gvm/train", "--wait", *SLOW)
+    assert (done.returncode, whole["message"] in done.stdout) == (3, True), "it waited until the cloud had refused it again"
+    assert len(sim.calls("CreateServer")) > orders
+    ok(plugin("retain", "gvm/train"))
+    assert here.get("gpuvm", "train")["spec"]["deletion"]["policy"] == "Retain"
+    assert "Kubernetes: v1." in ok(plugin("version"))
     here.ok("annotate", "gvm/train", "gpucloud.dev/pasued=true")
     done = plugin("doctor", "-o", "json")
     findings = {item["check"]: item for item in json.loads(done.stdout)["findings"]}
@@ -204,7 +216,7 @@ def test_the_cloud_through_the_operators_console(here, plugin, person, sim, oper
 @pytest.fixture
 def pod_of_an_operator(here):
     """As the apiserver shows one that runs; no node has it."""
-    labels = dict(pair.split("=") for pair in PODS.split(","))
+    labels = dict(pair.split("=") for pair in OPERATOR_PODS.split(","))
     spec = {"containers": [{"name": "operator", "image": "registry.example/gpucloud-operator:0.1.0"}]}
     here.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "op", "labels": labels}, "spec": spec})
     here.ok("patch", "pod", "op", "--subresource=status", "--type=merge", "--patch", '{"status": {"phase": "Running"}}')

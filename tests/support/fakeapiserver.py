@@ -108,7 +108,8 @@ class FakeApiServer:
         for part, fields in body.items():
             for name, value in fields.items():
                 inner = isinstance(value, dict) and isinstance(found[part].get(name), dict)
-                found[part][name] = {**found[part][name], **value} if inner else value
+                merged = {**found[part][name], **value} if inner else value
+                found[part][name] = {key: one for key, one in merged.items() if one is not None} if inner else merged
         return found
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805  # `self` is the handler's

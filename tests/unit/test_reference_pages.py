@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gpucloud.cli.plugin.reference import reasons
+from gpucloud.cli.plugin.verbs.explain import REASONS, explanations
 from gpucloud.flags import ENV_PREFIX, FLAGS
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from support.decisions.tables import TABLES
@@ -67,6 +69,11 @@ def test_every_reason_is_explained(reason):
     cells = rows_of(STATUS)[f"`{reason}`"]
     assert len(cells) == 3, "the condition, the meaning, what to do"
     assert all(cells)
+
+
+def test_the_plugin_explains_every_reason_in_the_words_of_the_page():
+    assert REASONS.read_text() == reasons(STATUS), "run: make crds"
+    assert set(explanations()) == set(Reason)
 
 
 def not_ready(reason):

@@ -10,11 +10,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gpucloud.kinds import names
+from gpucloud.kinds import choices, names
 from gpucloud.kinds.markers import CEL, IMMUTABLE, list_map, schema_default
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.kinds.model import Condition, Model, Time
 
+Adoption = choices.Adoption
+DeletionPolicy = choices.DeletionPolicy
 OWN_ACCOUNT = names.OWN_ACCOUNT
 DEFAULT_ACCOUNT = names.DEFAULT_ACCOUNT
 
@@ -28,21 +30,6 @@ CloudName = Annotated[
         "own rule, so that a name is safe everywhere; the cloud itself states a length only.)",
     ),
 ]
-
-
-class DeletionPolicy(StrEnum):
-    """What becomes of the cloud's object when ours is deleted."""
-
-    DELETE = "Delete"
-    RETAIN = "Retain"
-
-
-class Adoption(StrEnum):
-    """Whether an object that the cloud already has may become ours."""
-
-    NEVER = "Never"
-    IF_EXISTS = "IfExists"
-    REQUIRED = "Required"
 
 
 class Reference(Model):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
@@ -64,13 +65,6 @@ MountPath = Annotated[
     Field(min_length=1, max_length=1024),
     CEL("self.startsWith('/')", "A mount path is absolute: start it with '/', for example /home/ubuntu/data."),
 ]
-
-
-class PowerState(StrEnum):
-    """What the owner wants: powered on or off."""
-
-    RUNNING = "Running"
-    STOPPED = "Stopped"
 
 
 class SnapshotPolicy(StrEnum):

@@ -39,6 +39,18 @@ def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
     assert "$2.05 an hour" in text
 
 
+def test_objects_that_say_the_same_are_one_cause():
+    """One that others wait for stands alone, with those."""
+    same = {"message": "The cloud refuses it.", "spec": {}}
+    things = [a_vm(name, "Stalled", "Rejected", **same) for name in ("a", "b", "c")]
+    waits = a_snapshot("before", "Working", "DependencyNotReady", of="c")
+    text = text_of(overview.as_lines(World.of((*things, a_vm("d", "Stalled", "Conflict", **same), waits))))
+    causes = text.partition("Objects")[0]
+    assert "  GpuVM/a, GpuVM/b  Stalled  Rejected\n    The cloud refuses it.\n" in causes
+    assert "  GpuVM/c  Stalled  Rejected\n    The cloud refuses it.\n    1 waits for it: GpuSnapshot/before" in causes
+    assert "  GpuVM/d  Stalled  Conflict\n" in causes
+
+
 def test_the_reason_of_an_older_spec_is_not_shown_as_that_of_the_new_one():
     text = text_of(overview.as_lines(World.of((a_vm("train", "Unseen", "Running", spec={}),))))
     assert "GpuVM/train  Unseen\n" in text

@@ -136,8 +136,21 @@ def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, 
 def test_nobody_waits_in_vain_for_a_pause_to_end(api, plugin, verb, more, held, why):
     api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
     code, out, err = plugin(verb, "train", "--wait", "--timeout", "0")
-    assert (code == 1, out == "", "is paused: remove" in err) == (held, held, held), why
+    assert (code == 1, out == "", "is paused: end that first: kubectl gpucloud resume gvm/train" in err) == (
+        held,
+        held,
+        held,
+    ), why
     assert not (held and (api.changed("PATCH") or api.changed("POST"))), why
+
+
+def test_a_name_that_is_nearly_known_is_answered_by_that(api, plugin):
+    api.add(a_vm_body("train"), a_vm_body("notebook"))
+    _, _, err = plugin("stop", "trian")
+    assert "there is no GpuVM/trian in namespace 'team'. Did you mean train?" in err
+    _, _, err = plugin("stop", "gpuv/train")
+    assert "unknown kind 'gpuv'" in err
+    assert "Did you mean gpuvm?" in err
 
 
 def test_restart_waits_for_its_own_answer(api, plugin):
@@ -278,6 +291,17 @@ LEASES = [
     ("another-controller", {"app.kubernetes.io/part-of": "another"}, False, "somebody else's"),
     ("another-controller", None, False, "somebody else's"),
 ]
+
+
+def test_findings_that_say_the_same_are_shown_once(api, plugin):
+    """For programs each has its own object."""
+    api.add(*(a_vm_body(name, annotations=PAUSED) for name in ("a", "b")))
+    _, out, _ = plugin("doctor")
+    assert out.count("Paused by the annotation") == 1
+    assert "GpuVM/a, GpuVM/b in team: Paused by the annotation" in out
+    assert all(f"-> kubectl gpucloud resume gvm/{name} --namespace=team" in out for name in ("a", "b"))
+    _, out, _ = plugin("doctor", "-o", "json")
+    assert [item["object"]["name"] for item in json.loads(out)["findings"] if item["check"] == "paused"] == ["a", "b"]
 
 
 @pytest.mark.parametrize(("name", "labels", "ours", "why"), LEASES)

@@ -8,7 +8,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import Key, target
 from gpucloud.cli.plugin.options import seconds
 from gpucloud.cli.plugin.standing import Standing, standing
-from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Verdict, judge, total
+from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
 from support.pluginworld import a_thing, a_vm
 
 KEY = Key("team", "GpuVM", "train")
@@ -48,7 +48,38 @@ def test_what_has_come_of_an_object(item, ready, gone, why):
 def test_a_restart_is_done_only_when_the_status_answers_it(how, answer, expected):
     """Ready alone is the state before the request."""
     item = a_vm("train", how, status={"lastHandledRestartAt": answer})
-    assert judge(KEY, item, Aim(Goal.READY, UIDS, ("lastHandledRestartAt", "yes"))).outcome is expected
+    assert judge(KEY, item, Aim(Goal.READY, UIDS, Request("lastHandledRestartAt", "yes"))).outcome is expected
+
+
+@pytest.mark.parametrize(
+    ("how", "answer", "expected", "why"),
+    [
+        ("Stalled", "older", PENDING, "what it said before the try counts for nothing"),
+        ("Stalled", "yes", FAILED, "it was tried, and refused again"),
+        ("Working", "yes", PENDING, "it is under way"),
+        ("Ready", "yes", MET, "it helped"),
+    ],
+)
+def test_a_stalled_object_is_waited_for_after_a_retry(how, answer, expected, why):
+    item = a_vm("train", how, status={"lastHandledReconcileAt": answer})
+    request = Request("lastHandledReconcileAt", "yes", ends_stalled=True)
+    assert judge(KEY, item, Aim(Goal.READY, UIDS, request)).outcome is expected, why
+
+
+@pytest.mark.parametrize(
+    ("how", "goal", "expected", "why"),
+    [
+        ("Working", Goal.READY, FAILED, "nothing is done to it"),
+        ("Unseen", Goal.READY, FAILED, "nor looked at"),
+        ("Deleting", Goal.GONE, FAILED, "nor destroyed"),
+        ("Ready", Goal.GONE, FAILED, "even if somebody deletes it"),
+        ("Ready", Goal.READY, MET, "it is as asked already"),
+    ],
+)
+def test_nobody_waits_for_what_a_pause_holds_back(how, goal, expected, why):
+    verdict = judge(KEY, a_vm("train", how, annotations={"gpucloud.dev/paused": "true"}), Aim(goal, UIDS))
+    assert verdict.outcome is expected, why
+    assert expected is MET or "kubectl gpucloud resume gvm/train --namespace=team" in verdict.words
 
 
 @settings(deadline=None)

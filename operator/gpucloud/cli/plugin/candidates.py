@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.kube import client
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
+from gpucloud.cli.plugin.verbs.explain import explanations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +45,16 @@ def objects(at: At, begun: str) -> list[str]:
         return [f"{kind.short}/" for kind in KINDS.values()]
     kinds = [kind.name for kind in KINDS.values() if word.lower() in {kind.short, kind.plural, kind.name.lower()}]
     return [f"{word}/{name}" for name in _names(at, kinds)] if kinds else []
+
+
+def vms_or_objects(at: At, begun: str) -> list[str]:
+    """The GpuVMs by their names alone, and all objects by kind and name."""
+    return objects(at, begun) if "/" in begun else [*vms(at, begun), *objects(at, begun)]
+
+
+def reasons(_at: At, _begun: str) -> list[str]:
+    """The reasons of conditions and events."""
+    return list(explanations())
 
 
 def _names(at: At, kinds: Iterable[str]) -> list[str]:

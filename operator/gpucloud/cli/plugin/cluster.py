@@ -9,8 +9,8 @@ from urllib.parse import quote
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
-from gpucloud.cli.plugin.text import clean
-from gpucloud.kinds.meta import API_VERSION, GROUP, VERSION
+from gpucloud.cli.plugin.text import clean, near
+from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import Api
 
 PAGE = "500"
+OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,17 @@ class Cluster:
         found = self.find(key)
         if found is None:
             short = KINDS[key.kind].short
-            raise PluginError(
-                f"there is no {key} in namespace {key.namespace!r}: `kubectl get {short} -A` lists all, -n names another."
-            )
+            meant = near(key.name, self._names(key.kind, key.namespace))
+            advice = f"`kubectl get {short} -A` lists all; -n names another namespace."
+            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found
+
+    def _names(self, kind: str, namespace: str) -> tuple[str, ...]:
+        """Of all objects of a kind; none when they may not be listed."""
+        try:
+            return tuple(item.key.name for item in self.things(namespace, (kind,)))
+        except PluginError:
+            return ()
 
     def patch(self, key: Key, body: Mapping[str, Any]) -> Thing:
         """Change fields or annotations of one object."""
@@ -137,6 +145,11 @@ class Cluster:
         found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
         data = (found or {}).get("data")
         return data if isinstance(data, dict) else ({} if found is not None else None)
+
+    def operator_pods(self, namespace: str) -> tuple[dict[str, Any], ...] | None:
+        """The pods of operators in a namespace, or None when they may not be seen."""
+        listed = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", {"labelSelector": OPERATOR_PODS})
+        return None if listed is None else tuple(listed.get("items") or ())
 
     def bodies(self, kind: str, namespace: str | None) -> Iterable[dict[str, Any]]:
         """All objects of a kind as they stand, page by page."""

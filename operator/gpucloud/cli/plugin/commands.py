@@ -53,6 +53,16 @@ def _power(verb: str, summary: str, *examples: str) -> Verb:
     )
 
 
+_ANY = Parameter(
+    key="objects",
+    metavar="[KIND/]NAME...",
+    many=True,
+    required=True,
+    help="Objects, as gvpc/lab; a name alone is a GpuVM's.",
+    candidates="vms_or_objects",
+)
+
+
 VERBS: dict[str, Verb] = {
     "status": _status("status", "status gvm/train", "status -A -o json"),
     "tree": _status("tree", "tree -n team"),
@@ -111,6 +121,39 @@ VERBS: dict[str, Verb] = {
             *o.CLUSTER,
         ),
         examples=("snapshot train --wait", "snapshot train --name before-upgrade"),
+    ),
+    "pause": Verb(
+        module="requests",
+        function="pause",
+        summary="Hold all action back: nothing is created, switched or destroyed, deletion included.",
+        about="It sets the annotation gpucloud.dev/paused. What is in the cloud already goes on, and is billed.",
+        takes=(_ANY, *o.CLUSTER),
+        examples=("pause train", "pause gvm/train gvpc/lab"),
+    ),
+    "resume": Verb(
+        module="requests",
+        function="resume",
+        summary="End a pause: removes the annotation gpucloud.dev/paused.",
+        takes=(_ANY, *o.CLUSTER),
+        examples=("resume train",),
+    ),
+    "retry": Verb(
+        module="requests",
+        function="retry",
+        summary="Try again now what the cloud has refused.",
+        about="It sets the annotation gpucloud.dev/reconcile-requested-at, which the status answers. No VM is bought twice: "
+        "what may have been ordered is looked for first.",
+        takes=(_ANY, o.WAIT, o.TIMEOUT, *o.CLUSTER),
+        examples=("retry train --wait", "retry gsnap/before gvpc/lab"),
+    ),
+    "retain": Verb(
+        module="requests",
+        function="retain",
+        summary="Keep in the cloud what an object stands for when the object is deleted: sets spec.deletion.policy to Retain.",
+        about="A VM that is kept goes on running and is billed, and no object stands for it. To undo it before the deletion: "
+        'kubectl patch gpuvm train --type=merge --patch \'{"spec":{"deletion":{"policy":"Delete"}}}\'',
+        takes=(_ANY, *o.CLUSTER),
+        examples=("retain train", "retain gsnap/before"),
     ),
     "ssh": Verb(
         module="ssh",
@@ -207,6 +250,19 @@ VERBS: dict[str, Verb] = {
         ),
         examples=("export > cloud.yaml", "export --kind gvpc | kubectl apply -f -"),
     ),
+    "explain": Verb(
+        module="explain",
+        function="explain",
+        summary="Explain a reason of a condition or event, and what to do.",
+        about="Without a reason it lists all. It asks no cluster.",
+        takes=(
+            Parameter(
+                key="reason", metavar="[REASON]", help="A reason, as Rejected, in any case of letters.", candidates="reasons"
+            ),
+            o.output(),
+        ),
+        examples=("explain WaitingForCapacity", "explain -o json"),
+    ),
     "doctor": Verb(
         module="doctor",
         function="doctor",
@@ -216,5 +272,19 @@ VERBS: dict[str, Verb] = {
         "nothing.",
         takes=(o.output(), o.OPERATOR_NAMESPACE, o.ALL_NAMESPACES, *o.CLUSTER),
         examples=("doctor", "doctor -A -o json"),
+    ),
+    "version": Verb(
+        module="version",
+        function="version",
+        summary="Show the versions of the plugin, of the apiserver, and of the operators that you may see.",
+        takes=(
+            Parameter(
+                key="client", names=("--client",), takes_value=False, default=False, help="Of the plugin only; asks no cluster."
+            ),
+            o.output(),
+            o.OPERATOR_NAMESPACE,
+            *o.CLUSTER,
+        ),
+        examples=("version", "version --client"),
     ),
 }

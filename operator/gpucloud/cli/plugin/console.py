@@ -21,7 +21,6 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
 from gpucloud.cli.plugin.text import clean
 from gpucloud.engine.manager import reads
-from gpucloud.kinds.meta import PART_OF
 
 if TYPE_CHECKING:
     import socket
@@ -37,7 +36,6 @@ PORT = 8082  # the operator's own default, for a pod that names no port
 PORT_NAME = "console"
 SECONDS = 60.0
 LARGEST = 64 * 1024 * 1024
-PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +152,8 @@ def _is_loopback(host: str) -> bool:
 
 def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http.client.HTTPConnection]:
     """A port forwarded to a running pod of the operator."""
-    listed = here.read(f"/api/v1/namespaces/{quote(namespace)}/pods", {"labelSelector": PODS})
-    items = (listed or {}).get("items") or ()
-    running = {str(item["metadata"]["name"]): item for item in items if (item.get("status") or {}).get("phase") == "Running"}
+    pods = here.operator_pods(namespace) or ()
+    running = {str(pod["metadata"]["name"]): pod for pod in pods if (pod.get("status") or {}).get("phase") == "Running"}
     if not running:
         raise PluginError(
             f"no pod of the operator is to be seen in namespace {namespace!r}: name its own with --operator-namespace, or "

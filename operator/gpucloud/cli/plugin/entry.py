@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.text import clean, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     verb = VERBS.get(name)
     if verb is None:
         what = "unknown option" if name.startswith("-") else "unknown verb"
-        raise parsing.UsageError(f"{what} {clean(name)!r}.{parsing.near(name, VERBS)}", NAME)
+        raise parsing.UsageError(f"{what} {clean(name)!r}.{near(name, VERBS)}", NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.text import clean, near
 from gpucloud.kinds import names
 from gpucloud.reconcile.pause import is_paused
 
@@ -140,8 +140,8 @@ def thing(kind: str, body: Mapping[str, Any]) -> Thing:
     )
 
 
-def target(text: str, default: str | None = None) -> tuple[str, str]:
-    """Kind and name of ``gvm/train``, of ``train`` where a default kind is meant.
+def target(text: str, default: str | None = None, *, others: bool = False) -> tuple[str, str]:
+    """Kind and name of ``gvm/train``, of ``train`` where a default kind is meant, which ``others`` makes one of several.
 
     Raises:
         PluginError: there is no such kind, or no name.
@@ -152,10 +152,11 @@ def target(text: str, default: str | None = None) -> tuple[str, str]:
     kind = default if not slash and default else _kind(word)
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
-        unknown = f"unknown kind {word!r}: use {known}"
-        said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train"
-        raise PluginError(f"{said}.", ExitCode.MISUSED)
-    if default is not None and kind != default:
+        meant = near(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
+        unknown = f"unknown kind {word!r}: use {known}.{meant}"
+        said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
+        raise PluginError(said, ExitCode.MISUSED)
+    if default is not None and kind != default and not others:
         raise PluginError(f"{text!r}: this works on a {default} only.", ExitCode.MISUSED)
     return kind, name
 

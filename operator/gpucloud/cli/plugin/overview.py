@@ -155,13 +155,28 @@ def _causes(found: Iterable[Cause]) -> Iterator[Line]:
         if here:
             yield Line("")
             yield Line(title, style="bold")
-        for cause in here:
-            yield from _cause(cause)
+        for same in _merged(here):
+            yield from _cause(same)
 
 
-def _cause(cause: Cause) -> Iterator[Line]:
-    why = "" if cause.thing is None or cause.standing is Standing.UNSEEN else reason(cause.thing)  # of the spec as it is now
-    words = [str(cause.key), "missing" if cause.thing is None else cause.standing.value, why]
+def _merged(found: Iterable[Cause]) -> Iterable[list[Cause]]:
+    """Causes that say the same and that nothing waits for, as one; in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Cause]] = {}
+    for cause in found:
+        alone = () if not cause.waiting else (cause.key,)
+        groups.setdefault((cause.standing, _reason(cause), _told(cause), *alone), []).append(cause)
+    return groups.values()
+
+
+def _reason(cause: Cause) -> str:
+    """Of the spec as it is now."""
+    return "" if cause.thing is None or cause.standing is Standing.UNSEEN else reason(cause.thing)
+
+
+def _cause(same: list[Cause]) -> Iterator[Line]:
+    cause = same[0]
+    names = ", ".join(str(one.key) for one in same)
+    words = [names, "missing" if cause.thing is None else cause.standing.value, _reason(cause)]
     yield Line("  ".join(word for word in words if word), "  ", "    ", STYLES[cause.standing])
     yield Line(_told(cause), "    ", "    ")
     waiting = tuple(key for key in cause.waiting if key not in cause.blocked)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.text import near
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
@@ -65,12 +65,6 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     if left:
         raise UsageError(f"{left[0]!r} is one argument too many.", program)
     return chosen
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """Which known word may be meant, as a sentence; empty when none is near."""
-    found = difflib.get_close_matches(word, list(known), 1)
-    return f" Did you mean {found[0]}?" if found else ""
 
 
 def _long(verb: Verb, word: str, rest: Iterator[str], program: str) -> tuple[Parameter, str]:

@@ -1,13 +1,20 @@
-"""docs/reference/cli.md, printed from the verbs: ``python -m gpucloud.cli.plugin.reference > docs/reference/cli.md``."""
+"""Prints docs/reference/cli.md from the verbs, and the reasons that ``explain`` knows from docs/reference/status.md.
+
+``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes both.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
+from gpucloud.cli.plugin.verbs.explain import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
 WIDTH = 120
+PAGES = Path("docs/reference")  # of the checkout in which this is called
 
 
 def page() -> str:
@@ -59,5 +67,22 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
+def reasons(status: str) -> str:
+    """The table of reasons of docs/reference/status.md as JSON; links become the name of their page."""
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \|$", status.partition("## Reasons")[2], re.MULTILINE)
+    found = [dict(zip(("reason", "conditions", "meaning", "whatToDo"), map(_plain, row), strict=True)) for row in rows]
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def _plain(cell: str) -> str:
+    return re.sub(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)", r"\1 (docs/\2)", cell).replace("**", "")
+
+
+def write() -> None:
+    """Write both files."""
+    REASONS.write_text(reasons((PAGES / "status.md").read_text(encoding="utf-8")), encoding="utf-8")
+    (PAGES / "cli.md").write_text(page(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    print(page(), end="")
+    write()

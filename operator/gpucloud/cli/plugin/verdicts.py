@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
+from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 
 if TYPE_CHECKING:
@@ -43,12 +44,21 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """A request by an annotation: the field of the status that answers it, and with which value."""
+
+    field: str
+    value: str
+    ends_stalled: bool = False  # what a Stalled object says before it has answered counts for nothing
+
+
+@dataclass(frozen=True, slots=True)
 class Aim:
     """What is waited for: of each object its UID, so that another one of the same name is not taken for it."""
 
     goal: Goal
     uids: Mapping[Key, str]
-    answered: tuple[str, str] | None = None  # a field of the status, and the value that must stand in it
+    request: Request | None = None
 
 
 def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
@@ -59,14 +69,32 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         return Verdict(Outcome.FAILED, "it was deleted meanwhile: create it again if it is still wanted")
     how, said = standing(item), message(item)
     words = f"{reason(item)}: {said}" if how is not Standing.UNSEEN else said
+    if item.paused and (how is not Standing.READY or aim.goal is Goal.GONE):
+        return Verdict(Outcome.FAILED, f"it is paused, and nothing is done to it before: {resume_command(key)} ({words})", how)
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
         return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how)
+    return _judge_ready(item, aim.request, words)
+
+
+def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
+    how = standing(item)
     if item.deleting is not None:
         return Verdict(Outcome.FAILED, f"it is being deleted and will not become ready ({words})", how)
-    if how is Standing.READY and aim.answered is not None and item.text(aim.answered[0]) != aim.answered[1]:
+    if request is not None and _is_open(request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
     return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
+
+
+def resume_command(key: Key) -> str:
+    """What ends a pause."""
+    return f"kubectl gpucloud resume {KINDS[key.kind].short}/{key.name} --namespace={key.namespace}"
+
+
+def _is_open(request: Request, item: Thing, how: Standing) -> bool:
+    """Whether the request has no answer yet, while the object looks settled."""
+    settled = how is Standing.READY or (how is Standing.STALLED and request.ends_stalled)
+    return settled and item.text(request.field) != request.value
 
 
 def total(verdicts: Mapping[Key, Verdict], *, timed_out: bool) -> ExitCode | None:

@@ -18,17 +18,19 @@ from gpucloud.cli.plugin.world import World
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
 
 OFFER_COLUMNS = {
     "CONFIGURATION": "configuration",
+    "GPU": "gpu",
     "GPUS": "gpus",
     "PRICE/H": "pricePerHour",
     "CLUSTER": "cluster",
     "POOL": "resourcePool",
-    "AVAILABLE": "available",
-    "COUNT": "count",
+    "FREE": "free",
 }
 LEFT_COLUMNS = ("KIND", "CLUSTER", "VPC", "NAME", "STATE", "PRICE/H", "MADE FOR")
 ADVICE = (
@@ -79,7 +81,8 @@ def offers(
     if output is not Output.TEXT:
         show.document({"offers": rows, "failures": list(found.failures)}, output)
     elif rows:
-        show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in rows]))
+        cells = [{**row, "free": _free(row)} for row in rows]
+        show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
     else:
         print("There is nothing on offer.")
     return _complete(found.failures, ExitCode.OK)
@@ -222,9 +225,16 @@ def _complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
     return ExitCode.FAILED if failures else code
 
 
+def _free(row: Mapping[str, Any]) -> str:
+    """How many can be had now; where the cloud counts none, whether any can."""
+    if row["available"] is None:
+        return ""
+    if not row["available"]:
+        return "none"
+    return "yes" if row["count"] is None else str(row["count"])
+
+
 def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     return "" if value is None else " ".join(str(value).split())
 
 

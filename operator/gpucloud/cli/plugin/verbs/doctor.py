@@ -17,6 +17,8 @@ from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.kinds.meta import GROUP, PART_OF, VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
 
@@ -93,18 +95,35 @@ def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
     where = "all namespaces" if facts.namespace is None else f"namespace {facts.namespace}"
     lines = [Line(f"Looked at {where} as {facts.who or 'a user of unknown name'}: {plural(len(facts.things), 'object')}.")]
     lines += [Line(f"The Lease {lease.name} is held by {lease.holder or 'nobody'}.") for lease in facts.leases or ()]
-    for finding in found:
-        about = "" if finding.key is None else f"{finding.key} in {finding.key.namespace}: "
-        head = f"{finding.severity.value} ({finding.check})"
+    for same in _merged(found):
+        first = same[0]
         lines += [
             Line(""),
-            Line(head, style=STYLES[finding.severity]),
-            Line(f"{about}{finding.message}", "  ", "  "),
-            Line(f"-> {finding.advice}", "  ", "     "),
+            Line(f"{first.severity.value} ({first.check})", style=STYLES[first.severity]),
+            Line(f"{_about(same)}{first.message}", "  ", "  "),
+            *(Line(f"-> {advice}", "  ", "     ") for advice in dict.fromkeys(finding.advice for finding in same)),
         ]
     counts = {severity: sum(finding.severity is severity for finding in found) for severity in Severity}
     said = ", ".join(plural(count, severity.value) for severity, count in counts.items() if count)
     return [*lines, Line(""), Line(f"{said}." if said else "Nothing wrong was found.", style="bold")]
+
+
+def _merged(found: tuple[Finding, ...]) -> Iterable[list[Finding]]:
+    """Findings that say the same of several objects, as one; in the order of the first of each."""
+    groups: dict[tuple[Severity, str, str], list[Finding]] = {}
+    for finding in found:
+        groups.setdefault((finding.severity, finding.check, finding.message), []).append(finding)
+    return groups.values()
+
+
+def _about(same: list[Finding]) -> str:
+    """Which objects: ``GpuVM/a, GpuVM/b in team:``."""
+    by_namespace: dict[str, list[str]] = {}
+    for finding in same:
+        if finding.key is not None:
+            by_namespace.setdefault(finding.key.namespace, []).append(str(finding.key))
+    named = "; ".join(f"{', '.join(names)} in {namespace}" for namespace, names in by_namespace.items())
+    return f"{named}: " if named else ""
 
 
 def _document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:

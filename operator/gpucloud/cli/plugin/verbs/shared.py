@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,20 @@ from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import VM, Key, Thing, target
-from gpucloud.kinds.meta import Annotation
+from gpucloud.cli.plugin.verdicts import resume_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpucloud.cli.plugin.kube.access import At
+
+
+# Who writes the manifest again at its next look, and by which mark that is known.
+KEEPERS = {
+    "Argo CD": ("argocd.argoproj.io/tracking-id",),
+    "Flux": ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"),
+    "Helm": ("meta.helm.sh/release-name",),
+}
 
 
 def cluster(at: At) -> Cluster:
@@ -51,8 +60,21 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
     if not item.paused:
         return
     if refuse:
-        raise PluginError(f"{item.key} is paused: remove the annotation {Annotation.PAUSED} first.")
-    show.tell(f"{item.key} is paused: what is asked of it is done once the annotation {Annotation.PAUSED} is removed.")
+        raise PluginError(f"{item.key} is paused: end that first: {resume_command(item.key)}")
+    show.tell(f"{item.key} is paused: what is asked of it is done after {resume_command(item.key)}")
+
+
+def warn_of_keepers(item: Thing, field: str) -> None:
+    """Tell who writes the manifest again, and would set this field back."""
+    marks = {*item.annotations, *item.labels}
+    keeper = next((name for name, known in KEEPERS.items() if marks.intersection(known)), None)
+    if keeper is not None:
+        show.tell(f"{item.key} comes from {keeper}, which sets {field} back if the manifest has it: change it there, too.")
+
+
+def request_time() -> str:
+    """The value of an annotation that asks for something: two in one second are two requests."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:

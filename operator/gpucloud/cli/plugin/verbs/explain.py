@@ -1,0 +1,64 @@
+"""``explain``: what a reason of a condition or event means, and what to do. Asks no cluster."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.page import Line, table
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.text import clean, near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gpucloud.cli.plugin.kube.access import At
+
+REASONS = Path(__file__).parents[1] / "reasons.json"  # printed from docs/reference/status.md
+
+
+class Explanation(TypedDict):
+    """A row of the table of reasons."""
+
+    reason: str
+    conditions: str
+    meaning: str
+    whatToDo: str
+
+
+def explain(_at: At, *, reason: str | None, output: Output) -> int:
+    """One reason whole; without one the list of all."""
+    known = explanations()
+    if reason is None:
+        found = list(known.values())
+    else:
+        found = [known[name] for name in known if name.lower() == reason.lower()]
+        if not found:
+            raise PluginError(
+                f"unknown reason {clean(reason)!r}: `kubectl gpucloud explain` lists all.{near(reason, known)}",
+                ExitCode.MISUSED,
+            )
+    if output is not Output.TEXT:
+        show.document({"reasons": found}, output)
+    elif reason is None:
+        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], row["conditions"]] for row in found]))
+    else:
+        show.lines(_whole(found[0]))
+    return ExitCode.OK
+
+
+def explanations() -> Mapping[str, Explanation]:
+    """Every reason, in the order of the page."""
+    rows: list[Explanation] = json.loads(REASONS.read_text(encoding="utf-8"))
+    return {row["reason"]: row for row in rows}
+
+
+def _whole(row: Explanation) -> Iterator[Line]:
+    yield Line(row["reason"], style="bold")
+    for title, text in (("Stands as", row["conditions"]), ("Meaning", row["meaning"]), ("What to do", row["whatToDo"])):
+        yield Line("")
+        yield Line(f"{title}:")
+        yield Line(text, "  ", "  ")

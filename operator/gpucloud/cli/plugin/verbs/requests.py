@@ -1,0 +1,117 @@
+"""``pause``, ``resume``, ``retry`` and ``retain``: what a person asks of the operator through any object of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, target
+from gpucloud.cli.plugin.standing import Standing, reason, standing
+from gpucloud.cli.plugin.verbs.shared import cluster, looking, mind_pause, request_time, warn_of_keepers
+from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
+from gpucloud.cli.plugin.waiting import wait
+from gpucloud.kinds.choices import DeletionPolicy
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import pause as pausing
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Thing
+
+# What a new try does not change: something else has to be said or done first.
+NOT_BY_A_RETRY = frozenset(
+    {
+        Reason.DELETION_HELD,
+        Reason.IMPLAUSIBLE_LISTING,
+        Reason.POSSIBLE_DUPLICATE,
+        Reason.SNAPSHOT_LOST,
+        Reason.TENANT_MISMATCH,
+        Reason.VM_LOST,
+        Reason.VPC_LOST,
+    }
+)
+
+
+def pause(at: At, *, objects: tuple[str, ...]) -> int:
+    """Set the annotation that holds all action back."""
+    here = cluster(at)
+    for item in _things(here, objects):
+        if item.annotations.get(Annotation.PAUSED) == pausing.ON:
+            print(f"{item.key}: paused already")
+            continue
+        _annotate(here, item.key, Annotation.PAUSED, pausing.ON)
+        print(f"{item.key}: paused ({Annotation.PAUSED}={pausing.ON})")
+    return ExitCode.OK
+
+
+def resume(at: At, *, objects: tuple[str, ...]) -> int:
+    """Remove that annotation."""
+    here = cluster(at)
+    for item in _things(here, objects):
+        if Annotation.PAUSED not in item.annotations:
+            print(f"{item.key}: not paused")
+            continue
+        _annotate(here, item.key, Annotation.PAUSED, None)
+        print(f"{item.key}: resumed ({Annotation.PAUSED} removed)")
+        warn_of_keepers(item, f"the annotation {Annotation.PAUSED}")
+    return ExitCode.OK
+
+
+def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float) -> int:
+    """Set the annotation that asks for a new try, and wait for what comes of it."""
+    here = cluster(at)
+    things = _things(here, objects)
+    for item in things:
+        if item.deleting is not None:
+            raise PluginError(f"{item.key} is being deleted, which is tried again without a request: see status.")
+        if wait_for_it and item.key.kind == ACCOUNT:
+            raise PluginError(f"{item.key} does not say when it has tried: leave --wait out, then use the verb wait.")
+        mind_pause(item, refuse=True)
+    asked = request_time()
+    for item in things:
+        if standing(item) is Standing.READY:
+            print(f"{item.key}: is as asked, so there is nothing to try again")
+            continue
+        _annotate(here, item.key, Annotation.RECONCILE_REQUESTED_AT, asked)
+        print(f"{item.key}: asked for another try ({Annotation.RECONCILE_REQUESTED_AT}={asked})")
+        if reason(item) in NOT_BY_A_RETRY:
+            show.tell(f"{item.key} is {reason(item)}, which a try does not end: kubectl gpucloud explain {reason(item)}")
+    if not wait_for_it:
+        return ExitCode.OK
+    uids = {item.key: item.uid for item in things if standing(item) is not Standing.READY}
+    answer = Request("lastHandledReconcileAt", asked, ends_stalled=True)
+    return wait(looking(here, tuple(uids)), Aim(Goal.READY, uids, answer), timeout) if uids else ExitCode.OK
+
+
+def retain(at: At, *, objects: tuple[str, ...]) -> int:
+    """Set spec.deletion.policy to Retain."""
+    here = cluster(at)
+    things = _things(here, objects)
+    for item in things:
+        if item.key.kind == ACCOUNT:
+            raise PluginError(
+                f"{item.key} stands for nothing in the cloud that could be kept: name a GpuVM, GpuVpc or GpuSnapshot."
+            )
+    for item in things:
+        deletion = item.spec.get("deletion")
+        if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:
+            print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
+            continue
+        here.patch(item.key, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
+        billed = ", and it is billed" if item.key.kind == VM else ""
+        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}: what it has in the cloud outlasts it{billed}")
+        warn_of_keepers(item, "spec.deletion.policy")
+    return ExitCode.OK
+
+
+def _things(here: Cluster, objects: tuple[str, ...]) -> tuple[Thing, ...]:
+    """All of them, before the first is changed."""
+    keys = dict.fromkeys(Key(here.namespace, *target(item, VM, others=True)) for item in objects)
+    return tuple(here.need(key) for key in keys)
+
+
+def _annotate(here: Cluster, key: Key, name: Annotation, value: str | None) -> None:
+    change: dict[str, Any] = {"metadata": {"annotations": {name.value: value}}}
+    here.patch(key, change)

@@ -1,0 +1,62 @@
+"""``explain`` and ``version``: what needs no object."""
+
+import json
+
+import pytest
+
+import gpucloud
+from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin.verbs.explain import explanations
+
+PODS = "/api/v1/namespaces/gpucloud-system/pods"
+
+
+@pytest.mark.parametrize("word", ["Rejected", "rejected", "REJECTED"])
+def test_a_reason_is_explained_in_any_case_of_letters(capsys, monkeypatch, word):
+    monkeypatch.setenv("KUBECONFIG", "/nonexistent")
+    assert entry.main(["explain", word]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Rejected\n")
+    assert "The cloud refuses the request" in out
+    assert "What to do:" in out
+
+
+def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys):
+    assert entry.main(["explain", "WaitingForCapacty"]) == 2
+    err = capsys.readouterr().err
+    assert "`kubectl gpucloud explain` lists all. Did you mean WaitingForCapacity?" in err
+
+
+def test_all_reasons_are_listed(capsys):
+    assert entry.main(["explain"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(explanations())
+    assert entry.main(["explain", "Rejected", "-o", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["reasons"]
+    assert set(found) == {"reason", "conditions", "meaning", "whatToDo"}
+
+
+def test_no_link_of_the_page_is_left():
+    assert [row["reason"] for row in explanations().values() if "](" in row["whatToDo"] + row["meaning"]] == []
+
+
+def test_versions_of_plugin_apiserver_and_operators(api, plugin):
+    api.canned["/version"] = {"gitVersion": "v1.36.3"}
+    label = {"app.kubernetes.io/version": "9.9.9"}
+    api.canned[PODS] = {"items": [{"metadata": {"name": "a", "labels": label}}, {"metadata": {"name": "b", "labels": label}}]}
+    code, out, _ = plugin("version")
+    assert (code, out) == (0, f"Plugin: {gpucloud.__version__}\nKubernetes: v1.36.3\nOperator: 9.9.9\n")
+    _, out, _ = plugin("version", "-o", "json")
+    assert json.loads(out) == {"plugin": gpucloud.__version__, "kubernetes": "v1.36.3", "operators": ["9.9.9"]}
+
+
+def test_what_may_not_be_seen_is_said(api, plugin):
+    api.refused[PODS] = 403
+    code, out, _ = plugin("version")
+    assert code == 0
+    assert "no pod of one is to be seen in namespace 'gpucloud-system' (--operator-namespace)" in out
+
+
+def test_the_version_of_the_plugin_alone_asks_no_cluster(capsys, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", "/nonexistent")
+    assert entry.main(["version", "--client"]) == 0
+    assert capsys.readouterr().out == f"Plugin: {gpucloud.__version__}\n"

@@ -1,0 +1,118 @@
+"""``pause``, ``resume``, ``retry``, ``retain``: what they ask of the operator, and when they refuse."""
+
+import pytest
+
+from support.pluginworld import a_body
+
+PAUSED = "gpucloud.dev/paused"
+RETRY = "gpucloud.dev/reconcile-requested-at"
+
+
+def patches(api):
+    """The last part of each path, and what was changed there."""
+    return [(path.rpartition("/")[2], body) for path, body in api.changed("PATCH")]
+
+
+def test_pause_and_resume_set_and_remove_the_annotation_of_any_object(api, plugin):
+    api.add(a_body("GpuVM", "train"), a_body("GpuVpc", "lab"), a_body("GpuCloudAccount", "default"))
+    objects = ("train", "gvpc/lab", "gca/default")
+    assert plugin("pause", *objects)[0] == 0
+    assert patches(api) == [(name, {"metadata": {"annotations": {PAUSED: "true"}}}) for name in ("train", "lab", "default")]
+    _, out, _ = plugin("pause", "train")
+    assert (out, len(patches(api))) == ("GpuVM/train: paused already\n", 3)
+    assert plugin("resume", *objects)[0] == 0
+    assert patches(api)[3:] == [(name, {"metadata": {"annotations": {PAUSED: None}}}) for name in ("train", "lab", "default")]
+    _, out, _ = plugin("resume", "train")
+    assert (out, len(patches(api))) == ("GpuVM/train: not paused\n", 6)
+
+
+def test_a_value_that_is_neither_true_nor_false_pauses_and_is_set_right(api, plugin):
+    api.add(a_body("GpuVM", "train", annotations={PAUSED: "yes"}))
+    plugin("pause", "train")
+    assert patches(api) == [("train", {"metadata": {"annotations": {PAUSED: "true"}}})]
+
+
+def test_who_pauses_again_is_named(api, plugin):
+    api.add(a_body("GpuVM", "train", annotations={PAUSED: "true", "argocd.argoproj.io/tracking-id": "x"}))
+    _, _, err = plugin("resume", "train")
+    assert "comes from Argo CD, which sets the annotation gpucloud.dev/paused back" in err
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "retry", "retain"])
+def test_one_name_that_is_wrong_changes_none(api, plugin, verb):
+    api.add(a_body("GpuVM", "train", "Stalled", annotations={PAUSED: "true"} if verb == "resume" else {}))
+    code, _, err = plugin(verb, "train", "trian")
+    assert (code, patches(api)) == (1, [])
+    assert "Did you mean train?" in err
+
+
+def test_a_retry_is_asked_for_what_is_not_as_asked(api, plugin):
+    api.add(a_body("GpuVM", "train", "Stalled", "Rejected"), a_body("GpuVpc", "lab"))
+    code, out, err = plugin("retry", "train", "gvpc/lab")
+    ((name, change),) = patches(api)
+    assert (code, name, list(change["metadata"]["annotations"])) == (0, "train", [RETRY])
+    assert "GpuVpc/lab: is as asked, so there is nothing to try again" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize("reason", ["PossibleDuplicate", "VMLost", "ImplausibleListing", "DeletionHeld"])
+def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
+    api.add(a_body("GpuVM", "train", "Stalled", reason))
+    _, _, err = plugin("retry", "train")
+    assert f"kubectl gpucloud explain {reason}" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "says"),
+    [
+        ({"annotations": {PAUSED: "true"}}, (), "is paused: end that first: kubectl gpucloud resume"),
+        ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, which is tried again without a request"),
+    ],
+)
+def test_a_retry_that_would_come_to_nothing_is_refused(api, plugin, more, words, says):
+    api.add(a_body("GpuVM", "train", "Stalled", "Rejected", **more))
+    code, _, err = plugin("retry", "train", *words)
+    assert (code, patches(api)) == (1, [])
+    assert says in err
+
+
+def test_an_account_does_not_say_when_it_has_tried(api, plugin):
+    api.add(a_body("GpuCloudAccount", "default", "Stalled", "CredentialsRefused"))
+    code, _, err = plugin("retry", "gca/default", "--wait")
+    assert (code, patches(api)) == (1, [])
+    assert "leave --wait out" in err
+    assert plugin("retry", "gca/default")[0] == 0
+    assert len(patches(api)) == 1
+
+
+def test_a_retry_waits_for_its_own_answer(api, plugin):
+    """The object is Stalled until the operator has tried."""
+    api.add(a_body("GpuVM", "train", "Stalled", "Rejected"))
+
+    def answer():
+        (body,) = api.objects.values()
+        asked = body["metadata"]["annotations"].get(RETRY)
+        if asked and len(api.calls) > 4:
+            body["status"] = a_body("GpuVM", "train")["status"] | {"lastHandledReconcileAt": asked}
+
+    api.on_read = answer
+    code, out, err = plugin("retry", "train", "--wait", "--timeout", "20s")
+    assert (code, "GpuVM/train: ready" in out) == (0, True)
+    assert "take up the request" in err
+
+
+@pytest.mark.parametrize("kind", ["gvm", "gvpc", "gsnap"])
+def test_retain_keeps_what_stands_in_the_cloud(api, plugin, kind):
+    names = {"gvm": "GpuVM", "gvpc": "GpuVpc", "gsnap": "GpuSnapshot"}
+    api.add(a_body(names[kind], "a", "Deleting"), a_body(names[kind], "b", spec={"deletion": {"policy": "Retain"}}))
+    code, out, _ = plugin("retain", f"{kind}/a", f"{kind}/b")
+    assert (code, patches(api)) == (0, [("a", {"spec": {"deletion": {"policy": "Retain"}}})])
+    assert ("and it is billed" in out) is (kind == "gvm")
+    assert f"{names[kind]}/b: spec.deletion.policy is Retain already" in out
+
+
+def test_an_account_stands_for_nothing_that_could_be_kept(api, plugin):
+    api.add(a_body("GpuCloudAccount", "default"), a_body("GpuVM", "train"))
+    code, _, err = plugin("retain", "train", "gca/default")
+    assert (code, patches(api)) == (1, [])
+    assert "name a GpuVM, GpuVpc or GpuSnapshot" in err
