@@ -12,7 +12,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -112,6 +112,10 @@ endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 
 docs: $(READY) ## the documentation as a site, in out/site
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
+
+site: $(READY) ## add the documentation as VERSION=1.2 to the published site
+	$(if $(VERSION),,$(error make site needs VERSION=1.2))
+	export NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(RUN):$$PATH"; mike deploy --update-aliases $(VERSION) latest && mike set-default latest
 
 argocd: $(READY) ## print the patch and values in deploy/argocd from Argo CD's scripts
 	$(RUN)/python tools/argocd.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -23,3 +24,24 @@ def test_the_site_builds_without_a_warning(tmp_path):
     outward = {path for page in pages for path in OUTWARD.findall(page.read_text())}
     assert outward, "some pages speak of files beside the documents"
     assert [path for path in sorted(outward) if not (ROOT / path).exists()] == []
+
+
+def test_a_version_is_added_to_the_published_site(tmp_path):
+    for name in ("mkdocs.yml", "CHANGELOG.md", "docs", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    person = {
+        f"GIT_{role}_{what}": f"a{at}" for role in ("AUTHOR", "COMMITTER") for what, at in (("NAME", ""), ("EMAIL", "@b.test"))
+    }
+    programs = Path(sys.executable).parent
+    env = {**os.environ, **person, "NO_MKDOCS_2_WARNING": "1", "PATH": f"{programs}:{os.environ['PATH']}"}
+
+    def run(*command):
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own
+
+    run("git", "init", "--quiet")
+    run("git", "commit", "--quiet", "--allow-empty", "--message", "mike names the commit that it builds")
+    run(str(programs / "mike"), "deploy", "--update-aliases", "1.2", "latest")
+    versions = json.loads(run("git", "show", "gh-pages:versions.json"))
+    assert versions == [{"version": "1.2", "title": "1.2", "aliases": ["latest"]}]
+    home = run("git", "show", "gh-pages:1.2/index.html")
+    assert '<meta property="og:image" content="https://gpucloud.dev/docs/1.2/images/card.png">' in home

@@ -21,6 +21,7 @@ WRITES = {
     ("release.yml", "chart"): {"packages", "id-token"},
     ("release.yml", "pypi"): {"id-token"},
     ("release.yml", "publish"): {"contents", "id-token", "attestations"},
+    ("release.yml", "site"): {"contents"},
 }
 
 
