@@ -187,6 +187,16 @@ def _record_away(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
     return replace(tracked, order=order.model_copy(update={"missing_since": now}))
 
 
+def destroyed_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
+    """Return the mono time from which listings without the resource prove that it was destroyed.
+
+    From the answer of the destroying call; without one, a grace later. What no record told of may be ordered still, by the call
+    of an earlier process: a grace from the first sight must be over, too.
+    """
+    answered = tracked.since + grace if tracked.absence_counts_from is None else tracked.absence_counts_from
+    return max(answered, first_seen + grace) if tracked.unresolved else answered
+
+
 def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: float) -> bool:
     """Whether the listings prove what ``MISSING`` needs in this state: two that agree, young enough."""
     confirmed = found.confirmed
@@ -195,8 +205,7 @@ def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: 
     if tracked.state is OrderState.SEEN:
         return confirmed is not None and found.as_of >= found.since + grace
     if tracked.state is OrderState.DESTROYING:
-        from_ = tracked.since + grace if tracked.absence_counts_from is None else tracked.absence_counts_from
-        return confirmed is not None and confirmed >= from_
+        return confirmed is not None and confirmed >= destroyed_from(tracked, grace, first_seen)
     return False
 
 
@@ -270,14 +279,11 @@ def _shown_from(tracked: TrackedOrder) -> float:
 
 def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:
     here, order = proofs.here, tracked.order
-    if order is None:
-        order = Order(state=OrderState.NOT_ORDERED)
+    if order is None or not order.name:
+        # Only the listing tells the VPC where the GpuVpc that the spec refers to is gone.
+        order = unordered(here._replace(vpc=here.vpc or _vpc_of(found)), proofs.uid, proofs.nonce)
     elif not may_exist(order):  # it is shown where it was ordered
         order = as_ordered(order) or order
-    if not order.name:
-        vpc = here.vpc or _vpc_of(found)  # only the listing tells where the GpuVpc that the spec refers to is gone
-        place = {"name": here.name, "cluster": here.cluster, "vpc": vpc}
-        order = order.model_copy(update={"id": record_id(proofs.nonce, proofs.uid, here.name), **place})
     moved = after_event(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None:
         return moved
@@ -297,6 +303,13 @@ def _with_id(tracked: TrackedOrder, seen_id: str | None) -> TrackedOrder:
     if order is None or seen_id is None or order.cloud_id == seen_id:
         return tracked
     return replace(tracked, order=order.model_copy(update={"cloud_id": seen_id}))
+
+
+def unordered(here: Identity, uid: str, nonce: str) -> Order:
+    """Return a record for a resource of which no record tells: NotOrdered, until an event says more."""
+    return Order(
+        id=record_id(nonce, uid, here.name), state=OrderState.NOT_ORDERED, name=here.name, cluster=here.cluster, vpc=here.vpc
+    )
 
 
 def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:

@@ -43,14 +43,26 @@ def take_over(
     if recorded is None or (known is not None and ours):
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
             return after_event(known, OrderEvent.REFUSED, now)
-        return TrackedOrder(None, now) if known is None else known
+        return TrackedOrder(None, now) if known is None else _announced(known, recorded)
     if not further and known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
     earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
-    unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR}
+    unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR} or _is_of_unknown_order(recorded)
     not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear)
     return after_event(not_owned, OrderEvent.TAKEN_OVER, now)
+
+
+def _announced(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
+    """Return the order that this process knows: where no record told of one, that it has itself announced as Destroying."""
+    if known.order is not None or recorded is None or not _is_of_unknown_order(recorded):
+        return known
+    return replace(known, order=recorded, unresolved=True)
+
+
+def _is_of_unknown_order(recorded: Order) -> bool:
+    """Whether it is recorded for its destruction only: no listing and no acceptance has named an id, so it may come yet."""
+    return recorded.state is OrderState.DESTROYING and recorded.cloud_id is None
 
 
 def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[RecordVersion]) -> bool:

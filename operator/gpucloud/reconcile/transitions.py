@@ -60,6 +60,7 @@ _ANOTHERS = "no order of this object is open that could have made it, so it is a
 TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.NOT_ORDERED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
     (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.NOT_ORDERED, E.DESTROYED): Transition(S.DESTROYING, f"no record tells what was ordered, and {_MARKED}"),
     (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
     (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to act upon"),
     (S.INTENDED, E.ANSWERED): Transition(S.ACCEPTED, "a 2xx answer; the id and place that it names are recorded"),
@@ -120,7 +121,6 @@ IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
     (S.REFUSED, E.NAME_TAKEN): _ANOTHERS,
     (S.LOST, E.NAME_TAKEN): _ANOTHERS,
     (S.GONE, E.NAME_TAKEN): _ANOTHERS,
-    (S.NOT_ORDERED, E.DESTROYED): "no record tells of it: what bears this object's mark is destroyed without one",
     **{
         (state, E.ASKED_AGAIN): "nothing waits for a person here; orders are counted anew, and a final refusal is forgotten"
         for state in OrderState

@@ -17,6 +17,7 @@ from support.gpuvmfacts import (
     NAME,
     RUNNING,
     TOGETHER,
+    TOLD,
     a_list,
 )
 from support.rows import OLD, Row, tried
@@ -154,9 +155,10 @@ ROWS = {
                 "status": GpuVMStatus(),
                 "found": Absent(NOW, NOW - 90, NOW - 1),
                 "history": tried(Verb.DESTROY, ago=40, kind=refused, history=CallHistory(first_seen=NOW - 90)),
+                "known": replace(TOLD, unresolved=True, absence_counts_from=NOW - 40),
             },
             released=Reason.GONE,
-            says="DestroyServer failed" if refused else "The cloud has no VM",
+            says="DestroyServer failed" if refused else "is gone from the cloud",
         )
         for refused in (None, ErrorKind.FORBIDDEN)
     },

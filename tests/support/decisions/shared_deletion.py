@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.rows import OLD, Row, tried
 
 NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
+OTHERS = Order(state=OrderState.SEEN, id="backup-aaaaaaaaaa", name="another", cluster="Msc1", vpc="acme")
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 LOOKING = "in the cloud before this object goes"  # nothing is sent, so nothing "is being destroyed"
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
+
+
+def told_unrecorded(k, ago):
+    """What no record told of, told to go so many seconds ago: this process knows no more than its name."""
+    order = k.told.order.model_copy(update={"cloud_id": None})
+    known = replace(k.told, order=order, since=NOW - ago, unresolved=True, absence_counts_from=NOW - ago)
+    return {"known": known, "history": tried(k.destroy, ago=ago)}
 
 
 def fingerprint(k):
@@ -43,22 +51,36 @@ def fingerprint(k):
             k.deleting | {"history": OLD, "found": Absent(NOW, NOW - 9, NOW - 2)},
             Reason.DELETING,
             action=k.destroy,
+            status={"order": OrderState.DESTROYING, "account": OWN_ACCOUNT},
+        ),
+        "another object's record gives way to that of the destruction": Row(
+            "a restart must know of the call; the other record says nothing of what bears this object's mark",
+            k.deleting
+            | {
+                "history": OLD,
+                "found": Absent(NOW, NOW - 9, NOW - 2),
+                "status": k.settled.model_copy(update={"order": OTHERS}),
+            },
+            Reason.DELETING,
+            action=k.destroy,
+            status={"order": OrderState.DESTROYING},
         ),
         "nothing recorded, told to go, and one listing lacks it": Row(
             "one listing may be partial",
-            k.deleting | {"history": tried(k.destroy, ago=5), "found": Absent(NOW, NOW)},
+            k.deleting | told_unrecorded(k, 5) | {"found": Absent(NOW, NOW)},
             Reason.DELETING,
             looks=True,
         ),
         "nothing recorded, told to go, and two listings lack it that began before the answer": Row(
             "what was accepted before may not have been listed yet",
-            k.deleting | {"history": tried(k.destroy, ago=1), "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | told_unrecorded(k, 1) | {"found": Absent(NOW, NOW - 9, NOW - 2)},
             Reason.DELETING,
             looks=True,
         ),
         "nothing recorded, told to go, and two listings lack it within a grace": Row(
             "the answer that nobody recorded may have hidden a success, which shows within a grace",
             k.deleting
+            | told_unrecorded(k, 5)
             | {
                 "history": tried(k.destroy, ago=5, history=replace(OLD, first_seen=NOW - 10)),
                 "found": Absent(NOW, NOW - 9, NOW - 2),
@@ -68,7 +90,7 @@ def fingerprint(k):
         ),
         "nothing recorded, told to go, and two listings lack it": Row(
             "no listing lies twice in a row",
-            k.deleting | {"history": tried(k.destroy, ago=5), "found": Absent(NOW, NOW - 9, NOW - 2)},
+            k.deleting | told_unrecorded(k, 5) | {"found": Absent(NOW, NOW - 9, NOW - 2)},
             released=Reason.GONE,
         ),
         "in an outage, seen new, but ordered before with an account": Row(

@@ -259,6 +259,31 @@ async def test_what_no_record_tells_of_is_destroyed_before_it_is_listed(it, orde
     assert (list(it.cloud.vms), took > GRACE) == (["bystander"], True)
 
 
+@pytest.mark.parametrize("recorded", [None, {"id": "backup-aaaaaaaaaa", "state": "Seen", "name": "another", "cluster": "Msc1"}])
+async def test_what_no_record_of_its_own_tells_of_is_recorded_as_destroyed_before_the_call(it, monkeypatch, recorded):
+    """The status kept another object's record, or none: the next process let the object go at once (seed 70005754)."""
+    it.cloud.lag, states = 100 * GRACE, []
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateServer"))
+    it.kube.bodies["u-train"]["status"] = {} if recorded is None else {"order": recorded}
+    it.kube.bodies["u-train"]["metadata"] |= GOING
+    it.cloud.vms.clear()
+    noted = it.cloud.handle_async_request
+
+    async def notes(request):
+        if request.url.path.endswith("DestroyServer"):
+            states.append(it.status["order"])
+        return await noted(request)
+
+    monkeypatch.setattr(it.cloud, "handle_async_request", notes)
+    await it.start()
+    await it.until(lambda: states)
+    assert [(order["state"], order["name"]) for order in states] == [("Destroying", OURS)]
+    await it.start()  # an order of before may be carried out within a grace from the first sight
+    assert await it.until(lambda: it.gone) > GRACE - 1
+    assert len(states) == 2
+
+
 @pytest.mark.parametrize("state", ["NotOrdered", "Refused"])
 async def test_a_restored_record_of_before_the_order_lets_nothing_go_before_it_can_be_listed(it, state):
     """As seed 906180, where etcd was restored while no operator ran."""

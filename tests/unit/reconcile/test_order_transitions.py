@@ -39,6 +39,7 @@ from support.orderevents import (
 PROOF = {
     (S.NOT_ORDERED, E.RECORDED): (record, None),
     (S.NOT_ORDERED, E.SHOWN): (look(shown(), MARKED), look(shown(), CHOSEN)),
+    (S.NOT_ORDERED, E.DESTROYED): (destroy, None),
     (S.INTENDED, E.TAKEN_OVER): (restart, pass_by),
     (S.INTENDED, E.RECORDED): (record, None),
     (S.INTENDED, E.ANSWERED): (answer(None), answer(LOST_ANSWER)),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, OrderState
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.core import failed
@@ -50,8 +51,7 @@ def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return _lost(f, found)
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
-        answered = f.tracked.absence_counts_from
-        certain_from = f.tracked.since + f.limits.grace if answered is None else answered
+        certain_from = orders.destroyed_from(f.tracked, f.limits.grace, f.history.first_seen)
     return plan_status(f, looking(f), refresh_after=max(certain_from, f.now.mono))
 
 
@@ -122,11 +122,10 @@ def absent_twice_since(found: Absent, mono: float) -> bool:
 
 def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """No record tells what was ordered. An answer that nobody recorded may hide a success, which shows within a grace."""
-    attempt = f.attempt(f.subject.destroy)
-    needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen if attempt is None else attempt.at)
+    needed = max(f.history.first_seen + f.limits.grace, f.deletion_seen)
     if not absent_twice_since(found, needed):
         return plan_status(f, looking(f), refresh_after=max(needed, f.now.mono))
-    return release_gone(f, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
+    return release_finalizer(f, Reason.GONE, f"The cloud has no {f.subject.noun} {f.identity.name!r}.")
 
 
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:

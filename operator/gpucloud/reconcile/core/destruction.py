@@ -11,7 +11,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
-from gpucloud.reconcile.core.plan_status import plan_status, recorded
+from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release
 
 if TYPE_CHECKING:
@@ -79,9 +79,16 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
 
 
 def send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
-    """Announce the destroying call, with the order in state Destroying, and send it."""
-    order = orders.destroying(f.tracked, f.now.mono).order or recorded(f)
-    return plan_action(f, f.subject.destroy, said, order=order)
+    """Announce the destroying call, with the order in state Destroying, and send it.
+
+    If no record tells what was ordered, this one tells it from now on, and with which account. Another object's record in the
+    status gives way to it: what bears this object's mark is destroyed.
+    """
+    if f.order is not None:
+        return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.tracked, f.now.mono).order)
+    found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
+    where = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
+    return plan_action(f, f.subject.destroy, said, order=orders.destroying(found, f.now.mono).order, **where)
 
 
 def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
