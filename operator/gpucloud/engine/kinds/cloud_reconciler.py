@@ -74,7 +74,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
         self._ownership = Ownership(store, deps.accounts)
-        self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker)
+        self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker, self.dependents)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)
         self._observer = Observer(self, deps, self._tracker)
@@ -87,6 +87,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def references(self, spec: P) -> Iterator[Reference]:  # noqa: ARG002 - a kind may have some
         """Yield the objects that the spec refers to, beside its account; a change of one wakes the object."""
         return iter(())
+
+    @abstractmethod
+    def dependents(self, stored: CachedObject[P, S], spec: P) -> Iterator[str]:
+        """Yield the objects that still need the resource of an object that is being deleted, as messages name them."""
 
     def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
         """Return further identities that the object watches, by name of the inventory."""
@@ -307,6 +311,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "account": account.facts,
             "account_undecided": self._choice.is_undecided(stored, spec, account),
             "owner": self._ownership.owner(meta.uid),
+            "dependents": tuple(self.dependents(stored, spec)) if meta.deleting else (),
             "synced": self._deps.synced(),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),
             "nonce": seen.nonce,

@@ -119,18 +119,30 @@ def _ordered_in(stored: CachedObject[Any, Any], vpc: Vpc, spec: GpuVpcSpec) -> b
 
 def _is_being_taken(snapshot: Snapshot, vm: Vm) -> bool:
     """Whether a snapshot was ordered and is not finished. Until then it needs its VM, even if paused or stalled."""
-    if snapshot.meta.deleting or not snapshot.meta.has_finalizer or not _may_come(snapshot, vm):
+    if snapshot.meta.deleting or _is_unrecorded(snapshot):
+        return not snapshot.meta.deleting
+    if not snapshot.meta.has_finalizer or not _may_come(snapshot, vm):
         return False
     return orders.being_made(snapshot.order) or not snapshot.status.ready_to_use
 
 
 def _is_being_made(vm: Vm, snapshot: Snapshot) -> bool:
     """Whether a VM was ordered and has not come up yet. Until then it needs the snapshot that its disk is made from."""
-    if vm.meta.deleting or not vm.meta.has_finalizer or not _may_come(vm, snapshot):
+    if vm.meta.deleting or _is_unrecorded(vm):
+        return not vm.meta.deleting
+    if not vm.meta.has_finalizer or not _may_come(vm, snapshot):
         return False
     if orders.being_made(vm.order):
         return True
     return vm.status.settled_generation is None and phase_of(vm.status.state) is not VmPhase.FAILED
+
+
+def _is_unrecorded(dependent: CachedObject[Any, Any]) -> bool:
+    """Whether no status says anything of an object yet: it is new, or its status was lost after its resource was ordered.
+
+    Its first reconcile tells which, within moments.
+    """
+    return dependent.order is None and dependent.status.observed_generation < 0
 
 
 def _may_come(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any]) -> bool:

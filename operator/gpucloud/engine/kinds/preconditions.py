@@ -10,7 +10,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import CREATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
@@ -29,6 +29,7 @@ class Preconditions:
     ownership: Ownership
     accounts: Accounts
     tracker: OrderTracker
+    dependents: Callable[[CachedObject[Any, Any], Any], Iterator[str]]
 
     def of(
         self, stored: CachedObject[Any, Any], facts: CloudFacts[Any, Any, Any], verb: Verb, inventory: Inventory[Any]
@@ -41,6 +42,8 @@ class Preconditions:
         uid = stored.meta.uid
         yield Precondition("the object still says what was decided upon", lambda: self.store.is_current(stored))
         yield Precondition("no other object owns the resource", lambda: self.ownership.owner(uid) is None)
+        if verb is facts.subject.destroy:
+            yield Precondition("no other object needs the resource", lambda: not any(self.dependents(stored, facts.spec)))
         if verb in CREATES:
             yield Precondition("its account may create", lambda: self._may_create(facts))
             yield Precondition("its order is recorded in status", lambda: self._may_order(uid))

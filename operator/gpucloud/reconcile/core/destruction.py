@@ -87,7 +87,7 @@ def send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
     if f.order is not None:
         return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.tracked, f.now.mono).order)
     found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
-    where = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
+    where: dict[str, Any] = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
     return plan_action(f, f.subject.destroy, said, order=orders.destroying(found, f.now.mono).order, **where)
 
 

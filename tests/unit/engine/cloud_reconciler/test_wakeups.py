@@ -168,7 +168,7 @@ def test_what_is_expected_is_expected_of_the_session_that_watches_it(reconcilers
     ],
 )
 async def test_what_we_destroyed_is_not_expected(reconcilers, kind, status, verb, found):
-    reconcilers.put(kind, status=status)
+    reconcilers.put(kind, meta=GOING, status=status)
     inventory = reconcilers.session.inventories[reconcilers.by_kind[kind].inventory_name]
     (here,) = inventory.expected("Msc1")
     inventory.seen[here] = Present(found, NOW)

@@ -2,11 +2,13 @@
 
 import pytest
 
-from gpucloud.cloud.models import VmRecord
+from gpucloud.cloud.models import VmRecord, VpcRecord
+from gpucloud.engine.cloud.cluster_records import Contents
 from gpucloud.engine.kinds.dependents import deletable_snapshots
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity, external_name
+from gpucloud.reconcile.plan import Plan
 from support.builders import TAG, an_order
 from support.fakes import GOING
 from support.referrers import BY_REF, FROM_SNAPSHOT, TAKEN, status
@@ -108,6 +110,10 @@ async def test_a_vpc_that_stays_asks_for_nobody(reconcilers):
         ({"status": status("Creating", order="x"), "meta": {"finalizers": []}}, False, "it is ours no more"),
         ({"status": status("Creating", order="x"), "meta": {"namespace": "others"}}, False, "of another VM of that name"),
         ({"status": status("Creating", order="x"), "spec": {"vmRef": {"name": "another"}}}, False, "of another VM"),
+        ({}, True, "its status may have been lost after it was ordered: its first reconcile tells"),
+        ({"meta": {"finalizers": []}}, True, "the same, its finalizer too: etcd went back in time (seed 70039163)"),
+        ({"meta": GOING}, False, "nothing is recorded, and it goes itself"),
+        ({"status": status("Pending") | {"observedGeneration": 0}}, False, "it was looked for, and nothing was ordered"),
     ],
 )
 async def test_a_vm_waits_for_its_snapshot_under_way(reconcilers, copy, waits, why):
@@ -149,6 +155,8 @@ async def test_a_vm_waits_for_a_snapshot_that_names_it_by_its_place(reconcilers,
         ({"status": status("DependencyNotReady", order=OVERDUE)}, False),
         ({"status": status("Creating", order="x"), "meta": GOING}, False),
         ({"status": status("Creating", order="x"), "spec": {"image": {"snapshot": "golden"}}}, False),
+        ({}, True),
+        ({"meta": GOING}, False),
     ],
 )
 async def test_a_snapshot_waits_for_the_vm_that_is_made_from_it(reconcilers, vm, waits):
@@ -224,3 +232,40 @@ async def test_a_snapshot_goes_with_its_vm_however_its_cluster_is_spelled(reconc
     source = {"vmRef": None, "vm": {"cluster": here.cluster.upper(), "vpc": here.vpc, "name": here.name}}
     reconcilers.put("GpuSnapshot", "copy", spec=source, status=status(order=TAKEN, snapshotId=TAKEN))
     assert list(deletable_snapshots(reconcilers.objects, vm, here)) == [TAKEN]
+
+
+UNDER_WAY = status("Creating", order="x")
+COMES_IN_BETWEEN = {
+    "GpuVM": ("GpuSnapshot", {"spec": {"vmRef": {"name": "train"}}, "status": UNDER_WAY}),
+    "GpuSnapshot": ("GpuVM", {"spec": FROM_SNAPSHOT | {"image": {"snapshotRef": {"name": "train"}}}, "status": UNDER_WAY}),
+    "GpuVpc": ("GpuVM", {"spec": {"vpc": "acme-train"}, "status": IN_IT}),
+}
+
+
+@pytest.mark.parametrize("kind", COMES_IN_BETWEEN)
+async def test_what_is_needed_since_the_decision_is_not_destroyed(reconcilers, kind):
+    """Another reconcile found out meanwhile, or the call waited for the request budget (seed 70039163)."""
+    reconciler = reconcilers.by_kind[kind]
+    name, vpc = ("acme-train", "acme-train") if kind == "GpuVpc" else (external_name("train", "u-train", TAG), "acme")
+    order = an_order(name, OrderState.DESTROYING, vpc=vpc, cloud_id="7")
+    reconcilers.put(kind, meta=GOING, status=status("Deleting", order=order, vpcId="7"))
+    reconcilers.session.vpcs.seen[Identity("Msc1", vpc, name)] = Present(VpcRecord(id="7", name=name), NOW)
+    for needed in (False, True):
+        facts = await reconcilers.facts(kind)
+        if needed:
+            other, more = COMES_IN_BETWEEN[kind]
+            reconcilers.put(other, "other", **more)
+        reconcilers.session.client.calls.clear()
+        await reconciler.act(facts, Plan(action=facts.subject.destroy))
+        assert (reconcilers.session.client.calls == []) is needed
+
+
+async def test_a_vpc_in_which_a_listing_shows_something_since_the_decision_is_not_destroyed(reconcilers):
+    a_vpc(reconcilers)
+    here = Identity("Msc1", "acme-train", "acme-train")
+    reconcilers.session.vpcs.seen[here] = Present(VpcRecord(id="7", name=here.name), NOW)
+    for inside in ((VmRecord(id="a"),), ()):
+        facts = await reconcilers.facts("GpuVpc", "net")
+        reconcilers.session.vms.inside = {("Msc1", "acme-train"): Contents(inside, NOW)}
+        await reconcilers.vpcs.act(facts, Plan(action=Verb.DESTROY_VPC))
+        assert (reconcilers.session.client.calls == []) is bool(inside)

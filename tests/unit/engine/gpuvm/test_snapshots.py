@@ -102,7 +102,7 @@ async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(ri
 
 async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
     name = external_name("mine", "u-mine", TAG)
-    rig.reconcilers.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name})
+    rig.reconcilers.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name, "readyToUse": True})
     rig.put(**GOES, **WITH_ORDER)
     place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
     rig.reconcilers.session.snapshots.inside = {place: Contents(tuple(listed), NOW)}

@@ -85,6 +85,10 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         """Whether the spec sets the snapshot's name."""
         return spec.snapshot_name is not None
 
+    def dependents(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Iterator[str]:  # noqa: ARG002 - the base's form
+        """Yield the GpuVMs that are being made from the snapshot."""
+        return dependents.dependents_of_snapshot(self._deps.objects, stored)
+
     def watches(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Mapping[str, Identity]:
         """Watch the source VM until the snapshot is taken."""
         source = self._deps.objects.source_identity(stored, spec)
@@ -100,7 +104,6 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         return SnapshotFacts(
             **common,
             needs=() if deleting else tuple(needs.needs_of_snapshot(objects, stored, spec, account)),
-            dependents=tuple(dependents.dependents_of_snapshot(objects, stored)) if deleting else (),
             source=self._source(stored, spec, account),
         )
 

@@ -116,6 +116,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Whether the spec sets the VM's name."""
         return spec.vm_name is not None
 
+    def dependents(self, stored: GpuVM, spec: GpuVMSpec) -> Iterator[str]:  # noqa: ARG002 - the base's form
+        """Yield the GpuSnapshots that are being taken of the VM."""
+        return dependents.dependents_of_vm(self._deps.objects, stored)
+
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
         here = self.identity(self._tracker.with_placement(stored), spec)
@@ -140,7 +144,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             price_per_hour=price,
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
-            dependents=tuple(dependents.dependents_of_vm(objects, stored)) if stored.meta.deleting else (),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
+from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs, sharing
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
@@ -62,6 +63,12 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Whether the spec sets the VPC's name: always."""
         return True
 
+    def dependents(self, stored: GpuVpc, spec: GpuVpcSpec) -> Iterator[str]:
+        """Yield the objects that have or may have a resource in the VPC, or refer to it."""
+        known = self._tracker.latest(stored.meta.uid)
+        lost = known is not None and known.state is OrderState.LOST
+        return dependents.dependents_of_vpc(self._deps.objects, stored, spec, lost=lost)
+
     def watches(self, stored: GpuVpc, spec: GpuVpcSpec) -> Mapping[str, Identity]:
         """Watch all VMs and snapshots in the VPC while the GpuVpc is being deleted."""
         if not stored.meta.deleting or not is_id_known(stored.status, self.order_of(stored)):
@@ -71,11 +78,9 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
         """Return the VPC's facts."""
-        deleting, lost = stored.meta.deleting, common["tracked"].state is OrderState.LOST
         facts = VpcFacts(
             **common,
-            needs=() if deleting else tuple(needs.needs_of_vpc(account)),
-            dependents=tuple(dependents.dependents_of_vpc(self._deps.objects, stored, spec, lost=lost)) if deleting else (),
+            needs=() if stored.meta.deleting else tuple(needs.needs_of_vpc(account)),
             may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )
@@ -119,11 +124,22 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 if its_id is None:
                     raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
                 cluster = here.cluster if record is None else record.cluster or here.cluster
-                yield Request(calls.destroy_vpc(id=its_id, cluster=cluster), here.name)
+                yield Request(calls.destroy_vpc(id=its_id, cluster=cluster), here.name, (self._empty(facts),))
 
     def placement(self, facts: VpcFacts, answer: VpcRecord) -> Placement:
         """Return what the answer says of where the VPC is."""
         return placement_from_answer(facts.identity, answer.id, None, None)
+
+    def _empty(self, facts: VpcFacts) -> Precondition:
+        """Return the precondition that no listing shows anything in the VPC: something may have come since the decision."""
+
+        def holds() -> bool:
+            stored = self.store.get(facts.meta.uid)
+            account = None if stored is None else self.account(stored, facts.spec)
+            inside = None if stored is None or account is None else self._occupants(stored, facts.spec, account)
+            return isinstance(inside, Occupants) and not inside.names
+
+        return Precondition("no listing shows anything in the VPC", holds)
 
     def _occupants(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount) -> Occupants | Unknown | None:
         if not self.watches(stored, spec) or account.session is None:
