@@ -59,6 +59,7 @@ class VmDeletion:
     """A deletion that destroys a VM.
 
     ``admitted``: the guard admitted it, so it counts and is not held. ``held``: it was held before, perhaps before a restart.
+    ``released``: by an annotation of its namespace, or of the object itself (``released_itself``).
     """
 
     uid: str
@@ -67,6 +68,7 @@ class VmDeletion:
     price: Decimal | None = None
     admitted: bool = False
     released: bool = False
+    released_itself: bool = False
     held: bool = False
 
 

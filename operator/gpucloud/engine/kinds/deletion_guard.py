@@ -86,6 +86,7 @@ class DeletionGuard:
             price=price,
             admitted=known is not None and known.admitted,
             released=own.at is not None or self._release_of(meta.namespace).covers(meta.deleted_at),
+            released_itself=own.at is not None,
             held=held,
         )
         self._set(fresh)
@@ -135,11 +136,12 @@ class DeletionGuard:
         """Read the release annotations that may release this deletion, or deletions that are counted with it.
 
         A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew. So they
-        are while a price is unknown, which may be known when the deletion is checked.
+        are while a price is unknown, which may be known when the deletion is checked, and while a release counts: it may have
+        been taken back.
         """
-        if uid not in self._deletions or (self.hold(uid) is None and not self._lacks_price()):
+        if uid not in self._deletions or not (self.hold(uid) is not None or self._lacks_price() or self._relies_on_release()):
             return
-        first, counted = not self._deletions[uid].held, {item.namespace for item in self._unreleased()}
+        first, counted = not self._deletions[uid].held, {item.namespace for item in self._deletions.values()}
         relevant = counted if first else counted - self._texts.keys()
         for namespace in sorted({self._deletions[uid].namespace, *relevant}):
             await self._read(namespace, self._counted_at.get(uid, -math.inf) if first else -math.inf)
@@ -169,14 +171,18 @@ class DeletionGuard:
         self._released[namespace] = deletion_guard.release(text, self._clock.wall(), f"namespace {namespace!r}")
         held = [item.uid for item in self._held() if item.namespace == namespace]
         for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
-            if self._released[namespace].covers(deletion.requested_at):
-                self._set(replace(deletion, released=True))
+            released = deletion.released_itself or self._released[namespace].covers(deletion.requested_at)
+            self._set(replace(deletion, released=released))
         for uid in held:
             self._wake(uid)
 
     def _lacks_price(self) -> bool:
         """Whether a price limit is set, and what a VM costs is unknown."""
         return self.rule.price > 0 and any(item.price is None for item in self._unreleased())
+
+    def _relies_on_release(self) -> bool:
+        """Whether a deletion that was not admitted yet counts as released."""
+        return any(item.released and not item.admitted for item in self._deletions.values())
 
     def _release_of(self, namespace: str) -> TimeAnnotation:
         return self._released.get(namespace, TimeAnnotation())

@@ -38,6 +38,30 @@ async def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_
     assert [await it.destroy(f"vm-{number}") for number in (2, 0)] == [False, True]
 
 
+async def test_a_release_that_was_taken_back_before_it_was_acted_upon_releases_nothing(make):
+    """Simulated world, seed 70033900: the cloud could not be listed between the two, and the operator had read the first."""
+    it = make()
+    it.leave_many(4)
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    for number in range(4):
+        await it.brake.refresh_releases(f"u-vm-{number}")
+        assert it.brake.hold(f"u-vm-{number}") is None
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2025-12-31T23:00:00Z"}
+    it.reconcilers.clock.now += 10
+    assert [await it.destroy(f"vm-{number}") for number in range(4)] == [False] * 4
+
+
+async def test_an_object_that_was_released_itself_stays_so_when_its_namespaces_release_is_taken_back(make):
+    it = make()
+    it.leave_many(4)
+    it.leave("vm-0", annotations={Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"})
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    await it.brake.refresh_releases("u-vm-0")
+    it.reconcilers.kube.namespaces["team"] = {}
+    it.reconcilers.clock.now += 10
+    assert [await it.destroy(f"vm-{number}") for number in range(4)] == [True, True, True, True]
+
+
 async def test_after_a_restart_every_release_is_read_before_anything_is_held(make):
     it = make()
     for number in range(8):
