@@ -146,7 +146,7 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
     assert completed.stdout == "train\n:4\n"
 
 
-def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, operator):
+def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, operator, tmp_path):
     operator(**FLAGS, install_tag="plug1")
     here.apply(secret(apikey=API_KEY))
     here.apply(gpucloudaccount())
@@ -158,6 +158,13 @@ def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, op
     offers = json.loads(ok(plugin("offers", "--cluster", "Msc1", "-o", "json", **there)))["offers"]
     assert {"A100_40GB_PCIe_1x"} <= {item["configuration"] for item in offers}
     assert json.loads(ok(plugin("orphans", "--install-tag", "plug1", "-o", "json", **there)))["orphans"] == []
+    key = tmp_path / "key.pub"
+    key.write_text(gpuvm()["spec"]["sshKeys"][0])
+    wanted = ("second", "-c", "A100_40GB_PCIe_1x", "--cluster", "msc1", "--vpc", "acme", "--ssh-key", str(key))
+    printed = yaml.safe_load(ok(plugin("create", *wanted, **there)))
+    here.ok("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(printed))
+    assert "GpuVM/second: ready" in ok(plugin("create", *wanted, "--apply", "--wait", *SLOW, **there))
+    assert "Did you mean A100" in plugin("create", "third", "-c", "A100", *wanted[3:], **there).stderr
     exported = plugin("export", "--kind", "gvpc", **there)
     manifests = [item for item in yaml.safe_load_all(ok(exported)) if item["spec"]["name"] == "acme-theirs"]
     here.apply(manifests)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.kube import client
-from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, VPC
 from gpucloud.cli.plugin.verbs.explain import explanations
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ def contexts(at: At, _begun: str) -> list[str]:
 def vms(at: At, _begun: str) -> list[str]:
     """The GpuVMs of the namespace."""
     return _names(at, (VM,))
+
+
+def vpcs(at: At, _begun: str) -> list[str]:
+    """The GpuVpcs of the namespace."""
+    return _names(at, (VPC,))
 
 
 def accounts(at: At, _begun: str) -> list[str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.grammar import Parameter, Verb
 from gpucloud.cli.plugin.show import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAME = "kubectl gpucloud"
 ABOUT = """\
@@ -24,10 +29,15 @@ _VMS = Parameter(
 )
 
 
-def _limit(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10000:
-        raise ValueError(f"{text!r} is no number from 1 to 10000")
-    return int(text)
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """From text to a whole number in this range."""
+
+    def converted(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"{text!r} is no number from {least} to {most}")
+        return int(text)
+
+    return converted
 
 
 def _status(*examples: str) -> Verb:
@@ -92,6 +102,60 @@ VERBS: dict[str, Verb] = {
             *o.CLUSTER,
         ),
         examples=("wait gvm/train gvpc/lab", "wait gvm/train --for gone --timeout 10m"),
+    ),
+    "create": Verb(
+        module="create",
+        function="create",
+        summary="Print the manifest of a new GpuVM from the offers, or create it.",
+        about="On a terminal it asks for what is missing, shows the price, and asks before it creates the VM. Elsewhere it "
+        "prints the manifest, unless --apply is given. Configuration, cluster and pool are compared with the offers.",
+        takes=(
+            Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
+            Parameter(
+                key="configuration", names=("--configuration", "-c"), default="", help="Configuration, as A100_40GB_PCIe_1x."
+            ),
+            Parameter(
+                key="in_cluster",
+                names=("--cluster",),
+                default="",
+                help="Cluster of the cloud; the only one with this configuration when not given.",
+            ),
+            Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
+            Parameter(
+                key="vpc_ref",
+                names=("--vpc-ref",),
+                metavar="GPUVPC",
+                default="",
+                help="GpuVpc of the namespace; the only one in the cluster when not given.",
+                candidates="vpcs",
+            ),
+            Parameter(key="vpc", names=("--vpc",), default="", help="Name of a VPC in the cloud, in place of --vpc-ref."),
+            Parameter(
+                key="ssh_key",
+                names=("--ssh-key",),
+                metavar="FILE",
+                many=True,
+                help="File of a public key that may log in, repeatable; ~/.ssh/id_ed25519.pub or the like when not given.",
+            ),
+            Parameter(key="image", names=("--image",), default="", help="Operating system image, as the cloud spells it."),
+            Parameter(
+                key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."
+            ),
+            Parameter(
+                key="disk", names=("--disk",), metavar="GIB", convert=_whole(1, 2**31 - 1), help="Size of the root disk."
+            ),
+            Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create it, and ask nothing."),
+            o.WAIT,
+            o.TIMEOUT,
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=(
+            "create",
+            "create train -c A100_40GB_PCIe_1x > train.yaml",
+            "create train -c A100_40GB_PCIe_1x --apply --wait",
+        ),
     ),
     "start": _power("start", "Power VMs on: sets spec.powerState to Running.", "start train --wait"),
     "stop": _power(
@@ -194,7 +258,11 @@ VERBS: dict[str, Verb] = {
         takes=(
             o.ONE_VM,
             Parameter(
-                key="limit", names=("--limit",), default="2000", convert=_limit, help="At most so many entries of the log."
+                key="limit",
+                names=("--limit",),
+                default="2000",
+                convert=_whole(1, 10000),
+                help="At most so many entries of the log.",
             ),
             o.output(),
             *o.CLOUD,

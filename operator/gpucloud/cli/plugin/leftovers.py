@@ -124,6 +124,15 @@ def offered(found: Offers, *, cluster: str = "", available: bool = False) -> lis
     )
 
 
+def free(row: Mapping[str, Any]) -> str:
+    """Of a row: how many can be had now; where the cloud counts none, whether any can."""
+    if row["available"] is None:
+        return ""
+    if not row["available"]:
+        return "none"
+    return "yes" if row["count"] is None else str(row["count"])
+
+
 def _offer(item: Any, place: Any) -> dict[str, Any]:
     price = item.price if place is None or place.price is None else place.price
     return {

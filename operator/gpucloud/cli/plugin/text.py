@@ -19,4 +19,6 @@ def near(word: str, known: Iterable[str]) -> str:
 
     by_lower = {name.lower(): name for name in known}
     found = difflib.get_close_matches(word.lower(), by_lower, 1)
+    if not found and len(word) > 2:  # or the beginning of one
+        found = [name for name in by_lower if name.startswith(word.lower())]
     return f" Did you mean {by_lower[found[0]]}?" if found else ""

@@ -18,8 +18,6 @@ from gpucloud.cli.plugin.world import World
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
 
@@ -52,7 +50,7 @@ def logs(
     here = cluster(at)
     item = here.need(vm_key(here, vm))
     account = None if own_account(item) else _account_of_vm(here, item)
-    text = _source(here, account, _route(endpoint, console_url, operator_namespace)).boot_log(item, limit)
+    text = source_of(here, account, route_of(endpoint, console_url, operator_namespace)).boot_log(item, limit)
     if output is not Output.TEXT:
         show.document(
             {"namespace": item.key.namespace, "name": item.key.name, "vmId": item.text("vmId"), "bootLog": text}, output
@@ -75,13 +73,13 @@ def offers(
 ) -> int:
     """List what can be bought: configurations, prices, and where they can be had now."""
     here = cluster(at)
-    route = _route(endpoint, console_url, operator_namespace)
-    found = _source(here, account_of(here, account), route).offers(in_cluster)
+    route = route_of(endpoint, console_url, operator_namespace)
+    found = source_of(here, account_of(here, account), route).offers(in_cluster)
     rows = leftovers.offered(found, cluster=in_cluster, available=available)
     if output is not Output.TEXT:
         show.document({"offers": rows, "failures": list(found.failures)}, output)
     elif rows:
-        cells = [{**row, "free": _free(row)} for row in rows]
+        cells = [{**row, "free": leftovers.free(row)} for row in rows]
         show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
     else:
         print("There is nothing on offer.")
@@ -105,7 +103,7 @@ def orphans(
     """
     here = cluster(at)
     tag = install_tag or _tag(here)
-    source = _source(here, account_of(here, account), _route(endpoint, console_url, operator_namespace))
+    source = source_of(here, account_of(here, account), route_of(endpoint, console_url, operator_namespace))
     seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
     left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in (VM, VPC, SNAPSHOT)}, tag)
     if left:  # and once more: what was going away is gone
@@ -140,7 +138,7 @@ def export(
     wanted = target(f"{kind}/any")[0] if kind else ""
     here = cluster(at)
     chosen = account_of(here, account)
-    seen = _source(here, chosen, _route(endpoint, console_url, operator_namespace)).records()
+    seen = source_of(here, chosen, route_of(endpoint, console_url, operator_namespace)).records()
     things = _all_things(here)
     left = [item for item in leftovers.unclaimed(seen, things) if wanted in {"", item[0].kind}]
     name = "default" if chosen is None else chosen.key.name
@@ -162,11 +160,12 @@ def export(
     return _complete(seen.failures, ExitCode.OK)
 
 
-def _route(endpoints: tuple[str, ...], url: str | None, operator_namespace: str) -> Route:
+def route_of(endpoints: tuple[str, ...], url: str | None, operator_namespace: str) -> Route:
+    """What the options and the environment say about the way to the cloud."""
     return Route(endpoints, environment("GPUCLOUD_CONSOLE_URL", url), operator_namespace)
 
 
-def _source(here: Cluster, account: Thing | None, route: Route) -> Source:
+def source_of(here: Cluster, account: Thing | None, route: Route) -> Source:
     """The Secret, if it can be used, else the operator's console; when neither, both reasons."""
     found, why = direct(here, account, route)
     if found is not None:
@@ -223,15 +222,6 @@ def _complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
     for failure in failures:
         show.tell(f"{failure}.")
     return ExitCode.FAILED if failures else code
-
-
-def _free(row: Mapping[str, Any]) -> str:
-    """How many can be had now; where the cloud counts none, whether any can."""
-    if row["available"] is None:
-        return ""
-    if not row["available"]:
-        return "none"
-    return "yes" if row["count"] is None else str(row["count"])
 
 
 def _cell(value: Any) -> str:

@@ -1,0 +1,180 @@
+"""A new GpuVM: from what was asked for and what is known to a manifest. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.leftovers import object_name
+from gpucloud.cli.plugin.objects import VM, Thing
+from gpucloud.cli.plugin.text import near
+from gpucloud.kinds.meta import API_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    Row = Mapping[str, Any]
+
+NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+OFFERS = "`kubectl gpucloud offers` lists what can be bought."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked for; empty where nothing was said."""
+
+    name: str = ""
+    configuration: str = ""
+    cluster: str = ""
+    pool: str = ""
+    vpc: str = ""
+    vpc_ref: str = ""
+    ssh_keys: tuple[str, ...] = ()
+    image: str = ""
+    snapshot: str = ""
+    disk: int | None = None
+    account: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the cloud and the namespace."""
+
+    rows: tuple[Row, ...] | None  # of offers; None when they cannot be seen
+    vpcs: tuple[Thing, ...] = ()
+    tenant: str = ""
+
+    def vpcs_in(self, cluster: str) -> tuple[str, ...]:
+        """The names of the GpuVpcs in a cluster."""
+        return tuple(item.key.name for item in self.vpcs if str(item.spec.get("cluster", "")).casefold() == cluster.casefold())
+
+
+def settled(wanted: Wanted, known: Known) -> Wanted:
+    """The same, with what follows from what is known.
+
+    Raises:
+        PluginError: something is missing, unknown, or named twice.
+    """
+    if not wanted.name:
+        raise _wrong("the name of the GpuVM is missing: kubectl gpucloud create NAME.")
+    if not NAME.fullmatch(wanted.name) or len(wanted.name) > 253:
+        raise _wrong(
+            f"{wanted.name!r} is no name of an object: use lower-case letters, digits, '-' and '.', for example "
+            f"{object_name(wanted.name)}."
+        )
+    if not wanted.ssh_keys:
+        raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key.")
+    if wanted.image and wanted.snapshot:
+        raise _wrong("--image and --snapshot: a root disk is made from one of them.")
+    return _with_vpc(_with_place(wanted, known), known)
+
+
+def _with_place(wanted: Wanted, known: Known) -> Wanted:
+    """Configuration, cluster and pool as the cloud spells them."""
+    if not wanted.configuration:
+        raise _wrong(f"--configuration is missing: {OFFERS}")
+    if known.rows is None:
+        if not wanted.cluster:
+            raise _wrong(f"--cluster is missing: {OFFERS}")
+        return wanted
+    rows = known.rows
+    configuration = _spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
+    rows = tuple(row for row in rows if row["configuration"] == configuration)
+    places = sorted({str(row["cluster"]) for row in rows if row["cluster"]})
+    if not wanted.cluster and len(places) != 1:
+        raise _wrong(f"--cluster is missing: {configuration} is offered in {', '.join(places) or 'no cluster that is known'}.")
+    cluster = _spelled("cluster", wanted.cluster or places[0], places) if places else wanted.cluster
+    pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
+    pool = _spelled("pool", wanted.pool, pools) if wanted.pool and pools else wanted.pool
+    return replace(wanted, configuration=configuration, cluster=cluster, pool=pool)
+
+
+def _spelled(option: str, word: str, known: Iterable[str]) -> str:
+    names = sorted({str(name) for name in known})
+    found = next((name for name in names if name.casefold() == word.casefold()), None)
+    if found is None:
+        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{near(word, names)}")
+    return found
+
+
+def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
+    if wanted.vpc and wanted.vpc_ref:
+        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC, so name one of them.")
+    there = known.vpcs_in(wanted.cluster)
+    if wanted.vpc_ref:
+        names = {item.key.name for item in known.vpcs}
+        if wanted.vpc_ref in names and wanted.vpc_ref not in there:
+            raise _wrong(f"--vpc-ref: GpuVpc/{wanted.vpc_ref} is not in cluster {wanted.cluster}: use one that is, or --vpc.")
+    elif not wanted.vpc:
+        if len(there) != 1:
+            tenant = f", for example {known.tenant}" if known.tenant else ", usually the tenant's name"
+            which = f"--vpc-ref ({', '.join(there)})" if there else "--vpc-ref with a GpuVpc of the namespace"
+            raise _wrong(f"the VPC is missing: name it with {which}, or with --vpc as the cloud has it{tenant}.")
+        return replace(wanted, vpc_ref=there[0])
+    return wanted
+
+
+def row_of(wanted: Wanted, known: Known) -> Row | None:
+    """The offer that it is; the pool that the cloud takes by itself is not known, so without one the first."""
+    return next((row for row in known.rows or () if _fits(wanted)(row)), None)
+
+
+def _fits(wanted: Wanted) -> Callable[[Row], bool]:
+    return lambda row: (
+        row["configuration"] == wanted.configuration
+        and row["cluster"] == wanted.cluster
+        and wanted.pool in {"", row["resourcePool"]}
+    )
+
+
+def notes(wanted: Wanted, known: Known) -> Iterator[str]:
+    """What it will wait for."""
+    fitting = [row["available"] for row in known.rows or () if _fits(wanted)(row)]
+    if fitting and not any(available is not False for available in fitting):
+        yield f"{wanted.configuration} is not free in {wanted.cluster} now: the VM waits for it, and is not billed until then."
+    names = [item.key.name for item in known.vpcs]
+    if wanted.vpc_ref and wanted.vpc_ref not in names:
+        yield f"there is no GpuVpc/{wanted.vpc_ref} in the namespace: the VM waits for it.{near(wanted.vpc_ref, names)}"
+
+
+def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:
+    """The object. Without a namespace it goes where it is applied."""
+    place = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": API_VERSION, "kind": VM, "metadata": {"name": wanted.name, **place}, "spec": spec(wanted)}
+
+
+def spec(wanted: Wanted) -> dict[str, Any]:
+    """Its spec, in the order in which people read it."""
+    image = {"operatingSystem": wanted.image, "snapshotRef": {"name": wanted.snapshot} if wanted.snapshot else None}
+    fields = {
+        "cluster": wanted.cluster,
+        "configuration": wanted.configuration,
+        "resourcePool": wanted.pool,
+        "vpc": wanted.vpc,
+        "vpcRef": {"name": wanted.vpc_ref} if wanted.vpc_ref else None,
+        "accountRef": {"name": wanted.account} if wanted.account else None,
+        "sshKeys": list(wanted.ssh_keys),
+        "image": {name: value for name, value in image.items() if value},
+        "rootDiskGiB": wanted.disk,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def public_keys(text: str, file: str) -> tuple[str, ...]:
+    """The keys of a ``.pub`` file, or of one like ``authorized_keys``.
+
+    Raises:
+        PluginError: it holds none, or a private key.
+    """
+    if "PRIVATE KEY" in text:
+        raise _wrong(f"--ssh-key: {file} is a private key: name the file beside it that ends in .pub.")
+    keys = tuple(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    if not keys or not all(re.match(r"(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+ AAAA", key) for key in keys):
+        raise _wrong(f"--ssh-key: {file} holds no OpenSSH public key: name a .pub file.")
+    return keys
+
+
+def _wrong(message: str) -> PluginError:
+    return PluginError(message, ExitCode.MISUSED)

@@ -1,0 +1,51 @@
+"""Questions to a person at a terminal. They go to standard error, so that standard output keeps the answer of the verb."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gpucloud.cli.plugin.page import Line
+
+
+def is_possible() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str, default: str = "") -> str:
+    """One line; an empty one means the default, and without a default is asked for again.
+
+    Raises:
+        PluginError: the input has ended.
+    """
+    while True:
+        print(f"{question} [{default}]: " if default else f"{question}: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise PluginError("the input has ended: nothing was created.", ExitCode.INTERRUPTED)
+        if line.strip() or default:
+            return line.strip() or default
+
+
+def choose(title: str, shown: Iterable[Line], values: Sequence[str]) -> int:
+    """The place of one of several, numbered from 1; the first is the default. ``shown`` is what stands above the question."""
+    show.lines(shown, sys.stderr)
+    while True:
+        answer = ask(title, "1")
+        if answer in values:
+            return list(values).index(answer)
+        if answer.isdecimal() and 1 <= int(answer) <= len(values):
+            return int(answer) - 1
+        print(f"Type a number from 1 to {len(values)}.", file=sys.stderr)
+
+
+def confirm(question: str) -> bool:
+    """Whether yes is typed."""
+    return ask(f"{question} (y/n)", "n").lower() in {"y", "yes"}

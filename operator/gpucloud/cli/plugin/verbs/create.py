@@ -1,0 +1,158 @@
+"""``create``: a GpuVM from the offers. Prints its manifest, or creates it; on a terminal it asks for what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin import creating, leftovers, prompting, show
+from gpucloud.cli.plugin.creating import Known, Wanted
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import VM, VPC, Key, target
+from gpucloud.cli.plugin.page import Line, table
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.verbs.cloud import route_of, source_of
+from gpucloud.cli.plugin.verbs.shared import cluster, looking
+from gpucloud.cli.plugin.verdicts import Aim, Goal
+from gpucloud.cli.plugin.waiting import wait
+from gpucloud.kinds.names import DEFAULT_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.sources import Route
+
+KEY_FILES = ("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub")  # in the order in which ssh offers them, the safest first
+
+
+def create(
+    at: At,
+    *,
+    name: str | None,
+    configuration: str,
+    in_cluster: str,
+    pool: str,
+    vpc: str,
+    vpc_ref: str,
+    ssh_key: tuple[str, ...],
+    image: str,
+    snapshot: str,
+    disk: int | None,
+    account: str | None,
+    apply: bool,
+    wait_for_it: bool,
+    timeout: float,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
+) -> int:
+    """Print the manifest of a new GpuVM, or create it."""
+    here = cluster(at)
+    chosen = account_of(here, account)
+    wanted = Wanted(
+        name=target(name, VM)[1] if name else "",
+        configuration=configuration,
+        cluster=in_cluster,
+        pool=pool,
+        vpc=vpc,
+        vpc_ref=vpc_ref,
+        ssh_keys=_keys(ssh_key),
+        image=image,
+        snapshot=snapshot,
+        disk=disk,
+        account=chosen.key.name if chosen is not None and chosen.key.name != DEFAULT_ACCOUNT else "",
+    )
+    known = _known(here, chosen, route_of(endpoint, console_url, operator_namespace))
+    asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
+    wanted = creating.settled(_asked(wanted, known) if asks else wanted, known)
+    for note in creating.notes(wanted, known):
+        show.tell(note)
+    if wait_for_it and not apply and not asks:
+        raise PluginError("--wait needs --apply: without it the manifest is printed and nothing is created.", ExitCode.MISUSED)
+    if not apply and not (asks and _confirmed(wanted, known)):
+        show.document(creating.manifest(wanted, at.namespace), Output.YAML)
+        return ExitCode.OK
+    made = here.create(Key(here.namespace, VM, wanted.name), creating.spec(wanted))
+    print(f"{made.key}: created")
+    if not wait_for_it:
+        return ExitCode.OK
+    return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+
+
+def _known(here: Cluster, account: Thing | None, route: Route) -> Known:
+    vpcs = here.things(here.namespace, (VPC,))
+    tenant = "" if account is None else account.text("tenant")
+    try:
+        found = source_of(here, account, route).offers("")
+    except PluginError as error:
+        show.tell(f"configuration and cluster are not checked, since the offers cannot be seen: {error}")
+        return Known(None, vpcs, tenant)
+    return Known(tuple(leftovers.offered(found)), vpcs, tenant)
+
+
+def _keys(files: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys of these files, else of the first usual one that is there."""
+    usual = next(((str(path),) for path in (Path.home() / ".ssh" / name for name in KEY_FILES) if path.is_file()), ())
+    return tuple(key for file in files or usual for key in creating.public_keys(_read(file), file))
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PluginError(
+            f"--ssh-key: {file} cannot be read: {getattr(error, 'strerror', None) or error}.", ExitCode.MISUSED
+        ) from None
+
+
+def _asked(wanted: Wanted, known: Known) -> Wanted:
+    """What is missing, from the person at the terminal."""
+    if not wanted.configuration:
+        wanted = _asked_offer(wanted, known)
+    if not wanted.cluster and known.rows is None:
+        wanted = replace(wanted, cluster=prompting.ask("Cluster"))
+    if not wanted.vpc and not wanted.vpc_ref:
+        wanted = _asked_vpc(wanted, known)
+    if not wanted.ssh_keys:
+        wanted = replace(wanted, ssh_keys=_keys((prompting.ask("File of your public SSH key, as ~/.ssh/id_ed25519.pub"),)))
+    if not wanted.name:
+        wanted = replace(wanted, name=prompting.ask("Name of the GpuVM"))
+    return wanted
+
+
+def _asked_offer(wanted: Wanted, known: Known) -> Wanted:
+    rows = [row for row in known.rows or () if row["cluster"] and row["available"] is not False]
+    rows = [row for row in rows if wanted.cluster.casefold() in {"", str(row["cluster"]).casefold()}]
+    if not rows:
+        return replace(wanted, configuration=prompting.ask("Configuration, as A100_40GB_PCIe_1x"))
+    place = prompting.choose("Which one", _offers(rows), [str(number) for number in range(1, len(rows) + 1)])
+    row = rows[place]
+    return replace(wanted, configuration=row["configuration"], cluster=row["cluster"], pool=row["resourcePool"] or "")
+
+
+def _offers(rows: list[Any]) -> Iterator[Line]:
+    head = ("", "CONFIGURATION", "GPU", "GPUS", "PRICE/H", "CLUSTER", "POOL", "FREE")
+    names = ("configuration", "gpu", "gpus", "pricePerHour", "cluster", "resourcePool")
+    cells = [[*("" if row[name] is None else str(row[name]) for name in names), leftovers.free(row)] for row in rows]
+    yield from table(head, [[str(number), *row] for number, row in enumerate(cells, 1)])
+
+
+def _asked_vpc(wanted: Wanted, known: Known) -> Wanted:
+    there = known.vpcs_in(wanted.cluster)
+    if not there:
+        return replace(wanted, vpc=prompting.ask("Name of the VPC in the cloud", known.tenant))
+    place = prompting.choose("Which VPC", table(("", "GPUVPC"), [[str(n), name] for n, name in enumerate(there, 1)]), there)
+    return replace(wanted, vpc_ref=there[place])
+
+
+def _confirmed(wanted: Wanted, known: Known) -> bool:
+    """Whether to create it now; its manifest is printed otherwise."""
+    row = creating.row_of(wanted, known)
+    price = f" It is billed ${row['pricePerHour']} an hour." if row is not None and row["pricePerHour"] else ""
+    show.tell(f"GpuVM/{wanted.name}: {wanted.configuration} in {wanted.cluster}.{price}")
+    return prompting.confirm("Create it now? With n its manifest is printed")

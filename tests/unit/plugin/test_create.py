@@ -1,0 +1,213 @@
+"""``create``: which manifest follows from what is asked for and known, what is refused, and the questions at a terminal."""
+
+import io
+
+import pytest
+import yaml
+
+from gpucloud.cli.plugin import prompting
+from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.verbs import create
+from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
+from gpucloud.engine.manager.reads import Offers
+from support.pluginworld import a_body
+
+KEY = "ssh-ed25519 AAAAmadeupkey ann@example.com"
+A100, H100 = "A100_40GB_PCIe_1x", "H100_80GB_SXM_8x"
+OFFERED = Offers(
+    configurations=(
+        ConfigurationRecord(name=A100, price=2.05, gpus=1, brand="NVIDIA A100"),
+        ConfigurationRecord(name=H100, price=26.4, gpus=8, brand="NVIDIA H100"),
+    ),
+    availability=(
+        AvailabilityRecord(configuration=A100, cluster="Msc1", rpool="on-demand", available=True, count=3),
+        AvailabilityRecord(configuration=A100, cluster="Hou1", rpool="on-demand", available=True, count=9),
+        AvailabilityRecord(configuration=H100, cluster="Hou1", rpool="on-demand", available=False, count=0),
+    ),
+)
+LAB = a_body("GpuVpc", "lab", spec={"cluster": "msc1", "name": "acme-lab"})
+POSTED = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms"
+
+
+class Source:
+    """Answers with fixed offers, or that there is no way to the cloud."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def offers(self, _cluster):
+        if self.found is None:
+            raise PluginError("no way to the cloud.")
+        return self.found
+
+
+@pytest.fixture
+def home(api, tmp_path, monkeypatch):
+    """A namespace with a GpuVpc and an account, and a person with a key; a function that says what is offered, if anything."""
+
+    def offers(found):
+        monkeypatch.setattr(create, "source_of", lambda *_: Source(found))
+
+    offers(OFFERED)
+    api.add(LAB, a_body("GpuCloudAccount", "default", status={"tenant": "acme"}))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_rsa.pub").write_text(f"{KEY}\n")
+    return offers
+
+
+@pytest.fixture
+def made(api, plugin, home):
+    """A function from words to the manifest that ``create`` prints, and what is told beside it."""
+
+    def run(*words, offers=OFFERED):
+        home(offers)
+        code, out, err = plugin("create", *words)
+        assert code == 0, err
+        assert api.changed("POST") == [], "it only prints"
+        return yaml.safe_load(out), err
+
+    return run
+
+
+def test_the_least_that_has_to_be_said(made):
+    found, err = made("train", "-c", A100, "--cluster", "msc1")
+    assert found == {
+        "apiVersion": "gpucloud.dev/v1alpha1",
+        "kind": "GpuVM",
+        "metadata": {"name": "train"},
+        "spec": {"cluster": "Msc1", "configuration": A100, "vpcRef": {"name": "lab"}, "sshKeys": [KEY]},
+    }
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "why"),
+    [
+        (("--vpc", "acme"), {"vpc": "acme", "vpcRef": None}, "the cloud's own name"),
+        (("--pool", "ON-DEMAND"), {"resourcePool": "on-demand"}, "as the cloud spells it"),
+        (("--image", "Ubuntu"), {"image": {"operatingSystem": "Ubuntu"}}, "an image"),
+        (("--snapshot", "golden"), {"image": {"snapshotRef": {"name": "golden"}}}, "a snapshot"),
+        (("--disk", "200"), {"rootDiskGiB": 200}, "a disk"),
+    ],
+)
+def test_what_else_can_be_said(made, words, expected, why):
+    found, _ = made("train", "-c", A100, "--cluster", "Msc1", *words)
+    assert {name: found["spec"].get(name) for name in expected} == expected, why
+
+
+def test_a_namespace_that_was_named_stands_in_the_manifest(made):
+    found, _ = made("train", "-c", A100, "--cluster", "Msc1", "-n", "team")
+    assert found["metadata"] == {"name": "train", "namespace": "team"}
+
+
+def test_an_account_of_another_name_stands_in_the_manifest(api, made):
+    api.add(a_body("GpuCloudAccount", "other"))
+    assert "accountRef" not in made("train", "-c", A100, "--cluster", "Msc1")[0]["spec"]
+    assert made("train", "-c", A100, "--cluster", "Msc1", "--account", "other")[0]["spec"]["accountRef"] == {"name": "other"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "the name of the GpuVM is missing"),
+        (("Note_Book", "-c", A100), "use lower-case letters, digits, '-' and '.', for example note-book."),
+        (("train",), "--configuration is missing: `kubectl gpucloud offers` lists what can be bought."),
+        (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean {A100}?"),
+        (("train", "-c", A100), f"--cluster is missing: {A100} is offered in Hou1, Msc1."),
+        (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean Msc1?"),
+        (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean on-demand?"),
+        (("train", "-c", A100, "--cluster", "Hou1"), "name it with --vpc-ref with a GpuVpc of the namespace, or with --vpc"),
+        (("train", "-c", A100, "--cluster", "Hou1"), "for example acme."),
+        (("train", "-c", A100, "--cluster", "Hou1", "--vpc-ref", "lab"), "GpuVpc/lab is not in cluster Hou1"),
+        (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab", "--cluster", "Msc1"), "name one of them"),
+        (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
+        (("train", "-c", A100, "--cluster", "Msc1", "--wait"), "--wait needs --apply"),
+        (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read: No such file"),
+        (("train", "-c", A100, "--disk", "0"), "'0' is no number from 1"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_is_wrong_names_the_way_out(api, plugin, words, says):
+    code, out, err = plugin("create", *words)
+    assert (code, out, api.changed("POST")) == (2, "", [])
+    assert says in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nmade-up\n", "is a private key: name the file beside it that ends in .pub."),
+        ("made-up\n", "holds no OpenSSH public key"),
+        ("# made-up\n", "holds no OpenSSH public key"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_a_file_that_is_no_public_key_is_refused_and_not_shown(plugin, tmp_path, text, says):
+    path = tmp_path / "key"
+    path.write_text(text)
+    code, out, err = plugin("create", "train", "-c", A100, "--ssh-key", str(path))
+    assert (code, says in err, "made-up" in out + err) == (2, True, False)
+
+
+def test_what_it_will_wait_for_is_told(made):
+    _, err = made("train", "-c", H100, "--cluster", "Hou1", "--vpc-ref", "lba")
+    assert f"{H100} is not free in Hou1 now" in err
+    assert "there is no GpuVpc/lba in the namespace: the VM waits for it. Did you mean lab?" in err
+
+
+def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):
+    found, err = made("train", "-c", "B200", "--cluster", "Msc1", offers=None)
+    assert found["spec"]["configuration"] == "B200"
+    assert "configuration and cluster are not checked, since the offers cannot be seen: no way to the cloud." in err
+
+
+@pytest.mark.usefixtures("home")
+def test_apply_creates_what_would_be_printed(api, plugin):
+    code, out, _ = plugin("create", "train", "-c", A100, "--cluster", "Msc1", "--apply")
+    assert (code, out) == (0, "GpuVM/train: created\n")
+    ((path, body),) = api.changed("POST")
+    assert (path, body["spec"]["vpcRef"]) == (POSTED, {"name": "lab"})
+
+
+@pytest.fixture
+def person(monkeypatch):
+    """A function that says what somebody types, line by line."""
+
+    def types(*lines):
+        monkeypatch.setattr(prompting, "is_possible", lambda: True)
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+    return types
+
+
+@pytest.mark.usefixtures("home")
+def test_a_person_is_asked_for_what_is_missing_and_before_it_is_bought(api, plugin, person):
+    person("99", "2", "", "train", "y")
+    code, out, err = plugin("create")
+    assert (code, out) == (0, "GpuVM/train: created\n")
+    assert "Type a number from 1 to 2." in err
+    assert "It is billed $2.05 an hour." in err
+    ((_, body),) = api.changed("POST")
+    assert body["spec"] == {
+        "cluster": "Hou1",
+        "configuration": A100,
+        "resourcePool": "on-demand",
+        "vpc": "acme",
+        "sshKeys": [KEY],
+    }
+
+
+@pytest.mark.usefixtures("home")
+def test_nothing_is_bought_without_a_yes(api, plugin, person):
+    person("1", "lab", "train", "")
+    code, out, _ = plugin("create")
+    assert (code, yaml.safe_load(out)["metadata"], api.changed("POST")) == (0, {"name": "train"}, [])
+
+
+@pytest.mark.usefixtures("home")
+def test_the_end_of_the_input_creates_nothing(api, plugin, person):
+    person("1")
+    code, out, err = plugin("create")
+    assert (code, out, api.changed("POST")) == (130, "", [])
+    assert "nothing was created" in err
