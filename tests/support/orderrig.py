@@ -84,11 +84,15 @@ class History:
         self.kube.known[self.plural].add(body["metadata"]["uid"])
         self.engine.observe(self.kind, event, body)
 
-    async def apply(self, **spec):
-        """A new object: the watch shows it without its finalizer first."""
-        self._show("ADDED", a_resource(self.kind, uid="u-train", meta={"finalizers": []}, spec=spec))
+    async def apply(self, status=(), **spec):
+        """A new object, perhaps with a status from a backup: the watch shows it without its finalizer first."""
+        self._show("ADDED", a_resource(self.kind, uid="u-train", meta={"finalizers": []}, spec=spec, status=dict(status)))
         await asyncio.sleep(0.01)
-        self._show("MODIFIED", a_resource(self.kind, uid="u-train", spec=spec))
+        self._show("MODIFIED", a_resource(self.kind, uid="u-train", spec=spec, status=dict(status)))
+
+    def restore(self, status):
+        """Somebody else writes an older status."""
+        self._show("MODIFIED", self.kube.bodies["u-train"] | {"status": status})
 
     def change(self, spec=(), annotations=(), **meta):
         """Its owner says something else."""

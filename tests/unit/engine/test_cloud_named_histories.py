@@ -6,6 +6,8 @@ import asyncio
 
 import pytest
 
+from gpucloud.reconcile.ownership import record_id
+
 pytestmark = pytest.mark.looptime
 OF_ITS_OWN = {"id": "srv-1", "private_ip": "172.16.0.1", "ip": "198.51.100.1"}
 
@@ -52,3 +54,40 @@ async def test_what_is_shown_again_where_it_was_ordered_is_watched_there(it):
     await it.until(lambda: it.ready == "True/Running", 600)
     it.cloud.vms.clear()
     await it.until(lambda: it.ready != "True/Running", 120)
+
+
+async def ordered_anew(it, status=()):
+    """Another VM than the one that the status describes; the cloud has not started it yet."""
+    it.cloud.odd = {"id": "srv-2", "private_ip": "172.16.0.2", "ip": "198.51.100.2", "status": "PENDING"}
+    await it.apply(status)
+    await it.until(lambda: "srv-2" in it.cloud.vms)
+    await asyncio.sleep(3)  # a listing has shown it, and the status does not say so yet
+
+
+async def stands_after_an_outage(it):
+    it.cloud.refuse("GetServers", 503)
+    await asyncio.sleep(5)
+    it.cloud.heal()
+    it.cloud.vms["srv-2"][1]["status"] = "ONLINE"
+    await it.until(lambda: it.ready == "True/Running")
+    it.delete()
+    await it.until(lambda: it.gone)
+    return it.cloud.vms
+
+
+async def test_an_address_in_a_backup_of_another_objects_status_makes_no_vm_a_strangers(it):
+    """Simulated world, seed 70003325: the object was let go as lost, and its VM stayed."""
+    name = "train-abcde-abcdefghij"
+    theirs = {"id": record_id("theirs", "u-other", name), "state": "Gone", "name": name, "cluster": "Msc1", "vpc": "acme"}
+    await ordered_anew(it, {"order": theirs, "privateIp": "172.16.0.1", "ip": "198.51.100.1", "settledGeneration": 1})
+    assert await stands_after_an_outage(it) == {}
+
+
+async def test_an_address_in_a_status_from_before_the_order_makes_no_vm_a_strangers(it):
+    """While the cloud cannot be listed, nothing but the order is put back into such a status."""
+    await ordered_anew(it)
+    older = {"id": record_id("older", "u-train", "train"), "state": "Lost", "name": it.status["order"]["name"]}
+    it.cloud.refuse("GetServers", 503)
+    await asyncio.sleep(3)
+    it.restore({"order": older | {"cluster": "Msc1", "vpc": "acme"}, "privateIp": "172.16.0.1", "settledGeneration": 1})
+    assert await stands_after_an_outage(it) == {}

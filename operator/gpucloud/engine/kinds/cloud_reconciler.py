@@ -123,7 +123,9 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None
         )
         grace = self._deps.limits.grace
-        likeness = self.likeness(stored.status, found.record) if isinstance(found, Present) else Likeness.UNKNOWN
+        likeness = Likeness.UNKNOWN
+        if isinstance(found, Present) and self._tracker.is_described(stored.meta.uid, stored.status.order):
+            likeness = self.likeness(stored.status, found.record)
         unique_id, uid = self.subject.unique_id, stored.meta.uid
         markable = self.subject.markable
         return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness, markable=markable)

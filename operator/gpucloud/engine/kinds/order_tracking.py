@@ -69,6 +69,13 @@ class OrderTracker:
         known = self._entries.find(uid, _Known)
         return None if known is None else known.tracked
 
+    def is_described(self, uid: str, recorded: Order | None) -> bool:
+        """Whether a status describes the resource of the order that this process knows: somebody may restore an older one."""
+        known = self.latest(uid)
+        if known is None or known.order is None or recorded is None:
+            return False
+        return recorded.id == known.order.id
+
     def with_placement(self, stored: CachedObject[Any, Any]) -> CachedObject[Any, Any]:
         """Return the view with the order as this process knows it, if it is to be looked for elsewhere than status says."""
         known = self.latest(stored.meta.uid)

@@ -209,7 +209,8 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     """Record the order, with ``recorded`` in the same write; send it if its record is this process's own, unused and recent.
 
-    The call follows the current spec, so changed ``recorded`` fields are written again before it.
+    The call follows the current spec, so changed ``recorded`` fields are written again before it. What the status says of an
+    earlier resource is cleared: its address or creation time would make the new one pass for another's.
     """
     held_back = unproven_tenant(f)
     if held_back is not None:
@@ -221,7 +222,8 @@ def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
     if tenancy is None and len(f.account.tenants) == 1:  # so that another tenant's listing never decides about this order
         tenancy = next(iter(f.account.tenants))
     where = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, "tenancy": tenancy}
-    changes: dict[str, Any] = {"order": _new_order(f), **where} | recorded
+    earlier = dict.fromkeys(f.subject.shown + f.subject.kept_when_gone)
+    changes: dict[str, Any] = {**earlier, "order": _new_order(f), **where, **recorded}
     plan = plan_action(f, f.subject.create, announcement, **changes)
     return plan if plan.action is None else replace(plan, action=None, records_order=True)
 

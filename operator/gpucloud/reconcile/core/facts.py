@@ -52,6 +52,7 @@ class Subject:
     by_name: bool  # the destroying call needs only the identity, so it may be sent without a record
     unique_id: bool  # the cloud never reuses an id, so another resource is recognized by its id
     shown: tuple[str, ...]  # status fields that are cleared when there is no resource
+    kept_when_gone: tuple[str, ...]  # others that describe one resource, and are cleared when another one is ordered
     conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
     name_field: str  # of the spec, where it chooses the name
     billed: bool = True  # the cloud bills it while it exists

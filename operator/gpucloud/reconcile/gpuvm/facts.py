@@ -26,6 +26,7 @@ SUBJECT = Subject(
     by_name=True,
     unique_id=False,
     shown=("state", "vm_id", "ip", "private_ip", "price_per_hour"),
+    kept_when_gone=("settled_generation",),
     conflict_advice=" and create it again with another spec.vmName",
     name_field="spec.vmName",
 )

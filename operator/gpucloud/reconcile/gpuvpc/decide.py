@@ -58,7 +58,7 @@ def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
         plan = step(f)
         if plan is not None:
             return plan
-    return order(f, vpc_id=None)  # the id of an earlier VPC does not apply to the new one
+    return order(f)
 
 
 def deleting(f: VpcFacts) -> Plan[GpuVpcStatus] | None:

@@ -25,6 +25,7 @@ SUBJECT = Subject(
     by_name=False,
     unique_id=True,
     shown=("vpc_id", "ip_range"),
+    kept_when_gone=("created_at",),
     conflict_advice=", or take the VPC over with spec.adoption: IfExists",
     name_field="spec.name",
     billed=False,
