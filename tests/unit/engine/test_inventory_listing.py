@@ -27,7 +27,7 @@ async def make():
     def inventory(*answers, watched=()):
         fetch = Fetch(*answers, takes=0.01)
         one = Inventory(fetch, vm_identity, clock=LoopClock(), intervals=Intervals(2.0, 60.0), meter=NoMeter())
-        one._expected = lambda cluster: {Identity(cluster, "acme", name) for name in watched}
+        one._expected = lambda cluster, _shown: {Identity(cluster, "acme", name) for name in watched}
         for name in watched:
             one.watch(name, Identity("Msc1", "acme", name))
         made.append(one)

@@ -41,7 +41,11 @@ class Claims:
         self._claimants: dict[Identity, set[str]] = {}  # by their keys
 
     def __contains__(self, claim: Claim) -> bool:
-        return any(claim.is_rival(self._claims[uid]) for uid in self._claimants.get(claim.key, ()))
+        return bool(self.claimants(claim))
+
+    def claimants(self, claim: Claim) -> frozenset[str]:
+        """Return the UIDs of the objects that claim this."""
+        return frozenset(uid for uid in self._claimants.get(claim.key, ()) if claim.is_rival(self._claims[uid]))
 
     def of(self, uid: str) -> Claim | None:
         """Return the claim of this object, or None."""

@@ -77,8 +77,10 @@ class SessionListener(Protocol):
     def served(self, uid: str) -> None:
         """A listing came that an object waited for."""
 
-    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
-        """Return the identities that a listing should contain."""
+    def expected(
+        self, session: AccountSession, inventory: str, cluster: str, shown: Collection[Identity] = ()
+    ) -> Collection[Identity]:
+        """Return the identities that a listing should contain: of ``shown`` also those of objects of other credentials."""
 
     def learned(self, session: AccountSession) -> None:
         """The status of the accounts that use this session may change."""
@@ -96,7 +98,13 @@ class NoListener:
     def served(self, uid: str) -> None:
         """Do nothing."""
 
-    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:  # noqa: ARG002
+    def expected(
+        self,
+        session: AccountSession,  # noqa: ARG002
+        inventory: str,  # noqa: ARG002
+        cluster: str,  # noqa: ARG002
+        shown: Collection[Identity] = (),  # noqa: ARG002
+    ) -> Collection[Identity]:
         """Return nothing: no record is known before the first listing."""
         return ()
 

@@ -77,7 +77,8 @@ class ClusterRecords(Generic[R]):
     before_as_of: float | None = None
     implausible: bool = False  # the last listing lacks too much itself; one that is only doubted may agree with the next
     before_implausible: bool = False  # the same of the one before
-    believed_gone: frozenset[Identity] = frozenset()  # those that the last plausible listing lacked
+    believed: Mapping[Identity, tuple[R, ...]] = field(default_factory=dict)  # records of the last plausible listing
+    believed_gone: frozenset[Identity] = frozenset()  # watched identities that it lacked
     doubted_since: float | None = None  # since when no absence is believed; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
@@ -158,7 +159,7 @@ class ClusterRecords(Generic[R]):
         listing = partial(after_listing, began=self.as_of or 0.0, before=before, doubted=doubted)
         self.presences = {here: listing(self.presence(here), shown=here not in lacked) for here in watched}
         if not doubted:
-            self.believed_gone = frozenset(lacked)
+            self.believed, self.believed_gone = self.records, frozenset(lacked)
 
     def note_failure(self) -> None:
         """After a listing that failed nobody knows what it would have shown."""

@@ -73,9 +73,12 @@ class Inventory(Generic[R]):
         tasks: Supervisor | None = None,
         wake: Callable[[str], None] = lambda _uid: None,
         served: Callable[[str], None] | None = None,
-        expected: Callable[[str], Collection[Identity]] = lambda _cluster: (),
+        expected: Callable[[str, Collection[Identity]], Collection[Identity]] = lambda _cluster, _shown: (),
     ) -> None:
-        """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came."""
+        """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came.
+
+        ``expected`` returns what a listing of a cluster should contain; of what it has shown, what any object stands for, too.
+        """
         self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
@@ -371,8 +374,12 @@ class Inventory(Generic[R]):
     def _vanished(
         self, cached: ClusterRecords[R], cluster: str, records: dict[Identity, tuple[R, ...]]
     ) -> tuple[set[Identity], set[Identity]]:
-        """Return the expected identities that these records lack, and all expected identities."""
-        expected = set(self._expected(cluster)) - cached.believed_gone
+        """Return the expected identities that these records lack, and all expected identities.
+
+        What objects of other credentials stand for is asked for only where something has vanished that was shown here.
+        """
+        shown = cached.believed.keys()
+        expected = set(self._expected(cluster, shown if shown - records.keys() else ())) - cached.believed_gone
         return {identity for identity in expected if lacks(records, identity)}, expected
 
     def _uids(self, cluster: str) -> list[str]:

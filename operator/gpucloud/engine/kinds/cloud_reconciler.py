@@ -39,7 +39,7 @@ from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
@@ -343,9 +343,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             if needed is not None and needed.meta.deleting:
                 self._deps.wake(needed.meta.uid)
 
-    def expected(self, session: AccountSession, cluster: str) -> set[Identity]:
-        """Return the identities that a listing of this cluster should contain: resources in state Seen."""
-        return {here for uid, here in self._watches.within(session, self.inventory_name, cluster) if self._has_seen(uid)}
+    def expected(self, session: AccountSession, cluster: str, shown: Collection[Identity] = ()) -> set[Identity]:
+        """Return the identities that a listing of this cluster should contain: resources in state Seen.
+
+        ``shown`` are records that listings of this session have shown. Whichever credential an object uses, its resource
+        should go on being shown here.
+        """
+        watched = {here for uid, here in self._watches.within(session, self.inventory_name, cluster) if self._has_seen(uid)}
+        known = (here for here in shown if any(map(self._has_seen, self._ownership.claimants(Claim(session.url, here)))))
+        return watched.union(known)
 
     def _has_seen(self, uid: str) -> bool:
         """Whether a listing has shown the resource of this object."""

@@ -34,6 +34,10 @@ class Ownership:
         """Return the object's claim."""
         return self._claims.of(uid)
 
+    def claimants(self, claim: Claim) -> frozenset[str]:
+        """Return the UIDs of the objects that claim this."""
+        return self._claims.claimants(claim)
+
     def is_claimed(self, claim: Claim) -> bool:
         """Whether any object claims this."""
         return claim in self._claims

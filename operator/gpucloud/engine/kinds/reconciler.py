@@ -9,7 +9,7 @@ from gpucloud.kinds.common import Status
 from gpucloud.kinds.model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from collections.abc import Set as AbstractSet
 
     from gpucloud.engine.cache.store import CachedObject
@@ -39,8 +39,8 @@ class ObservedReconciler(KindReconciler[P, S, F], Protocol[P, S, F]):
     def inventory_name(self) -> str:
         """The inventory of a session that lists the kind's resources."""
 
-    def expected(self, session: AccountSession, cluster: str) -> AbstractSet[Identity]:
-        """Return the identities that a listing of this cluster should contain."""
+    def expected(self, session: AccountSession, cluster: str, shown: Collection[Identity] = ()) -> AbstractSet[Identity]:
+        """Return the identities that a listing of this cluster should contain: of ``shown`` also those of other credentials."""
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""

@@ -54,10 +54,12 @@ class Wakeups:
             for stored in reconciler.store:
                 self.wake(stored.meta.uid)
 
-    def expected(self, session: AccountSession, inventory: str, cluster: str) -> Collection[Identity]:
-        """Return the identities that a listing of this inventory should contain."""
+    def expected(
+        self, session: AccountSession, inventory: str, cluster: str, shown: Collection[Identity] = ()
+    ) -> Collection[Identity]:
+        """Return the identities that a listing should contain: of ``shown`` also those of objects of other credentials."""
         found = (one for one in self._observed.values() if one.inventory_name == inventory)
-        return {here for reconciler in found for here in reconciler.expected(session, cluster)}
+        return {here for reconciler in found for here in reconciler.expected(session, cluster, shown)}
 
     def learned(self, session: AccountSession) -> None:
         """The answers of the cloud say something new of this session's credential: wake the accounts that use it."""

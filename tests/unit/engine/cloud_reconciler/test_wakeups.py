@@ -159,6 +159,15 @@ def test_what_is_expected_is_expected_of_the_session_that_watches_it(reconcilers
     assert mine.vms.expected("Hou1") == set()
 
 
+def test_what_a_session_has_shown_of_other_sessions_objects_is_expected_of_it_too(reconcilers):
+    mine, going = reconcilers.account(), bought(ours("c").name)
+    going["order"]["state"] = "Destroying"
+    reconcilers.put("GpuVM", "a", status=bought(ours("a").name, vmId=ours("a").name))
+    reconcilers.put("GpuVM", "b", status=bought(ours("b").name, vmId=ours("b").name), meta={"namespace": "others"})
+    reconcilers.put("GpuVM", "c", status=going, meta={"namespace": "others"})
+    assert mine.vms.expected("Msc1", {ours("b"), ours("c"), ours("nobody's")}) == {ours("a"), ours("b")}
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "verb", "found"),
     [

@@ -20,7 +20,7 @@ def fleet(rig):
         records = [record(f"vm{number}") for number in range(size)]
         it = rig(*(records[count:] for count in lacking))
         it.expected = {here(f"vm{number}") for number in range(size)}
-        it.inventory._expected = lambda _cluster: it.expected
+        it.inventory._expected = lambda _cluster, _shown: it.expected
         for number in range(size):
             it.inventory.watch(f"uid{number}", here(f"vm{number}"))
         return it
@@ -88,7 +88,7 @@ async def test_what_an_outage_hid_and_no_listing_is_believed_of_is_unknown_since
     """Simulated world, seed 1300574: Ready stood through both waits, one after the other."""
     records = [record(f"vm{number}") for number in range(4)]
     it = rig(records, broken(ErrorKind.UNAVAILABLE), [], broken(ErrorKind.UNAVAILABLE))
-    it.inventory._expected = lambda _cluster: {here(one.id) for one in records}
+    it.inventory._expected = lambda _cluster, _shown: {here(one.id) for one in records}
     it.inventory.watch("uid0", here("vm0"))
     causes = set()
     for _ in range(100):
@@ -104,7 +104,7 @@ async def test_an_implausible_listing_is_not_the_first_of_two_that_prove_an_abse
     """What is destroyed would count as gone, and a name as free, by one listing that may be partial."""
     ours, others = record("ours"), [record(f"vm{number}") for number in range(4)]
     it = rig([ours, *others], [], others)
-    it.inventory._expected = lambda _cluster: {here(one.id) for one in others}
+    it.inventory._expected = lambda _cluster, _shown: {here(one.id) for one in others}
     it.inventory.watch("uid", here("ours"))
     await asyncio.sleep(SLOW + 1.5 * FAST)
     assert it.sees("ours") == Absent(it.fetch.began[2], it.fetch.began[1])
@@ -112,6 +112,34 @@ async def test_an_implausible_listing_is_not_the_first_of_two_that_prove_an_abse
     it.inventory.refresh_after("uid", it.fetch.began[2] + 0.1)
     await asyncio.sleep(FAST)
     assert it.sees("ours").confirmed == it.fetch.began[2]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "second", "believed"),
+    [
+        (4, 0, False),  # simulated world, seeds 70018346 and 70039473: an empty listing let go of the only VM of a namespace
+        (4, 4, True),  # it alone is gone
+        (4, 3, True),  # two of five are gone
+        (0, 0, True),  # the credential shows nothing else
+    ],
+)
+async def test_what_a_listing_has_shown_of_others_objects_counts_when_it_vanishes_with_ours(rig, elsewhere, second, believed):
+    ours, others = record("ours"), [record(f"vm{number}") for number in range(4)]
+    it = rig([ours, *others[:elsewhere]], others[:second], others[:second])
+    it.inventory._expected = lambda _cluster, shown: {here("ours"), *shown}
+    it.inventory.watch("uid", here("ours"))
+    await asyncio.sleep(SLOW + 1.5 * FAST)
+    assert isinstance(it.sees("ours"), Absent) is believed
+
+
+async def test_others_objects_that_no_listing_has_shown_are_not_missed(rig):
+    """They are in another tenant: this credential will never show them."""
+    ours, others = record("ours"), {here(f"vm{number}") for number in range(4)}
+    it = rig([ours], [], [])
+    it.inventory._expected = lambda _cluster, shown: {here("ours")} | (others & set(shown))
+    it.inventory.watch("uid", here("ours"))
+    await asyncio.sleep(SLOW + 1.5 * FAST)
+    assert isinstance(it.sees("ours"), Absent)
 
 
 async def test_one_odd_listing_does_not_make_a_real_loss_doubtful_for_ever(fleet):
@@ -176,7 +204,7 @@ async def test_an_implausible_listing_does_not_confirm_that_a_vpc_is_empty(rig):
     """It lacked everything; the next one is believed, and lacks only what nobody expects."""
     ours, foreign = [record(f"vm{number}") for number in range(4)], record("foreign", vpc="acme-train")
     it = rig([*ours, foreign], [], ours, ours)
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(4)}
+    it.inventory._expected = lambda _cluster, _shown: {here(f"vm{number}") for number in range(4)}
     it.inventory.watch("a", here(EVERYTHING, vpc="acme-train"))
     await asyncio.sleep(SLOW + 1.5 * FAST)
     began = it.fetch.began

@@ -54,7 +54,7 @@ async def test_a_cluster_that_the_cloud_rejects_has_no_status(rig):
 async def test_a_cluster_without_watchers_has_no_status(rig):
     everything = [record(f"vm{number}") for number in range(3)]
     it = rig(everything, [])
-    it.inventory._expected = lambda _cluster: {here(f"vm{number}") for number in range(3)}
+    it.inventory._expected = lambda _cluster, _shown: {here(f"vm{number}") for number in range(3)}
     it.inventory.watch("a", here("vm0"))
     await asyncio.sleep(SLOW + 5)
     assert it.inventory.listing_statuses()["Msc1"].doubted
