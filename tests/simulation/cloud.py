@@ -105,6 +105,7 @@ class Cloud:
         self._requests: dict[str, deque[float]] = {}  # of the last second, by credential
         self._most = 0  # of them
         self.lags: list[Lag] = [Lag(0.0, 0.0)]
+        self._has_listed = False
         self.outsider = ""
         self.only_pretends = False  # what is to be destroyed: that is accepted, and nothing comes of it
         self._sender = ""  # of the request that is carried out now
@@ -149,8 +150,18 @@ class Cloud:
 
     @lag.setter
     def lag(self, seconds: float) -> None:
-        if seconds != self.lag:
+        if not self._has_listed:
+            self.lags = [Lag(0.0, seconds)]
+        elif seconds != self.lag:
             self.lags.append(Lag(self._world.loop.time(), seconds))
+
+    def behind(self, at: float) -> float:
+        """How far behind a listing of this time is. A lag that begins later shows nothing older than was shown before."""
+        age, ends = math.inf, (*(one.since for one in self.lags[1:]), math.inf)
+        for one, end in zip(self.lags, ends, strict=True):
+            if one.since <= at:
+                age = min(one.seconds, age + min(at, end) - one.since)
+        return age
 
     def now(self) -> float:
         """The cloud's time."""
@@ -200,10 +211,13 @@ class Cloud:
 
     def _age(self, operation: str) -> float:
         """How far behind listings are, in this history."""
-        if not self._world.weather.has("lag") or not operation.startswith("Get"):
+        if not operation.startswith("Get"):
             return 0.0
-        self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
-        return self.lag
+        lags = self._world.weather.has("lag")
+        if lags:
+            self.lag = self.lag or self._world.choices.choose("lag", (0.3, 0.8, 3.0, 7.0)) * self._world.grace
+        self._has_listed = True
+        return self.behind(self._world.loop.time()) if lags else 0.0
 
     def _named_by_cloud(self, operation: str, request: Request, fault: str) -> Request:
         """This cloud gives some VMs names of its own, and says so in its answer; one that is lost would leave no trace.

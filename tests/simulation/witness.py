@@ -135,7 +135,7 @@ class Witness:
         """How far behind a listing of this time was."""
         if at >= self._world.healed_at:
             return 0.0
-        return next(one.seconds for one in reversed(self._world.cloud.lags) if one.since <= at)
+        return self._world.cloud.behind(at)
 
     def secret_is_going(self, namespace: str) -> bool:
         """Whether the Secret of a namespace was deleted, and is held for what its objects have in the cloud."""

@@ -81,7 +81,7 @@ def _power_shows_late(on: Stage) -> None:
         on.cloud.lag = lag
         on.edit("GpuVM", "x", powerState="Stopped")
 
-    older = UP_SECONDS + 2 * lag  # listings must not go back to before the VM was there
+    older = UP_SECONDS + 2 * lag
     on.then(older + on.soon("stopped"), begin)
     on.then(older + 30.0 + 2 * lag, on.edit, "GpuVM", "x", powerState="Running")
 
