@@ -70,10 +70,11 @@ _CHOSEN = (
 _UNPROVEN = (
     "An order for a chosen name may have no clear answer: a time-out, a 5xx, or a process that ended before it recorded the "
     "answer. Whoever makes a VM of that name meanwhile takes it, and nothing tells theirs from the one that was ordered. So "
-    "what a listing then shows is recorded with the origin `Unproven`: the object is Stalled with the reason `Ambiguous`, and "
-    "nothing is powered or destroyed. When it is destroyed by hand, and listings have lacked it for a grace, the object orders "
-    "again. A deletion of the object waits (`DeletionBlocked`) until it is gone, or until `spec.deletion.policy: Retain` lets "
-    "the object go. A VPC's name can bear no fingerprint at all: what bears it after such an order is taken for this object's."
+    "the order stays `Unclear`, whatever a listing then shows under the name: the object is Stalled with the reason "
+    "`Ambiguous`, and nothing is powered or destroyed. When it is destroyed by hand, and listings have lacked it for a grace, "
+    "the object orders again. A deletion of the object waits (`DeletionBlocked`) until it is gone, or until "
+    "`spec.deletion.policy: Retain` lets the object go. A VPC's name can bear no fingerprint at all: what bears it after such "
+    "an order is taken for this object's."
 )
 _GAPS: Mapping[Gap, str] = {
     Gap.WATCHED: "Every listing since has shown it.",

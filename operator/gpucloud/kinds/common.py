@@ -88,7 +88,6 @@ class Origin(StrEnum):
 
     CREATED = "Created"
     ADOPTED = "Adopted"
-    UNPROVEN = "Unproven"
 
 
 class Order(Model):
@@ -105,10 +104,7 @@ class Order(Model):
     recorded_at: Annotated[Time | None, Field(description="When this record was written, before the order was sent.")] = None
     origin: Annotated[
         Origin,
-        Field(
-            description="Created for this object; adopted as the spec allows; or Unproven: it bears the chosen name of an "
-            "order that had no clear answer."
-        ),
+        Field(description="Created for this object, or adopted as the spec allows."),
     ] = Origin.CREATED
     cloud_id: Annotated[
         str | None, Field(max_length=253, description="Id that the cloud gave it: in its acceptance, or in a listing.")

@@ -99,6 +99,16 @@ def uses_quota(order: Order | None) -> bool:
     return may_exist(order) or (order is not None and order.state is OrderState.REFUSED)
 
 
+def is_unproven(order: Order | None, *, proves_owner: bool) -> bool:
+    """Whether no acceptance named it, and nor does its name prove the owner: by a mark, or since its kind can bear none."""
+    return order is not None and order.state is OrderState.UNCLEAR and order.cloud_id is None and not proves_owner
+
+
+def shown_from(tracked: TrackedOrder) -> float:
+    """A listing that shows a chosen name counts from here on: an earlier one shows what stood there before the order."""
+    return tracked.since if tracked.recorded is None else tracked.recorded
+
+
 def being_made(order: Order | None) -> bool:
     """Whether the resource is ordered, or about to be, and was not listed yet."""
     return order is not None and order.state in BEING_MADE
@@ -201,7 +211,8 @@ def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: 
     """Whether the listings prove what ``MISSING`` needs in this state: two that agree, young enough."""
     confirmed = found.confirmed
     if tracked.state in OUTSTANDING:
-        return confirmed is not None and confirmed >= missing_from(tracked, grace, first_seen)
+        lacked = tracked.sightings.last is None or found.as_of >= found.since + grace
+        return lacked and confirmed is not None and confirmed >= missing_from(tracked, grace, first_seen)
     if tracked.state is OrderState.SEEN:
         return confirmed is not None and found.as_of >= found.since + grace
     if tracked.state is OrderState.DESTROYING:
@@ -212,11 +223,11 @@ def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: 
 def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proofs, first_seen: float) -> bool:
     """Whether two listings proved that an unclear order made nothing, before this one showed a chosen name.
 
-    Nobody may have reconciled in between: the object is paused, or a request of its last reconcile hangs.
+    Nobody may have reconciled in between: it is paused, or a request hangs. Two that lack what was shown before prove less.
     """
-    if tracked.state is not OrderState.UNCLEAR or proofs.marked or found.presence.confirmed is None:
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or tracked.sightings.last is not None:
         return False
-    return found.presence.confirmed >= missing_from(tracked, proofs.grace, first_seen)
+    return found.presence.confirmed is not None and found.presence.confirmed >= missing_from(tracked, proofs.grace, first_seen)
 
 
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
@@ -229,21 +240,17 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     if tracked.state is OrderState.SEEN:
         return _with_id(taken, seen_id)
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
-    if ordered and not proofs.marked and found.as_of < _shown_from(tracked):
+    if ordered and not proofs.marked and found.as_of < shown_from(tracked):
         return tracked
+    if ordered and is_unproven(tracked.order, proves_owner=proofs.marked or not proofs.markable):
+        return after_event(taken, OrderEvent.NAME_TAKEN, now)
     if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
-        origin = _origin(tracked, proofs)
+        origin = Origin.CREATED
     elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
         origin = Origin.ADOPTED
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
-
-
-def _origin(tracked: TrackedOrder, proofs: Proofs) -> Origin:
-    """Whether what a listing shows of an order is proven to be its own: a chosen name is not, without any acceptance."""
-    accepted = tracked.state is not OrderState.UNCLEAR or (tracked.order is not None and tracked.order.cloud_id is not None)
-    return Origin.CREATED if accepted or proofs.marked or not proofs.markable else Origin.UNPROVEN
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:
@@ -270,11 +277,6 @@ def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tu
     if away and match is Match.SAME:
         order = order.model_copy(update={"missing_since": None})
     return match, replace(tracked, order=order, sightings=sightings)
-
-
-def _shown_from(tracked: TrackedOrder) -> float:
-    """A listing that shows a chosen name counts from here on: an earlier one shows what stood there before the order."""
-    return tracked.since if tracked.recorded is None else tracked.recorded
 
 
 def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:

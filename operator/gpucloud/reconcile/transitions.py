@@ -49,7 +49,7 @@ MAY_EXIST = frozenset(
     }
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
-_NOT_ADOPTED = "it was adopted, and the spec no longer allows that; or its origin was Unproven"
+_NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
 )
@@ -72,12 +72,12 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
     (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
     (S.UNCLEAR, E.SHOWN): Transition(
-        S.SEEN, f"{_LISTED}; under a chosen name, that no acceptance named, its origin is Unproven"
+        S.SEEN, f"{_LISTED}; a chosen name of a VM or snapshot counts only if an acceptance named it"
     ),
     (S.UNCLEAR, E.MISSING): Transition(
         S.REFUSED,
         f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "
-        "after a record was taken over",
+        "after a record was taken over; once a listing has shown the chosen name, every listing lacks it for a grace, too",
     ),
     (S.UNCLEAR, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
@@ -118,6 +118,7 @@ IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
     (S.DESTROYING, E.TAKEN_OVER): "the record says that its destruction may be under way; its wait begins anew",
     (S.DESTROYING, E.SHOWN): "it is listed until its destruction is done",
     (S.NOT_ORDERED, E.NAME_TAKEN): _ANOTHERS,
+    (S.UNCLEAR, E.NAME_TAKEN): "the order may have made it, or anybody: a person must look",
     (S.REFUSED, E.NAME_TAKEN): _ANOTHERS,
     (S.LOST, E.NAME_TAKEN): _ANOTHERS,
     (S.GONE, E.NAME_TAKEN): _ANOTHERS,

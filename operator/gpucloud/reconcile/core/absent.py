@@ -10,7 +10,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.create import free_from, is_free
+from gpucloud.reconcile.core.create import free_from, is_free, lacked_from
 from gpucloud.reconcile.core.destruction import deleting, looking, refused, release_finalizer, send
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES
@@ -131,7 +131,7 @@ def _unrecorded(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
 def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was never listed. A record of another process may be restored, from before the order."""
     if not is_free(f) or (f.tracked.earlier_unclear and not absent_twice_since(found, f.deletion_seen)):
-        return plan_status(f, looking(f), refresh_after=max(free_from(f), f.now.mono))
+        return plan_status(f, looking(f), refresh_after=max(free_from(f), lacked_from(f, found), f.now.mono))
     witnessed, shown_from = f.tracked.own or f.history.seen_new, f.history.first_seen + f.limits.grace
     if not witnessed and found.as_of < shown_from:
         return plan_status(f, looking(f), refresh_after=shown_from)

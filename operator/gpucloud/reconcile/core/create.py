@@ -55,6 +55,15 @@ def free_from(f: CloudFacts[Any, Any, Any]) -> float:
     return listed if attempt is None else max(listed, attempt.at)
 
 
+def lacked_from(f: CloudFacts[Any, Any, Any], found: Absent) -> float:
+    """Return the mono time from which listings have lacked for long enough what was shown under the name.
+
+    It was adopted, and the spec forbids that now; or it may have been of an order without a clear answer, or another's.
+    """
+    was_shown = orders.was_seen(f.order) or f.tracked.sightings.last is not None
+    return found.since + f.limits.grace if was_shown else found.since
+
+
 def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether listings prove that no resource has this identity, and that no order for it is outstanding.
 
@@ -100,8 +109,8 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if is_proven_free(f):
         return None
     needed = max(free_from(f), f.fresh_from)
-    if isinstance(f.found, Absent) and orders.was_seen(f.order):  # it was adopted, and the spec forbids that now
-        needed = max(needed, f.found.since + f.limits.grace)
+    if isinstance(f.found, Absent):
+        needed = max(needed, lacked_from(f, f.found))
     if isinstance(f.found, Absent) and f.found.as_of >= needed:
         needed = f.now.mono  # the second of two
     attempt = f.attempt(f.subject.create)

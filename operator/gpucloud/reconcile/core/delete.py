@@ -130,10 +130,8 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
 
-def _unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
+def _unproven(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Block a deletion while a listing shows the chosen name of an order without a clear answer: a person must look."""
-    if not isinstance(f.found, Present):
-        return None
     words = f"{failed.unproven(f)} Look whose it is, and destroy it in the cloud if it is yours. {retain(f)}"
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 

@@ -168,12 +168,14 @@ class CloudFacts(ABC, Generic[P, S, R]):
         if not (self.chosen_name or self.unproven_place):
             return True
         made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
-        return made and (not self.unproven_place or self.tracked.own)
+        return made and not self.unproven and (not self.unproven_place or self.tracked.own)
 
     @property
     def unproven(self) -> bool:
         """Whether what bears the chosen name may be of an order of this object that had no clear answer, or another's."""
-        return self.order is not None and self.order.origin is Origin.UNPROVEN and self.state is OrderState.SEEN
+        if not isinstance(self.found, Present) or self.found.as_of < orders.shown_from(self.tracked):
+            return False
+        return orders.is_unproven(self.order, proves_owner=not (self.chosen_name and self.subject.markable))
 
     @property
     def never_ordered(self) -> bool:
@@ -261,7 +263,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""
-        return self.state in orders.BEING_MADE or self.tracked.sightings.back is not None or self.differs(found)
+        being_made = self.state in orders.BEING_MADE and not self.unproven
+        return being_made or self.tracked.sightings.back is not None or self.differs(found)
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""

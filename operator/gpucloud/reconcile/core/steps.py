@@ -253,7 +253,7 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Ambiguous if the chosen name has a resource, and the order for that name had no clear answer."""
-    if not f.unproven or not isinstance(f.found, Present):
+    if not f.unproven:
         return None
     noun = f.subject.noun
     way_out = (
