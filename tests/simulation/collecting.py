@@ -182,8 +182,10 @@ class Collecting:
         now = self._world.loop.time()
         for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
             life = self._world.judge.books.lives.get(maker)
-            if life is None or f"'{name_of(row)}'" not in note or life.now is None or life.chosen:
+            if life is None or f"'{name_of(row)}'" not in note or life.now is None:
                 continue
+            if life.chosen and name_of(row) not in life.records():
+                continue  # nothing says any more that it was ordered for this object
             if now - max(self._world.judge.appeared(life), life.tampered_at) > LATE_NEWS + self._sleep():
                 self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
 

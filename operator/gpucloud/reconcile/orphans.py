@@ -50,7 +50,7 @@ class MarkedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An object from the apiserver's list, and its identity. Without an identity it owns every resource with its UID's mark."""
+    """An object from the apiserver's list, and what its spec names. Without that it owns every resource with its UID's mark."""
 
     kind: str
     uid: str
@@ -59,6 +59,7 @@ class Owner:
     place: naming.Identity | None = None
     refers: frozenset[tuple[str, str]] = frozenset()  # kind and name of the objects that it still needs for its creation
     uses: frozenset[str] = frozenset()  # names of resources in the cloud that its spec gives
+    recorded: naming.Identity | None = None  # where its order was sent, if the spec names another place by now
 
 
 class Owners:
@@ -82,7 +83,8 @@ class Owners:
     def own(self, marked: MarkedRecord) -> bool:
         """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
-            if owner.place is None or (owner.place.name == marked.where.name and _same(owner.place.vpc, marked.where.vpc)):
+            places = (owner.place, owner.recorded)
+            if owner.place is None or any(one and _is_there(one, marked.where) for one in places):
                 return True
         named = self._by_name.get((marked.kind, marked.where.cluster.casefold(), marked.where.name), ())
         return any(_same(vpc, marked.where.vpc) for vpc in named)
@@ -213,6 +215,10 @@ def _of_its_tenant(facts: OrphanFacts, abandonment: Abandonment) -> bool:
     """Check, as for every destroying call, that record and credential are of the recorded tenant."""
     seen: Present[Any] = Present(facts.marked.record, facts.seen[-1] if facts.seen else facts.began)
     return isinstance(check_tenant(seen, abandonment.tenancy, facts.account, facts.began), Present)
+
+
+def _is_there(place: naming.Identity, where: naming.Identity) -> bool:
+    return place.name == where.name and _same(place.vpc, where.vpc)
 
 
 def _same(one: str, other: str) -> bool:

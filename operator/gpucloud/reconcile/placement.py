@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import MAY_EXIST
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
-    from gpucloud.reconcile.naming import Identity
 
 
 class Placement(NamedTuple):
@@ -73,6 +73,13 @@ def actual_identity(wanted: Identity, order: Order | None) -> Identity:
         return wanted
     own_id, cluster, vpc = place
     return wanted._replace(name=own_id or wanted.name, cluster=cluster or wanted.cluster, vpc=vpc or wanted.vpc)
+
+
+def recorded_identity(order: Order | None) -> Identity | None:
+    """Return where the resource of an order may exist, whatever the spec names by now; None if there is none."""
+    if order is None or order.state not in MAY_EXIST or not order.name:
+        return None
+    return actual_identity(Identity(cluster=order.cluster, vpc=order.vpc, name=order.name), order)
 
 
 def is_moved(order: Order | None, wanted: Identity) -> bool:

@@ -71,6 +71,13 @@ def test_every_name_that_we_give_is_read_again(name, uid):
         (an_owner(place=HERE._replace(vpc="")), False, "in whichever VPC it is"),
         (an_owner(place=None), False, "where its object belongs is not known yet"),
         (an_owner(place=HERE._replace(vpc="elsewhere")), True, "its object stands for another of its name, in another VPC"),
+        (
+            an_owner(place=HERE._replace(name="web"), recorded=HERE),
+            False,
+            "its spec chooses a name now, and the record has this",
+        ),
+        (an_owner(place=HERE._replace(vpc="elsewhere"), recorded=HERE), False, "its spec names another VPC now"),
+        (an_owner(place=HERE._replace(name="web"), recorded=None), True, "nothing records that it was ordered for its object"),
         (an_owner(uid=OTHER, place=None), True, "a namesake with another UID is another object"),
         (an_owner(kind="GpuSnapshot", place=None), True, "the mark is of a GpuVM's UID; kinds do not mix"),
         (an_owner("other", OTHER, place=HERE), False, "an object has chosen this very name"),

@@ -176,3 +176,16 @@ def test_what_has_an_owner_is_called_no_orphan(courts, seconds, found):
     it.passes(seconds)
     event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
     assert it.oracles == found
+
+
+@pytest.mark.parametrize(("recorded", "found"), [(True, ["misreported"]), (False, [])])
+def test_what_its_owner_records_is_called_no_orphan_whatever_name_the_spec_has_chosen_since(courts, recorded, found):
+    """An object whose status was lost says of the name that it has chosen only that it is its own."""
+    it = courts()
+    item = it.bought()
+    it.world.actors.owner.patch(item, {"spec": {"vmName": "web"}})
+    if not recorded:
+        it.writes(item, order={"state": "NotOrdered"})
+    it.passes(150)
+    event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
+    assert it.oracles == found

@@ -40,6 +40,12 @@ class Named(NamedTuple):
     name: str
 
 
+class Marked(NamedTuple):
+    """The object whose UID has this fingerprint: the names in the cloud that end with it were given for that object."""
+
+    fingerprint: str
+
+
 class MadeFrom(NamedTuple):
     """Objects whose spec names the cloud resource that theirs is made from."""
 

@@ -75,6 +75,31 @@ async def test_a_claimed_vm_is_no_lookalike(rig):
     assert (await rig.facts("u1")).lookalikes == ()
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"cluster": "Hou1"}, id="the spec names another cluster (seeds 6000276 and 70001330)"),
+        pytest.param({"vpc": "acme-train"}, id="the spec names another VPC"),
+        pytest.param(named(), id="the spec chooses a name"),
+    ],
+)
+@pytest.mark.parametrize("recorded", [True, False])
+async def test_a_vm_of_another_object_that_stands_is_no_lookalike(rig, spec, recorded):
+    """Under a definition without rules a spec may be edited after the order; a status may be lost, too."""
+    rig.put("u1")
+    rig.put("u2", spec=spec, status=bought(ours(uid="u2").name) if recorded else {}, meta={"namespace": "others"})
+    rig.inventory.listed = [(("Msc1", "acme"), ours(uid="u2").name)]
+    assert (await rig.facts("u1")).lookalikes == ()
+
+
+async def test_a_vm_is_a_lookalike_as_soon_as_its_object_is_gone(rig):
+    rig.put("u1")
+    rig.put("u2", spec={"cluster": "Hou1"}, status=bought(ours(uid="u2").name), meta={"namespace": "others"})
+    rig.inventory.listed = [(("Msc1", "acme"), ours(uid="u2").name)]
+    rig.drop("u2", "train")
+    assert (await rig.facts("u1")).lookalikes == (ours(uid="u2").name,)
+
+
 async def test_no_lookalikes_for_a_recorded_order(rig):
     rig.put(status=bought(ours().name))
     rig.inventory.listed = [(("Msc1", "acme"), external_name("train", "older", TAG))]

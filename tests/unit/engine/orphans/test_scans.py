@@ -6,10 +6,10 @@ import pytest
 
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import REPORT_AGAIN_SECONDS, REPORTED_PER_SCAN
-from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.settings import Credentials, Settings
-from support.builders import TAG
+from support.builders import TAG, an_order
 from support.fakes import DOWN, FakeKube, LoopClock, at
 from support.orphanrig import KEY, LEFT, OTHER_KEY, URL, vm
 
@@ -46,6 +46,18 @@ async def test_it_is_counted_no_more_when_it_is_gone_or_somebodys(rig, how):
         it.owner("else", spec={"vmName": LEFT})
     await it.orphans.scan()
     assert it.gauge() == 0
+
+
+@pytest.mark.parametrize("spec", [{"vmName": "web"}, {"vpc": "elsewhere"}])
+@pytest.mark.parametrize(("state", "orphans"), [(OrderState.SEEN, 0), (OrderState.LOST, 1)])
+async def test_the_vm_of_an_object_whose_spec_was_edited_is_no_orphan(rig, spec, state, orphans):
+    """Under a definition without rules: the message said that no object stands for it, and to destroy it."""
+    it = rig()
+    it.account()
+    order = an_order(LEFT, state).model_dump(mode="json", by_alias=True)
+    it.owner(uid="u-gone", spec=spec, status={"order": order})
+    await it.orphans.scan()
+    assert it.gauge() == orphans
 
 
 async def test_what_goes_while_the_objects_are_listed_was_no_orphan(rig):

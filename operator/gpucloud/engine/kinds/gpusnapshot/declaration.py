@@ -12,6 +12,7 @@ from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapsho
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
+from gpucloud.reconcile.placement import recorded_identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,8 @@ def owner(objects: Listers, snapshot: GpuSnapshot) -> Owner:
     refers = () if ready else references(spec)
     uses = {spec.vm.name} if spec.vm is not None and not ready else ()
     place = objects.snapshot_identity(snapshot, spec)
-    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
+    recorded = recorded_identity(snapshot.order)
+    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded)
 
 
 def destroying_call(here: Identity) -> Call[Any]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud import calls
 from gpucloud.engine.kinds.declaration import KindDeclaration, MarkedResources
 from gpucloud.engine.kinds.gpuvm.reconciler import GpuVMReconciler, references
-from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
+from gpucloud.engine.kinds.indexes import MadeFrom, Marked, Named, order_keys, reference_keys
 from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
+from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
+from gpucloud.reconcile.placement import recorded_identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 def keys(tag: str, vm: GpuVM) -> Iterator[Any]:
     """Yield the keys of a GpuVM."""
     yield from order_keys(tag, vm)
+    yield Marked(naming.fingerprint(vm.meta.uid))
     spec = vm.spec
     if spec is None:
         return
@@ -46,7 +49,8 @@ def owner(objects: Listers, vm: GpuVM) -> Owner:
     refers = () if is_ready(vm.status.conditions) else (it for it in references(spec) if it[0] == gpusnapshot.KIND)
     uses = {spec.image.snapshot} if spec.image is not None and spec.image.snapshot is not None else ()
     place = objects.vm_identity(vm, spec)
-    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses))
+    recorded = recorded_identity(vm.order)
+    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded)
 
 
 def destroying_call(here: Identity) -> Call[Any]:

@@ -13,6 +13,7 @@ from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
@@ -302,15 +303,21 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         )
 
     def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
-        """Return names of unclaimed VMs that this installation created for an object of this name."""
+        """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
         if orders.may_exist(facts.order) or account.session is None:
             return ()
         base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
-        return tuple(
-            name
-            for name in account.session.vms.names(here.cluster, here.vpc, base)
-            if not self._ownership.is_claimed(Claim(account.session.url, here._replace(name=name)))
-        )
+        names = account.session.vms.names(here.cluster, here.vpc, base)
+        return tuple(name for name in names if not self._has_owner(Claim(account.session.url, here._replace(name=name)), facts))
+
+    def _has_owner(self, claim: Claim, facts: VmFacts) -> bool:
+        """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
+
+        That object may claim another place by now: its spec was edited, or its status lost.
+        """
+        mark = naming.read_mark(claim.identity.name, self._deps.objects.tag)
+        owners = [] if mark is None else self.store.indexed(Marked(mark.fingerprint))
+        return self._ownership.is_claimed(claim) or any(one.meta.uid != facts.meta.uid for one in owners)
 
     def _snapshots(
         self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, here: Identity
