@@ -124,10 +124,8 @@ class Calling:
     # The order.
 
     def _was_refused(self, life: Life) -> bool:
-        """Whether the cloud has refused an order of this object; one that refuses with status 200 is believed."""
-        knobs = self._world.cloud.world.rules.knobs
-        refused = any(one.told == "refused" for one in self._world.cloud.orders.of(life.uid))
-        return refused or knobs.refusals == "success_false_at_200"
+        """Whether the cloud has refused an order of this object."""
+        return any(one.told == "refused" for one in self._world.cloud.orders.of(life.uid))
 
     def _is_refused_in_disguise(self, life: Life) -> bool:
         """Whether this cloud says of what it refuses for good that it failed, or that it succeeded, and has made nothing."""

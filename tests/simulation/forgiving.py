@@ -92,7 +92,7 @@ class Forgiving(Witness):
         """Whether an order for a chosen name had no clear answer, or none that was recorded before its process ended."""
         if not life.chosen or life.kind == "GpuVpc":
             return False
-        cut = (intent.committed <= at <= intent.until for intent in life.intents for at in self._kills)
+        cut = (self._recorded(intent) <= at <= intent.until for intent in life.intents for at in self._kills)
         return any(cut) or any(one.answer == "unclear" or one.perhaps for one in self._world.cloud.orders.of(life.uid))
 
     def is_unmarked(self, life: Life, row: Row) -> bool:

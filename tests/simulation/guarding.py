@@ -79,7 +79,7 @@ class Guarding:
         self._note_releases()
         if self._is_released(life) or life.keeps() or life.now is None or life.tampered_at == self._world.loop.time():
             self._held.discard(life.uid)
-        elif by_operator and life.status.get("deletionHeldAt") and life.uid not in self._held:
+        elif by_operator and life.deleting and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
             self._world.judge.sometimes["deletion held"] += 1
             among = [one for one in self._departures() if not self._is_known_as_released(one.uid)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,15 @@ def _is_in(life: Life, place: tuple[str, str]) -> bool:
     order = life.status.get("order") or {}
     there = (str(order.get("vpc") or ""), str(order.get("cluster") or "").casefold())
     return all(not one or not other or one == other for one, other in zip(there, place, strict=True))
+
+
+def _says_no(response: Response) -> bool:
+    """Whether a 2xx answer is a refusal: ``success: false`` proves no more than a 500 does."""
+    if response.status >= 300 or b'"success"' not in response.body:
+        return False
+    with contextlib.suppress(ValueError):
+        return json.loads(response.body).get("success") is False
+    return False
 
 
 def _said(request: Request) -> dict[str, Any]:
@@ -130,7 +140,7 @@ class Ordering(Verdicts):
         if order is None:
             return
         readable = response.ending is Ending.COMPLETE and process.alive and fault != "write-garbage"
-        clear = readable and order.unheard == math.inf
+        clear = readable and order.unheard == math.inf and not _says_no(response)
         accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
         order.answer = "accepted" if accepted else "refused" if refused else "unclear"
         unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable

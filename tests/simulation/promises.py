@@ -92,11 +92,8 @@ class Promises:
         """What the cloud has accepted again and again, and never made, is not ordered without end: a person is called.
 
         What was accepted before somebody else wrote the status, or put an older one back, does not count: nothing tells of it.
-        Nor does an acceptance that a process had no time to record before it died. A cloud that refuses with status 200 is not
-        judged, as the judge reads no bodies.
+        Nor does an acceptance that a process had no time to record before it died.
         """
-        if self._world.cloud.world.rules.knobs.refusals == "success_false_at_200":
-            return
         for life in self._world.judge.books.recording(CREATES[operation], name):
             request = annotated(life.last, RECONCILE) or None  # an empty one asks for nothing
             asked = self._asked.get(life.uid)

@@ -114,12 +114,8 @@ class Waiting:
         return max((self._answer_waited_for(one) for one in self._sent(life, intent)), default=-math.inf)
 
     def _answer_waited_for(self, order: Order) -> float:
-        """Until when the process that had this answer, or none, waits.
-
-        Excused: what a cloud that refuses with status 200 accepted, as the judge reads no bodies.
-        """
-        knobs = self._world.cloud.world.rules.knobs
-        if order.told == "refused" or (order.told == "accepted" and knobs.refusals == "success_false_at_200"):
+        """Until when the process that had this answer, or none, waits."""
+        if order.told == "refused":
             return -math.inf
         long = order.told == "accepted" or order.unread
         return max(order.at, order.known) + self._world.grace * (ACCEPTED_GRACES if long else 1)

@@ -44,8 +44,8 @@ class Court:
             "PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **judged, **status}}
         )
 
-    def records(self, item, name):
-        when = {"recordedAt": "2026-01-01T00:00:00Z"}
+    def records(self, item, name, at="2026-01-01T00:00:00Z"):
+        when = {"recordedAt": at}
         self.writes(item, order={"state": "Intended", "name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **when})
 
     def sends(self, operation, fault="", **said):
@@ -68,14 +68,14 @@ class Court:
     def orders(self, name, fault="", **spec):
         return self.sends("CreateServer", fault, name=name, ssh_keys=SPEC["sshKeys"], **SPEC | spec)
 
-    def answers(self, name, status, fault="", *, heard=True, late=False):
+    def answers(self, name, status, fault="", body=b"", *, heard=True, late=False):
         """The operator orders, and the cloud answers so whatever it did; ``late``: the operator gave up before that."""
-        body = json.dumps({"name": name, **SPEC}).encode()
-        order = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, body)
+        asked = json.dumps({"name": name, **SPEC}).encode()
+        order = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, asked)
         self.judge.sent(self.operator, "CreateServer", order)
         if not heard and late:
             self.judge.unheard(self.operator, "CreateServer", order)
-        self.judge.answered(self.operator, "CreateServer", order, Response(status), fault)
+        self.judge.answered(self.operator, "CreateServer", order, Response(status, body), fault)
         if not heard and not late:
             self.judge.unheard(self.operator, "CreateServer", order)
 

@@ -40,6 +40,46 @@ def test_what_is_overdue_was_ordered_as_often_as_may_be(court, orders, needed):
     assert (calls(court, item, "OrderOverdue") == []) is needed
 
 
+@pytest.mark.parametrize(
+    ("answer", "needed"),
+    [
+        pytest.param((503,), True, id="no clear answer"),
+        pytest.param((409,), False, id="refused"),
+        pytest.param((200, "", b'{"result": null, "success": false}'), True, id="refused with 200: seed 73000251"),
+        pytest.param((200, "", b'{"result": {"id": "web"}, "success": true}'), False, id="accepted"),
+    ],
+)
+@pytest.mark.parametrize("reason", ["Ambiguous", "DeletionBlocked"])
+def test_what_bears_a_chosen_name_is_ambiguous_after_an_order_without_a_clear_answer(court, reason, answer, needed):
+    item = court.applied(vmName="web")
+    court.records(item, "web")
+    court.answers("web", *answer)
+    court.world.cloud.make_vm("web", "acme", "Msc1", "stranger")
+    assert (calls(court, item, reason) == []) is needed
+
+
+@pytest.mark.parametrize(
+    ("killed", "needed"),
+    [
+        pytest.param(4.0, False, id="before the record was made"),
+        pytest.param(6.0, True, id="its write was under way: seed 73000109"),
+        pytest.param(8.0, True, id="it was written"),
+    ],
+)
+def test_what_bears_a_chosen_name_is_ambiguous_when_a_process_ended_with_an_order_in_hand(court, killed, needed):
+    """The order may have been sent: the record that says so was made at 5 s, and arrived at 7 s."""
+    court.world.processes.append(court.operator)
+    item = court.applied(vmName="web")
+    for at in sorted((7.0, killed)):
+        court.passes(at - court.world.loop.time())
+        if at == killed:
+            court.judge.ended()
+        else:
+            court.records(item, "web", "2026-01-01T00:00:05Z")
+    court.world.cloud.make_vm("web", "acme", "Msc1", "stranger")
+    assert (calls(court, item, "Ambiguous") == []) is needed
+
+
 @pytest.mark.parametrize(("name", "needed"), [("a-old", True), ("b-old", False)])
 def test_a_possible_duplicate_is_there(court, name, needed):
     """Seed 3000167: it was gone, and its object waited for good."""

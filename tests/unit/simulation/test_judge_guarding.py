@@ -171,6 +171,13 @@ def test_nothing_is_held_without_a_crowd(courts):
     assert it.oracles == ["guard"]
 
 
+def test_a_hold_that_a_backup_brings_onto_an_object_that_stands_is_no_hold(courts):
+    """Seed 70032042: the judge asked when it had entered deletion, and the world ended by that."""
+    it = courts(brake_vms=1)
+    it.writes(it.bought(), deletionHeldAt="2026-01-01T00:00:00Z")
+    assert it.oracles == []
+
+
 def test_what_was_released_must_go(courts):
     it = courts(brake_vms=1)
     items = [deleted(it, name) for name in ("a", "b")]
