@@ -138,22 +138,19 @@ class Collecting:
             yield "its name was chosen, and proves nothing"
         if self._born.get(process.name, 0.0) > gone:
             yield "this process did not see the object go"
-        if self._is_wanted(life, now):
-            yield "an object of its name stands, which may be looking for it"
+        if self._is_wanted(life, name, now):
+            yield "an object stands that may be looking for it"
         if self._many(process.name, tenant, now):
             yield "too many look orphaned"
         last = [one for one in self._collected if (one.sender, one.tenant) == (process.name, tenant)]
         if last and last[-1].name != name and now - last[-1].at < 0.99 * settings.orphan_scan_seconds:
             yield f"the last one was collected {now - last[-1].at:.1f} s ago"
 
-    def _is_wanted(self, life: Life, now: float) -> bool:
-        """Whether an object of the same kind, name and namespace has stood long enough to be known."""
+    def _is_wanted(self, life: Life, name: str, now: float) -> bool:
+        """Whether an object that has stood long enough to be known is its namesake, or needs it to be made."""
         news = NOTICED if self._world.weather.tells_news else LATE_NEWS
-        meta = life.last["metadata"]
         return any(
-            (one.kind, one.last["metadata"]["namespace"], one.last["metadata"]["name"])
-            == (life.kind, meta["namespace"], meta["name"])
-            and now - self._world.judge.appeared(one) > news + self._sleep()
+            _wants(one, life, name) and now - self._world.judge.appeared(one) > news + self._sleep()
             for one in self._world.judge.books.standing()
         )
 
@@ -233,3 +230,16 @@ class Collecting:
             later = max(now, gone + settings.orphan_age_seconds)
             if not any(self._broken(process, life, later, gone, row)):
                 yield life.uid, name_of(row)
+
+
+def _wants(one: Life, gone: Life, name: str) -> bool:
+    """Whether an object may be looking for the thing of this name: it is called as its object was, or is to be made from it."""
+    here = (gone.kind, gone.namespace, gone.last["metadata"]["name"])
+    if (one.kind, one.namespace, one.last["metadata"]["name"]) == here:
+        return True
+    if one.ready.startswith("True/"):
+        return False
+    image = one.spec.get("image") or {}
+    named = {(one.spec.get("vm") or {}).get("name"), image.get("snapshot")}
+    referred = (("GpuVM", one.spec.get("vmRef")), ("GpuSnapshot", image.get("snapshotRef")))
+    return name in named or here in {(kind, one.namespace, ref["name"]) for kind, ref in referred if ref}

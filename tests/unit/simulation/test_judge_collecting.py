@@ -169,6 +169,30 @@ def test_what_must_be_collected_is_waited_for_and_found(courts):
     assert it.judge.collecting.patience() == 0.0
 
 
+@pytest.mark.parametrize(
+    ("made_from", "ready", "wanted"),
+    [
+        pytest.param(lambda _: {"vmRef": {"name": "a"}}, "False", True, id="a snapshot of it is to be taken: seed 70020584"),
+        pytest.param(lambda _: {"vmRef": {"name": "a"}}, "True", False, id="the snapshot has been taken"),
+        pytest.param(lambda _: {"vmRef": {"name": "b"}}, "False", False, id="a snapshot of another VM"),
+        pytest.param(lambda vm: {"vm": {"cluster": "Msc1", "vpc": "acme", "name": vm}}, "False", True, id="named by its VM"),
+    ],
+)
+def test_what_another_object_is_to_be_made_from_is_left(courts, made_from, ready, wanted):
+    it = courts(**COLLECTS)
+    it.world.replicas[0].process = it.operator
+    thing = abandoned(it)
+    next(iter(it.judge.books.lives.values())).last["status"]["order"]["state"] = "Seen"
+    snapshot = it.world.actors.owner.create("GpuSnapshot", "team", "s", made_from(thing)) | {"kind": "GpuSnapshot"}
+    it.says(snapshot, ready, "TakingSnapshot")
+    it.passes(200)
+    assert (list(it.judge.collecting.left()) == []) is wanted
+    it.destroys(thing)
+    assert [one.text.partition(": ")[2] for one in it.judge.violations] == [
+        "an object stands that may be looking for it"
+    ] * wanted
+
+
 @pytest.mark.parametrize(("seconds", "found"), [(50, []), (150, ["misreported"])])
 def test_what_has_an_owner_is_called_no_orphan(courts, seconds, found):
     it = courts()
