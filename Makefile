@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
-SERVED := --extra operator --extra sim # what the image holds, as in the Dockerfile
+SERVED := --extra operator --extra sim --extra otel # what the image holds, as in the Dockerfile
 CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import os
 import signal
@@ -19,6 +20,7 @@ from gpucloud import __version__
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints
 from gpucloud.engine.manager.manager import Engine
+from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.clock import SystemClock
 from gpucloud.handlers import accounts, lifecycle, objects
@@ -27,6 +29,7 @@ from gpucloud.settings import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpucloud.engine.telemetry.tracing import Tracer
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.app")
@@ -66,7 +69,7 @@ def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
-    engine = Engine(_placed(settings), lifecycle.connect, SystemClock())
+    engine = Engine(_placed(settings), lifecycle.connect, SystemClock(), Ports(tracer=_tracer(settings)))
     engine.metrics.export_process(__version__)
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     metrics_port, health_port = await endpoints.start(settings)
@@ -113,6 +116,25 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
         log.critical("ending: the watch has ended by itself, and only a new process can begin it again", **about)
         engine.restart_required = True
         engine.end()
+
+
+def _tracer(settings: Settings) -> Tracer | None:
+    """Return the tracer, with --tracing.
+
+    Raises:
+        SettingsError: the extra otel is not installed.
+    """
+    if not settings.tracing:
+        return None
+    try:  # by name: the extra operator works without it
+        module = importlib.import_module("gpucloud.engine.telemetry.opentelemetry")
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            f"--tracing: the Python package {error.name} is not installed. "
+            "Install the extra otel: pip install 'gpucloud-operator[operator,otel]'"
+        ) from None
+    tracer: Tracer = module.OpenTelemetryTracer(__version__)
+    return tracer
 
 
 def _placed(settings: Settings) -> Settings:

@@ -141,6 +141,7 @@ GROUPS = {
         "bind_address",
         "console",
         "console_port",
+        "tracing",
         "log_level",
         "log_format",
     ),

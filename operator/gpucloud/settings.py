@@ -181,6 +181,10 @@ class Settings(Value):
     lease_retry_period_seconds: PositiveFloat = Field(
         2.0, description="interval of renewals, and of looks by those that stand by"
     )
+    tracing: bool = Field(
+        False,
+        description="send OpenTelemetry traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra otel",
+    )
     observe_only: bool = Field(False, description="say what would be done, and do nothing")
     log_level: LogLevel = Field("info", description="debug, info, warning or error")
     log_format: LogFormat = Field("json", description="json or text")

@@ -291,6 +291,6 @@ class EveryEntry(Entries):
         return super().part(uid, kind)
 
 
-def at(kube):
+def at(kube, tracer=None):
     """Ports of an engine whose apiserver is this fake."""
-    return Ports(client=lambda *_: kube)
+    return Ports(client=lambda *_: kube, tracer=tracer)

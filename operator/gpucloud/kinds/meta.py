@@ -26,6 +26,7 @@ class Annotation(StrEnum):
     RECONCILE_REQUESTED_AT = f"{GROUP}/reconcile-requested-at"
     BUY_ANYWAY = f"{GROUP}/buy-anyway"
     ACCEPT_ABSENCE = f"{GROUP}/accept-absence"
+    TRACEPARENT = f"{GROUP}/traceparent"  # W3C trace context: the trace of an edit continues it, with --tracing
     BRAKE_RELEASED_AT = f"{GROUP}/brake-released-at"  # on a GpuVM, or on its Namespace for all in it
 
 

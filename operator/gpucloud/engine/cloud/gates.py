@@ -13,6 +13,7 @@ import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.port import Precondition, withdrawn
+from gpucloud.engine.telemetry.tracing import Edit
 from gpucloud.reconcile.facts import DESTROYS
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cloud.port import Change, CloudWrites
     from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.engine.telemetry.tracing import Tracer
 
 T = TypeVar("T")
 log = structlog.get_logger("gpucloud.audit")
@@ -54,6 +56,7 @@ class GateDeps:
     is_leader: Callable[[], bool]
     guard: Guard
     meter: ChangeMeter
+    tracer: Tracer | None = None
 
 
 class MetricsGate:
@@ -131,6 +134,20 @@ class DeletionGuardGate:
             raise
 
 
+class TracingGate:
+    """Records a span of each change that is sent."""
+
+    def __init__(self, inner: CloudWrites, tracer: Tracer) -> None:
+        self._inner, self._tracer = inner, tracer
+
+    async def send(self, change: Change[T]) -> T:
+        """Pass the change on within its span."""
+        owner, purpose = change.purpose.owner, change.purpose
+        edit = Edit(owner.kind, owner.namespace, owner.name, owner.uid, purpose.generation or 0, purpose.traceparent)
+        with self._tracer.call(edit, change.call.operation, change.target):
+            return await self._inner.send(change)
+
+
 class AuditGate:
     """Writes one line before a change is sent and one line with its outcome."""
 
@@ -171,7 +188,8 @@ def named(owner: Key) -> dict[str, str]:
 
 def gated(door: CloudWrites, deps: GateDeps) -> CloudWrites:
     """Return the port: all gates before this door, in the order in which a change passes them, last first."""
-    port: CloudWrites = AuditGate(door)
+    port: CloudWrites = door if deps.tracer is None else TracingGate(door, deps.tracer)
+    port = AuditGate(port)
     port = DeletionGuardGate(port, deps.guard)
     port = LeaseGate(port, deps.is_leader)
     port = PreconditionGate(port)

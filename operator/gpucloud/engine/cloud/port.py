@@ -48,6 +48,7 @@ class Purpose:
     failed: Reason
     reason: str = ""
     generation: int | None = None
+    traceparent: str = ""  # of the object's annotation
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import structlog
 
+from gpucloud.engine.controller.edits import EditTraces
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
 from gpucloud.engine.controller.reconciled import Reconciled
+from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
-from gpucloud.kinds.common import Status
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.kinds.model import Model
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
@@ -32,12 +32,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.entropy import Entropy
     from gpucloud.engine.telemetry.metrics import Metrics
-    from gpucloud.reconcile.facts import Now, Verb
+    from gpucloud.engine.telemetry.tracing import Tracer
     from gpucloud.reconcile.plan import Plan, Release
 
-P = TypeVar("P", bound=Model)
-S = TypeVar("S", bound=Status)
-F = TypeVar("F", bound="Facts")
 log = structlog.get_logger("gpucloud.loop")
 
 LASTING_SECONDS = 5.0  # an informative change is written when it has lasted this long
@@ -64,54 +61,6 @@ class PendingWrite:
     first: bool
 
 
-class Facts(Protocol):
-    """The part of the facts that all kinds share."""
-
-    @property
-    def now(self) -> Now:
-        """When the facts were gathered."""
-
-
-class Reconciler(Protocol[P, S, F]):
-    """Decisions and calls of one kind, used by its controller."""
-
-    @property
-    def kind(self) -> str:
-        """The kind, as in a manifest."""
-
-    @property
-    def plural(self) -> str:
-        """As in URLs."""
-
-    @property
-    def store(self) -> Store[P, S]:
-        """The cached objects."""
-
-    async def gather(self, stored: CachedObject[P, S]) -> F:
-        """Take in what is new of the object, and return the facts of the decision."""
-
-    def decide(self, facts: F) -> Plan[S]:
-        """Return the plan; pure."""
-
-    async def act(self, facts: F, plan: Plan[S]) -> Event | None:
-        """Send the plan's call, keep its outcome, and return the Event to record; None if no call was sent."""
-
-    def has_delayed_effect(self, stored: CachedObject[P, S], verb: Verb) -> bool:
-        """Whether nothing is left to do, nor to record, until a listing shows the effect of this accepted call."""
-
-    def before_recording(self, uid: str, status: S) -> None:
-        """Note the record of a new order before the status that contains it is written."""
-
-    def follow_up(self, uid: str, plan: Plan[S]) -> float | None:
-        """Request the listings that the plan waits for; return when to reconcile again at the latest."""
-
-    def on_update(self, stored: CachedObject[P, S]) -> None:
-        """Handle a newer view of an object."""
-
-    def on_delete(self, key: Key) -> None:
-        """Handle the deletion of an object."""
-
-
 @dataclass(frozen=True, slots=True)
 class ControllerDeps:
     """Dependencies of every controller. ``longest_spacing``: of reconciles without a cause outside, in seconds."""
@@ -125,6 +74,7 @@ class ControllerDeps:
     is_leader: Callable[[], bool]  # checked right before a call
     longest_spacing: float
     outdated: Callable[[], None]  # requests a resync: the apiserver's answers show that the cache is stale
+    tracer: Tracer | None = None
 
 
 class Controller(Generic[P, S, F]):
@@ -140,6 +90,7 @@ class Controller(Generic[P, S, F]):
         self._passes = {result: metrics.reconciles.labels(controller_name(kind), result) for result in ReconcileResult}
         self._pass_seconds = metrics.reconcile_seconds.labels(controller_name(kind))
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
+        self._edits = EditTraces(deps.tracer, self._entries, deps.clock, kind)
         self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
 
     async def reconcile(self, key: Key) -> None:
@@ -189,6 +140,7 @@ class Controller(Generic[P, S, F]):
         stored = self._reconciler.store.get(key.uid)
         if stored is None or self._known(key.uid).released == stored.raw_meta["resourceVersion"]:
             return Outcome.NOTHING  # deleted, or about to be: wait for the DELETED event
+        self._edits.began(stored)
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
@@ -212,6 +164,7 @@ class Controller(Generic[P, S, F]):
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
         self._known(key.uid).released = stored.raw_meta["resourceVersion"]
+        self._edits.released(stored)
         event = Event(release.reason, release.note, "Release", release.warning)
         elsewhere = replace(event, note=f"{key.kind} {key.namespace}/{key.name}: {release.note}")
         # A terminating namespace accepts no Events, and only this Event says that something may still be billed.
@@ -290,6 +243,7 @@ class Controller(Generic[P, S, F]):
     def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
         before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
+        self._edits.written(stored, status)
         for event in status_changes(before, after, announces=announces):
             self._events.record(key.kind, stored.meta, event)
         self._events.flush(key.uid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gpucloud.engine.controller.controller import Facts, Reconciler
+from gpucloud.engine.controller.reconciler import Facts, Reconciler
 from gpucloud.kinds.common import Status
 from gpucloud.kinds.model import Model
 

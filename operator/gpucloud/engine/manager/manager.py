@@ -71,7 +71,7 @@ class Engine:
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
         self._settings, ports = settings, ports or Ports()
-        self._entropy, self._clock = ports.entropy, clock
+        self._entropy, self._clock, self._tracer = ports.entropy, clock, ports.tracer
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics.queue)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
@@ -100,7 +100,7 @@ class Engine:
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
         self._namespaces = Namespaces(self.kube, clock)
         self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wakeups.wake)
-        gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes)
+        gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes, ports.tracer)
         around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
         self.sessions = AccountSessions(around)
         self.references = References()
@@ -254,6 +254,7 @@ class Engine:
             is_leader=self.is_leader,
             longest_spacing=self._settings.poll_steady_seconds,
             outdated=self._request_resync,
+            tracer=self._tracer,
         )
 
     def _request_resync(self) -> None:
@@ -296,6 +297,8 @@ class Engine:
         await self.kube.aclose()
         await self.election.stop()
         await self.tasks.aclose()
+        if self._tracer is not None:
+            await asyncio.to_thread(self._tracer.close)
 
     def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""

@@ -1,4 +1,4 @@
-"""Ports of the engine: transports to the apiserver and the cloud, and the source of random numbers; time is ``clock``.
+"""Ports of the engine: transports to the apiserver and the cloud, the source of random numbers, the tracer; time is ``clock``.
 
 A simulation passes its own ports, and runs the unchanged engine.
 """
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import httpx
 
     from gpucloud.engine.kube.transport import Connection
+    from gpucloud.engine.telemetry.tracing import Tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +28,5 @@ class Ports:
     kube: Callable[[], KubeTransport] = HttpKubeTransport
     cloud: Callable[[], httpx.AsyncBaseTransport] | None = None  # None: the network, with the settings' trust and proxy
     entropy: Entropy = field(default_factory=SystemEntropy)
+    tracer: Tracer | None = None  # None: no traces
     client: Callable[[Callable[[], Connection], Callable[[], bool], KubeTransport], KubeClient] = KubeClient

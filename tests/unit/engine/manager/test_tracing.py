@@ -1,0 +1,104 @@
+"""One trace an edit: its calls and statuses below one root span, which ends when the object is Ready or gone."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.telemetry.opentelemetry import OpenTelemetryTracer
+from gpucloud.engine.telemetry.tracing import Edit
+from gpucloud.kinds.meta import Annotation
+from support.enginerig import OURS, OWN, vm
+
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+EDIT = Edit("GpuVM", "team", "train", "u-train", 1)
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def spans():
+    return InMemorySpanExporter()
+
+
+@pytest.fixture
+def tracer(spans):
+    made = OpenTelemetryTracer("1.0", SimpleSpanProcessor(spans))
+    yield made
+    made.close()
+
+
+def named(spans):
+    return {span.name: span for span in spans.get_finished_spans()}
+
+
+@pytest.mark.looptime
+async def test_an_edit_is_one_trace_from_the_edit_to_ready(rig, spans, tracer):
+    it = await rig(tracer=tracer)
+    await asyncio.sleep(5)
+    traceparent = {Annotation.TRACEPARENT: f"00-{TRACE}-{SPAN}-01"}
+    it.show("GpuVM", meta={"generation": 1, "annotations": traceparent})
+    await asyncio.sleep(5)
+    it.cloud.worlds[OWN]["GetServers"] = [vm(OURS)]
+    await asyncio.sleep(10)
+    assert it.ready() == "Running"
+    found = named(spans)
+    assert set(found) >= {"CreateServer", "status Creating", "status Running", "GpuVM Running"}
+    root = found["GpuVM Running"]
+    assert {f"{span.context.trace_id:032x}" for span in found.values()} == {TRACE}
+    assert f"{root.parent.span_id:016x}" == SPAN
+    assert {span.parent.span_id for name, span in found.items() if name != root.name} == {root.context.span_id}
+    assert found["CreateServer"].attributes["gpucloud.target"] == OURS
+    assert root.start_time <= found["CreateServer"].start_time
+
+
+@pytest.mark.looptime
+async def test_without_a_tracer_nothing_is_kept(rig):
+    it = await rig()
+    it.show("GpuVM")
+    await asyncio.sleep(5)
+    assert it.ready() == "Creating"
+    assert not any("Traced" in str(part) for part in it.engine.entries._entries["u-train"].parts)
+
+
+def test_another_process_continues_the_trace_of_an_edit(spans, tracer):
+    successor = OpenTelemetryTracer("1.0", SimpleSpanProcessor(spans))
+    with tracer.call(EDIT, "CreateServer", OURS):
+        pass
+    successor.settled(EDIT, BEGAN, "Running")
+    successor.close()
+    found = named(spans)
+    assert found["CreateServer"].context.trace_id == found["GpuVM Running"].context.trace_id
+    assert found["CreateServer"].parent.span_id == found["GpuVM Running"].context.span_id
+    assert found["GpuVM Running"].parent is None
+
+
+def test_another_generation_is_another_trace(spans, tracer):
+    tracer.settled(EDIT, BEGAN, "Running")
+    tracer.settled(Edit("GpuVM", "team", "train", "u-train", 2), BEGAN, "PoweredOff")
+    first, second = spans.get_finished_spans()
+    assert first.context.trace_id != second.context.trace_id
+
+
+@pytest.mark.parametrize(
+    "traceparent", ["", "x", f"00-{TRACE}-{SPAN}", f"01-{TRACE}-{SPAN}-01", f"00-{'0' * 32}-{SPAN}-01", "🙂" * 20]
+)
+def test_a_traceparent_that_is_none_is_ignored(spans, tracer, traceparent):
+    tracer.settled(Edit("GpuVM", "team", "train", "u-train", 1, traceparent), BEGAN, "Running")
+    (root,) = spans.get_finished_spans()
+    assert root.parent is None
+    assert root.context.is_valid
+
+
+def test_what_fails_is_an_error_and_says_why(spans, tracer):
+    with pytest.raises(CloudError), tracer.call(EDIT, "CreateServer", OURS):
+        raise CloudError(ErrorKind.OUTCOME_UNKNOWN, "no answer within 30 s")
+    tracer.status(EDIT, "Rejected", "The cloud refused it.", failed=True)
+    call, status = spans.get_finished_spans()
+    assert (call.status.status_code, call.status.description) == (StatusCode.ERROR, "no answer within 30 s")
+    assert call.attributes["error.type"] == ErrorKind.OUTCOME_UNKNOWN
+    assert call.events == (), "no traceback: it may quote what was sent"
+    assert status.status.status_code is StatusCode.ERROR
