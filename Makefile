@@ -12,7 +12,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -109,6 +109,9 @@ recordings: $(READY) ## record the demo and the plugin into docs/images, as SVG
 
 endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 	PYTHONPATH=tests $(RUN)/python -m support.specification --write
+
+messages: $(READY) ## print docs/reference/messages.md from the code and its tables of decisions
+	PYTHONPATH=tests $(RUN)/python -m support.messages
 
 docs: $(READY) ## the documentation as a site, in out/site
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet

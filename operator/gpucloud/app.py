@@ -147,7 +147,9 @@ def _placed(settings: Settings) -> Settings:
         return settings
     found = lifecycle.connect().default_namespace
     if not found:
-        raise SettingsError("--lease-namespace: outside a pod, say in which namespace the Lease is to be")
+        raise SettingsError(
+            "--lease-namespace is missing: outside a pod, nothing else says where the Lease is; set it to a namespace"
+        )
     return settings.replace(lease_namespace=found)
 
 

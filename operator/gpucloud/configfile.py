@@ -23,13 +23,15 @@ def read(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
     try:
         found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"--config {path}: cannot read it: {type(error).__name__}") from None
+        raise SettingsError(
+            f"--config {path}: the file cannot be read ({type(error).__name__}); check path, rights and encoding (UTF-8)"
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise SettingsError(f"--config {path}: not YAML{where}") from None
+        raise SettingsError(f"--config {path}: the file is not YAML{where}; correct it there") from None
     if not isinstance(found, dict | None):
-        raise SettingsError(f"--config {path}: expected a mapping, for example 'pollSteadySeconds: 60'")
+        raise SettingsError(f"--config {path}: the file holds no mapping; write settings such as 'pollSteadySeconds: 60'")
     settings = found or {}
     if unknown := [str(name) for name in settings if name not in fields]:
         raise SettingsError("; ".join(f"--config {path}: {_told(name, fields)}" for name in unknown))

@@ -207,7 +207,9 @@ def _secrets_in_files(environ: Mapping[str, str]) -> dict[str, str | None]:
             try:
                 found[name] = Path(path).read_text(encoding="utf-8").rstrip("\r\n") or None
             except (OSError, UnicodeDecodeError) as error:
-                raise SettingsError(f"{variable}: cannot read {path}: {type(error).__name__}") from None
+                raise SettingsError(
+                    f"{variable}: the file {path} cannot be read ({type(error).__name__}); check its path and its rights"
+                ) from None
     return found
 
 

@@ -59,7 +59,7 @@ INNOCENT = {
     "a UID": "0b7c4f0e-3a0e-4a64-9f1b-6d3bb4d1d1a1",
     "the name of a VM": "a-name-that-is-long-enough-abcde-f7g8h9i0j1",
     "a long word of one sort": "x" * 43,
-    "a sentence about keys": "The Secret 'oops' holds a private key. Put the public one there, and replace this pair.",
+    "a sentence about keys": "The Secret 'oops' holds a private key. Put the public key there, and replace this key pair.",
 }
 
 

@@ -141,7 +141,7 @@ def test_the_first_endpoint_is_the_operators_own():
         ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "not both"),
         ((), {"API_KEY": "", "USERNAME": "ann"}, "go together"),
         ((), {"API_KEY": "", "PASSWORD": SECRET}, "go together"),
-        ((), {"API_KEY_FILE": "/nonexistent/key"}, "GPUCLOUD_API_KEY_FILE: cannot read /nonexistent/key"),
+        ((), {"API_KEY_FILE": "/nonexistent/key"}, "GPUCLOUD_API_KEY_FILE: the file /nonexistent/key cannot be read"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(arguments, environ, says):
@@ -301,7 +301,7 @@ def test_a_variable_names_the_settings_file(config):
         ("workers: many", "settings.yaml: workers: expected a whole number, not 'many'"),
         ("workers: {a: 1}", "settings.yaml: workers: "),
         ("workers: 0", "settings.yaml: workers: must be greater than zero"),
-        ("[workers]", "expected a mapping"),
+        ("[workers]", "the file holds no mapping"),
         (f"a: [{SECRET}", "not YAML in line 1"),
         ("a: b: c", "not YAML in line 1"),
     ],
@@ -317,7 +317,7 @@ def test_a_settings_file_that_cannot_be_read(tmp_path, text):
     path = tmp_path / "settings.yaml"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(SettingsError, match=r"settings\.yaml: cannot read it: "):
+    with pytest.raises(SettingsError, match=r"settings\.yaml: the file cannot be read \("):
         settings("--config", str(path))
 
 

@@ -71,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
 def _chosen(args: argparse.Namespace) -> Settings:
     chosen = flags.load(vars(args))
     if chosen.namespace and not chosen.install_tag:
-        raise SettingsError("--namespace: give --install-tag too; only an own tag tells our names from the others'")
+        raise SettingsError(
+            "--namespace needs --install-tag: names of other namespaces' operators look the same without one; set it, too"
+        )
     return chosen
 
 

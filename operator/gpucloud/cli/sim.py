@@ -111,9 +111,11 @@ def _given_key(path: str | None) -> SecretStr | None:
         value = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"--api-key-file {path}: {reason}") from None
+        raise UsageError(
+            f"--api-key-file {path}: the file cannot be read ({reason}); name a file that holds one API key"
+        ) from None
     if not value or any(character.isspace() for character in value):
-        raise UsageError(f"--api-key-file {path}: it must hold one API key, without spaces inside")
+        raise UsageError(f"--api-key-file {path}: the file holds spaces, or nothing; put one API key there")
     return SecretStr(value)
 
 

@@ -50,7 +50,7 @@ PublicKey = Annotated[
     ),
     CEL(
         "!self.matches('[\\n\\r]')",
-        "A public key is one line: one key per list item, without a line break (in YAML, no '|' block).",
+        "A public key is one line: give one key per list item, without a line break (in YAML, no '|' block).",
         reason="FieldValueForbidden",
     ),
     CEL(

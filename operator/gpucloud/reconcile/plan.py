@@ -40,3 +40,9 @@ class Plan(Generic[S]):
     refresh_after: float | None = None  # requeue after a listing that began at or after this mono time
     requeue_at: float | None = None  # requeue at this mono time at the latest
     pending: bool = False  # a change is expected soon: poll fast
+
+
+def observing(step: str) -> str:
+    """Return the message of a step that ``--observe-only`` withholds."""
+    words = f"The operator runs with --observe-only: it would {step} now, and does not."
+    return f"{words} Restart the operator without this flag to let it act."

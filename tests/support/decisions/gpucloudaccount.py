@@ -83,7 +83,7 @@ LIFE = {
         {"secret": HELD, "contact": Contact()},
         Reason.PENDING,
         "Unknown",
-        says=("not been tried yet",),
+        says=("first answer to the credential",),
     ),
     "refused": stalled(
         "a person must put another key in",
@@ -123,7 +123,11 @@ SECRETS = {
     ),
     "not to be read": a_row(
         "rights are missing, not the Secret",
-        {"secret": None, "secret_trouble": "Grant it.", "status": an_account_status(held_secret=SECRET)},
+        {
+            "secret": None,
+            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
+            "status": an_account_status(held_secret=SECRET),
+        },
         Reason.SECRET_NOT_FOUND,
         says=("Grant it.",),
         status={"held_secret": SECRET},
@@ -138,9 +142,9 @@ SECRETS = {
     ),
     "a flaw counts, whatever the kind": stalled(
         "total",
-        {"secret": a_secret(flaw="it is odd")},
+        {"secret": a_secret(flaw="its key 'apiKey' is empty")},
         Reason.INVALID_SECRET,
-        says=("it is odd",),
+        says=("its key 'apiKey' is empty",),
     ),
     "neither kind nor flaw": stalled(
         "total",

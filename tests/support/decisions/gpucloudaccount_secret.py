@@ -43,7 +43,7 @@ HOLDING = {
         "it would block its correction",
         {"secret": a_flawed_secret()},
         Reason.INVALID_SECRET,
-        says=("Correct it",),
+        says=("Correct the Secret",),
     ),
     "hold nothing that is being deleted": connected("the apiserver forbids it", {"secret": a_secret(deleting=True)}),
     "hold nothing when switched off": connected("the administrator's choice", {"hold_secrets": False}),
@@ -99,7 +99,7 @@ HOLDING = {
         {"status": ROTATED, "secret": a_flawed_secret()},
         Reason.INVALID_SECRET,
         status={"held_secret": OLD_SECRET},
-        says=("Correct it",),
+        says=("Correct the Secret",),
     ),
     "rotated by name, and the new one is missing: keep the old one": a_row(
         "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secret": OLD_SECRET}
@@ -261,7 +261,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "Grant it.",
+            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
             "status": an_account_status(held_secret=SECRET),
         },
         Reason.DELETING,
@@ -272,7 +272,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "Grant it.",
+            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
             "status": an_account_status(held_secret=SECRET),
             "history": tried_secret(FREE, asked=DOOMED),
         },

@@ -106,10 +106,18 @@ ROWS = {
     ),
     "a GpuVM that can never serve calls a person": Row(
         "an account of another tenant",
-        {"needs": (Dependency("GpuVM 'train'", Readiness.UNUSABLE, "It belongs to tenant 'x': use its account."),)},
+        {
+            "needs": (
+                Dependency(
+                    "GpuVM 'train'",
+                    Readiness.UNUSABLE,
+                    "It belongs to tenant 'x', and the account 'lab' does not: use an account of that tenant.",
+                ),
+            )
+        },
         Reason.INVALID_REFERENCE,
         progress="Stalled",
-        says=("GpuVM 'train'", "use its account"),
+        says=("GpuVM 'train'", "use an account of that tenant"),
     ),
     "an order under way is cleared up before anything is said of its VM": Row(
         "the VM may be waiting for this very snapshot",

@@ -99,7 +99,7 @@ ROWS = {
         "what appears under the name may be somebody else's, so nothing is destroyed unseen",
         UNMADE[OrderState.OVERDUE] | {"spec": a_spec(vmName=NAME), "history": replace(OLD, deletion_seen=NOW - 2)},
         released=Reason.RETAINED,
-        says="billed until you destroy it",
+        says="it is billed: destroy it in the cloud",
     ),
     "retained, and never ordered: nothing is said to stay": Row(
         "people would look for a VM that is billed",

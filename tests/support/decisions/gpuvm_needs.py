@@ -67,7 +67,15 @@ ROWS = {
     ),
     "a GpuVpc in another cluster calls a person": Row(
         "it can never serve",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.UNUSABLE, "It is in cluster 'Hou1': create one anew."),)},
+        {
+            "needs": (
+                Dependency(
+                    "GpuVpc 'net'",
+                    Readiness.UNUSABLE,
+                    "It is in cluster 'Hou1', and spec.cluster is 'Msc1': correct one of them by creating it anew.",
+                ),
+            )
+        },
         Reason.INVALID_REFERENCE,
         progress="Stalled",
         says=("GpuVpc 'net'", "'Hou1'"),

@@ -312,15 +312,25 @@ ROWS = {
     ),
     "a missing Secret is waited for by name": Row(
         "it arrives with the same kubectl apply",
-        {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="Waiting for the Secret 'keys'.")},
+        {
+            "keys": SSHKeys(
+                trouble=KeyTrouble.MISSING,
+                detail="Waiting for the Secret 'keys', which spec.sshKeysFrom names: there is none. Create it.",
+            )
+        },
         Reason.SSH_KEYS_NOT_FOUND,
         says="'keys'",
     ),
     "keys that are none stall": Row(
         "a person must act",
-        {"keys": SSHKeys(trouble=KeyTrouble.INVALID, detail="It holds a private key.")},
+        {
+            "keys": SSHKeys(
+                trouble=KeyTrouble.INVALID,
+                detail="Key 'id' of the Secret 'keys' holds a private key. Put the public key there, and replace this pair.",
+            )
+        },
         Reason.INVALID_SSH_KEYS,
         progress="Stalled",
-        says="It holds a private key.",
+        says="holds a private key",
     ),
 }

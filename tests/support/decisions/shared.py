@@ -11,7 +11,14 @@ from support.decisions.shared_deletion import AWAY, NOT_ORDERED, deletion, finge
 from support.decisions.shared_orders import orders
 from support.rows import Kind, Row, noted, tried
 
-OTHER_TENANT = "It is of tenant 'x': put the right one back."
+OTHER_TENANT = (
+    "The credential of account 'lab' is of tenant 'x', and this object belongs to tenant 'acme': put the right one back."
+)
+NO_ACCOUNT = (
+    "No account: there is no GpuCloudAccount named 'default' in namespace 'team'. Create a GpuCloudAccount of that name."
+)
+WAITS_FOR_ACCOUNT = "Waiting for the GpuCloudAccount 'lab' in namespace 'team': there is none. Create it."
+ELSEWHERE = "This object was ordered at endpoint 'prod', and its account is used at 'eu'. Declare 'prod' first again."
 
 
 def rows(k: Kind):
@@ -141,38 +148,39 @@ def _sight(k):
         ),
         "no account stalls at once, in the account's words": Row(
             "a person must create one",
-            {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
+            {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             progress="Stalled",
-            says="Create one.",
+            says="Create a GpuCloudAccount",
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
-            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.NO_ACCOUNT, "No account. Create one.")},
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             "Unknown",
             "Stalled",
-            says="Create one.",
+            says="Create a GpuCloudAccount",
         ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",
-            {"found": Unknown(NOW, UnknownReason.ACCOUNT, "Waiting for the GpuCloudAccount 'lab'.")},
+            {"found": Unknown(NOW, UnknownReason.ACCOUNT, WAITS_FOR_ACCOUNT)},
             Reason.ACCOUNT_NOT_READY,
             says="'lab'",
             status={"progress_deadline_at": None},
         ),
         "an account that fails later leaves the verdict for a while": Row(
-            "a key is being changed", {"status": k.settled, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, "Waiting.")}
+            "a key is being changed",
+            {"status": k.settled, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, WAITS_FOR_ACCOUNT)},
         ),
         "an account that stays away turns the verdict Unknown": Row(
             "Ready must not stay True for ever",
-            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, "Waiting.")},
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, WAITS_FOR_ACCOUNT)},
             Reason.ACCOUNT_NOT_READY,
             "Unknown",
         ),
         "an account at another endpoint stalls at once": Row(
             "what was ordered here cannot be seen from there",
-            {"status": k.settled, "found": Unknown(NOW, UnknownReason.ENDPOINT, "Declare 'prod' first again.")},
+            {"status": k.settled, "found": Unknown(NOW, UnknownReason.ENDPOINT, ELSEWHERE)},
             Reason.ENDPOINT_MISMATCH,
             "Unknown",
             "Stalled",

@@ -201,10 +201,15 @@ def orders(k):
         ),
         "a spec that names another place than a live order calls a person, and the record is kept": Row(
             "what it names in the new place is another's",
-            {"status": k.settled, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved. Set the spec back.")},
+            {
+                "status": k.settled,
+                "found": Unknown(
+                    NOW, UnknownReason.MOVED, "The order names cluster 'Hou1', and the spec cluster 'Msc1': set the spec back."
+                ),
+            },
             Reason.INVALID_SPEC,
             "Unknown",
             "Stalled",
-            says="Set the spec back",
+            says="set the spec back",
         ),
     }

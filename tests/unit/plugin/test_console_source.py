@@ -29,7 +29,7 @@ def test_an_address_that_may_be_shown_a_token(url):
 def test_a_token_goes_over_no_network_in_the_clear(api, plugin, url):
     api.add(a_body("GpuVM", "train", status={"vmId": "x"}))
     code, _, err = plugin("logs", "train", "--console", url)
-    assert (code, "neither http://127.0.0.1:PORT nor https" in err) == (2, True)
+    assert (code, "use http://127.0.0.1:PORT or https" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab", "--cluster", "Msc1"), "name one of them"),
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
         (("train", "-c", A100, "--cluster", "Msc1", "--wait"), "--wait needs --apply"),
-        (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read: No such file"),
+        (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read (No such file"),
         (("train", "-c", A100, "--disk", "0"), "'0' is no number from 1"),
     ],
 )

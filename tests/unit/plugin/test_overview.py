@@ -133,7 +133,7 @@ def test_a_failed_vm_is_not_counted_and_told():
     ],
 )
 def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
-    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="Still needed by GpuVM 'train'.")
+    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="The VPC is still needed by GpuVM 'train': delete them, too.")
     text = text_of(overview.as_lines(World.of((an_account(), blocked, vm))))
     assert says in text
     assert "waits for it" not in text

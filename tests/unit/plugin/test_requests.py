@@ -65,7 +65,7 @@ def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
 @pytest.mark.parametrize(
     ("more", "words", "says"),
     [
-        ({"annotations": {PAUSED: "true"}}, (), "is paused: end that first: kubectl gpucloud resume"),
+        ({"annotations": {PAUSED: "true"}}, (), "is paused: run `kubectl gpucloud resume"),
         ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, which is tried again without a request"),
     ],
 )

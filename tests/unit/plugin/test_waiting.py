@@ -132,7 +132,7 @@ def test_how_objects_are_named(text, default, expected):
         ("gvm/", None, "is not KIND/NAME"),
         ("gvm/a/b", None, "is not KIND/NAME"),
         ("", "GpuVM", "is not KIND/NAME"),
-        ("gvpc/lab", "GpuVM", "works on a GpuVM only"),
+        ("gvpc/lab", "GpuVM", "is no GpuVM, which this verb needs"),
     ],
 )
 def test_what_names_no_object(text, default, says):

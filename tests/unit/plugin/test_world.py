@@ -14,7 +14,9 @@ ACCOUNT, VPC, VM, SNAPSHOT = (
     for kind, name in (("GpuCloudAccount", "default"), ("GpuVpc", "lab"), ("GpuVM", "train"), ("GpuSnapshot", "before"))
 )
 DEPENDS, BLOCKED = ("Working", "DependencyNotReady"), ("Deleting", "DeletionBlocked")
-NEEDED_BY_VM = {"message": "Still needed by GpuVM 'train'. It is destroyed as soon as they are gone, or need it no more."}
+NEEDED_BY_VM = {
+    "message": "The VPC is still needed by GpuVM 'train': delete them, too. It is destroyed as soon as nothing needs it."
+}
 IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. It goes as soon as they are gone."}
 BY_NAME = {"cluster": "msc1", "vpc": "acme-lab"}
 FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"name": "before"}}}
@@ -55,7 +57,10 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
         ((a_vm("train", "Stalled", "NoAccount"),), VM, (), "no account at all: nothing that could be named"),
         ((a_vpc("lab", *BLOCKED, **NEEDED_BY_VM), a_vm()), VPC, (VM,), "in deletion it is the other way round"),
         (
-            (a_vm("train", *BLOCKED, message="Still needed by GpuSnapshot 'before'."), a_snapshot("before", "Working")),
+            (
+                a_vm("train", *BLOCKED, message="The VM is still needed by GpuSnapshot 'before': delete them, too."),
+                a_snapshot("before", "Working"),
+            ),
             VM,
             (SNAPSHOT,),
             "a VM waits for a snapshot under way",
@@ -227,7 +232,12 @@ THINGS = st.lists(
         st.sampled_from(Standing),
         REASONS,
         REFERENCES,
-        st.builds("Still needed by {} {!r}, GpuVM {!r}.".format, st.sampled_from(["GpuVpc", "GpuSnapshot"]), NAMES, NAMES),
+        st.builds(
+            "The VM is still needed by {} {!r}, GpuVM {!r}: delete them, too.".format,
+            st.sampled_from(["GpuVpc", "GpuSnapshot"]),
+            NAMES,
+            NAMES,
+        ),
     ),
     max_size=12,
 )

@@ -136,7 +136,7 @@ def test_a_listing_is_doubted_that_lacks_three_and_over_three_tenths(lacking, ex
 
 
 @pytest.mark.parametrize(
-    "note", ["Another one has the name 'prod'", "This may be your VM 'prod': it is billed until you destroy it"]
+    "note", ["Another one has the name 'prod'", "This may be your VM 'prod'. If it is, it is billed: destroy it in the cloud."]
 )
 def test_what_was_let_go_in_doubt_must_be_told(court, note):
     item = court.bought(thing="prod", vmName="prod")

@@ -66,7 +66,7 @@ class Cluster:
         if found is None:
             short = KINDS[key.kind].short
             meant = near(key.name, self._names(key.kind, key.namespace))
-            advice = f"`kubectl get {short} -A` lists all; -n names another namespace."
+            advice = f"See `kubectl get {short} -A`, or name another namespace with -n."
             raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found
 
@@ -177,7 +177,7 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
     advice = {
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
-        404: "are the CRDs of gpucloud-operator installed there? `kubectl gpucloud doctor` tells",
+        404: "install the CRDs of gpucloud-operator, if they are not; `kubectl gpucloud doctor` says so",
         409: "somebody changed it at the same time, or it is there already; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")

@@ -94,7 +94,7 @@ class ConsoleSource:
         return found if isinstance(found, dict) else {}
 
 
-HELP = "is it switched on (--console), and may you forward ports to the operator's pods?"
+HELP = "check that the operator runs with --console, and that you may forward ports to its pods."
 
 
 def console(here: Cluster, api: KubeApi, account: Thing | None, route: Route) -> ConsoleSource:
@@ -136,7 +136,8 @@ def _named(url: str) -> Callable[[], http.client.HTTPConnection]:
         or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
     ):
         raise PluginError(
-            f"--console: {clean(url)!r} is neither http://127.0.0.1:PORT nor https://HOST[:PORT].", ExitCode.MISUSED
+            f"--console: {clean(url)!r} is no address of a console: use http://127.0.0.1:PORT or https://HOST[:PORT].",
+            ExitCode.MISUSED,
         )
     if parts.scheme == "https":
         return lambda: http.client.HTTPSConnection(host, port, timeout=SECONDS)

@@ -157,7 +157,7 @@ def target(text: str, default: str | None = None, *, others: bool = False) -> tu
         said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
         raise PluginError(said, ExitCode.MISUSED)
     if default is not None and kind != default and not others:
-        raise PluginError(f"{text!r}: this works on a {default} only.", ExitCode.MISUSED)
+        raise PluginError(f"{text!r} is no {default}, which this verb needs: name a {default}.", ExitCode.MISUSED)
     return kind, name
 
 

@@ -29,7 +29,10 @@ def ask(question: str, default: str = "") -> str:
         print(f"{question} [{default}]: " if default else f"{question}: ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
-            raise PluginError("the input has ended: nothing was created.", ExitCode.INTERRUPTED)
+            raise PluginError(
+                "the input has ended, and nothing was created: give the answers as options, or run this again.",
+                ExitCode.INTERRUPTED,
+            )
         if line.strip() or default:
             return line.strip() or default
 

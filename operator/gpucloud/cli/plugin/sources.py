@@ -58,7 +58,9 @@ class Direct:
         """The boot log of the VM that the object's status names."""
         where = {"id": vm.text("vmId"), "namespace": vm.text("vpc"), "cluster": vm.text("cluster")}
         if not all(where.values()):
-            raise PluginError(f"{vm.key} has no VM in the cloud yet, and so no boot log: see status.")
+            raise PluginError(
+                f"{vm.key} has no VM in the cloud yet, and so no boot log: see `kubectl gpucloud status {vm.key}`."
+            )
         record = self._ask(lambda client: client.get_boot_logs(**where, limit=limit))
         return record.boot_logs or ""
 
@@ -78,9 +80,11 @@ class Direct:
         try:
             return asyncio.run(asked())
         except CloudError as error:
-            raise PluginError(f"the cloud at {self.url} refused or did not answer: {error}.") from None
+            raise PluginError(
+                f"the cloud at {self.url} refused or did not answer ({error}): check endpoint and credential, or try again."
+            ) from None
         except ValueError as error:
-            raise PluginError(f"the endpoint cannot be used: {error}.", ExitCode.MISUSED) from None
+            raise PluginError(f"the endpoint cannot be used ({error}): correct --endpoint.", ExitCode.MISUSED) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ def direct(here: Cluster, account: Thing | None, route: Route) -> tuple[Direct |
     try:
         credential = parse(data)
     except CredentialError as error:
-        raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used: {error}.") from None
+        raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used ({error}): correct it.") from None
     return Direct(chosen.endpoints[name] if name else chosen.own_endpoint, credential, chosen), ""
 
 

@@ -233,7 +233,7 @@ class Accounts:
             "spec.deletion.policy: Retain."
             if recorded
             else f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
-            f"{namespace!r}, and {why}. Create one."
+            f"{namespace!r}, and {why}. Create a GpuCloudAccount of that name, or set spec.accountRef."
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 

@@ -39,7 +39,7 @@ def credential(found: Credentials) -> ApiKey | Login | None:
         try:
             return ApiKey(found.api_key.get_secret_value())
         except ValueError as error:
-            raise SettingsError(f"GPUCLOUD_API_KEY: {error}") from None
+            raise SettingsError(f"GPUCLOUD_API_KEY cannot be used: {error}. Copy the key from the dashboard again") from None
     if found.username and found.password:
         return Login(found.username.get_secret_value(), found.password.get_secret_value())
     return None

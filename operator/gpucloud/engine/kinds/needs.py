@@ -125,7 +125,7 @@ def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
     if account.blocker is not None:
         yield account.blocker
     if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
-        words = f"Its credential is not of tenant {account.tenant!r} any more, to which it belonged; its conditions say more."
+        words = f"Its credential is not of tenant {account.tenant!r} any more. See the conditions of the account."
         yield Dependency(name, Readiness.PENDING, words, account=True)
 
 

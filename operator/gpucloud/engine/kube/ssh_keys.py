@@ -42,7 +42,7 @@ async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
         return problem.keys
     keys = tuple(dict.fromkeys(lines))
     if len(keys) > MOST_KEYS:  # a Secret may hold a megabyte, and each CreateServer would send it
-        detail = f"spec.sshKeys and spec.sshKeysFrom give {len(keys)} keys; {MOST_KEYS} are the most."
+        detail = f"spec.sshKeys and spec.sshKeysFrom give {len(keys)} keys. Give at most {MOST_KEYS}."
         return SSHKeys(trouble=KeyTrouble.INVALID, detail=detail)
     return SSHKeys(keys)
 
@@ -50,13 +50,17 @@ async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
 async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[str]:
     secret, selector = source.secret_key_ref is not None, source.secret_key_ref or source.config_map_key_ref
     if selector is None:
-        raise KeyProblemError(KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names neither a Secret nor a ConfigMap.")
+        raise KeyProblemError(
+            KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names no source. Set its secretKeyRef or its configMapKeyRef."
+        )
     what = f"{'Secret' if secret else 'ConfigMap'} {selector.name!r} in namespace {namespace!r}"
     data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, selector.name, what)
     if data is None:
-        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names.")
+        raise KeyProblemError(
+            KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names: there is none. Create it."
+        )
     if selector.key not in data:
-        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}.")
+        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}: there is none. Add it.")
     return parse(_decoded(data[selector.key], what) if secret else data[selector.key], f"Key {selector.key!r} of the {what}")
 
 
@@ -66,7 +70,7 @@ async def _data_of(kube: KubeClient, resource: str, namespace: str, name: str, w
     except KubeError as error:
         if error.status != 403:
             raise
-        detail = f"The operator may not read the {what}: grant it get on {resource} in this namespace."
+        detail = f"The operator may not read the {what}. Grant its ServiceAccount the verb get on {resource} in this namespace."
         raise KeyProblemError(KeyTrouble.MISSING, detail) from None
 
 
@@ -74,7 +78,9 @@ def _decoded(value: str, what: str) -> str:
     try:
         return base64.b64decode(value).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise KeyProblemError(KeyTrouble.INVALID, f"The {what} holds no text where public keys are expected.") from None
+        raise KeyProblemError(
+            KeyTrouble.INVALID, f"The {what} holds no text. Put OpenSSH public keys there, one on each line."
+        ) from None
 
 
 def parse(text: str, where: str) -> list[str]:
@@ -85,15 +91,22 @@ def parse(text: str, where: str) -> list[str]:
     """
     if "PRIVATE KEY" in text:
         raise KeyProblemError(
-            KeyTrouble.INVALID, f"{where} holds a private key. Put the public one there, and replace this pair."
+            KeyTrouble.INVALID,
+            f"{where} holds a private key. Put the public key there, and replace this key pair: it is no longer secret.",
         )
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
-        raise KeyProblemError(KeyTrouble.MISSING, f"{where} is empty; waiting for a public key.")
+        raise KeyProblemError(KeyTrouble.MISSING, f"{where} is empty. Put an OpenSSH public key there.")
     wrong = next((number for number, line in enumerate(lines, 1) if not _PUBLIC.fullmatch(line)), None)
     if wrong is not None:
-        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {wrong} is not an OpenSSH public key.")
+        raise KeyProblemError(
+            KeyTrouble.INVALID,
+            f"{where}: entry {wrong} is not an OpenSSH public key. Put lines such as 'ssh-ed25519 AAAA… you' there.",
+        )
     long = next((number for number, line in enumerate(lines, 1) if len(line) > LONGEST_KEY), None)
     if long is not None:
-        raise KeyProblemError(KeyTrouble.INVALID, f"{where}: entry {long} is longer than {LONGEST_KEY} characters.")
+        raise KeyProblemError(
+            KeyTrouble.INVALID,
+            f"{where}: entry {long} is longer than {LONGEST_KEY} characters. Use a shorter key, such as ssh-ed25519.",
+        )
     return lines

@@ -137,6 +137,6 @@ def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return plan_status(f, looking(f), refresh_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
-        late = "Nothing is destroyed: if it appears, it is billed until you destroy it in the cloud."
+        late = "Nothing is destroyed. If it appears, it is billed: destroy it in the cloud then."
         return release_finalizer(f, Reason.RETAINED, f"{words} {late}", True)
     return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")

@@ -9,7 +9,7 @@ from gpucloud.kinds.common import CloudStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, observing
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.conditions import Verdict
@@ -26,6 +26,6 @@ def plan_action(
     if not f.synced:
         return Plan(pending=True)  # claims are incomplete before the first list is; its end wakes all objects
     if f.limits.observe_only:
-        words = f"The operator runs with --observe-only: it would call {verb} now, and does not."
+        words = observing(f"call {verb}")
         return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=verb)
     return replace(plan_status(f, announcement, **{"order": recorded(f)} | changes), action=verb, targets=targets)

@@ -132,7 +132,7 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _unproven(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     """Block a deletion while a listing shows the chosen name of an order without a clear answer: a person must look."""
-    words = f"{failed.unproven(f)} Look whose it is, and destroy it in the cloud if it is yours. {retain(f)}"
+    words = f"{failed.unproven(f)} If it is yours, destroy it in the cloud. {retain(f)}"
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
 
@@ -140,7 +140,10 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for the objects that still need the resource; name them."""
     if not f.dependents:
         return None
-    words = f"Still needed by {listed(f.dependents)}. It is destroyed as soon as they are gone, or need it no more."
+    words = (
+        f"The {f.subject.noun} is still needed by {listed(f.dependents)}: delete them, too. It is destroyed as soon as nothing "
+        "needs it."
+    )
     return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 

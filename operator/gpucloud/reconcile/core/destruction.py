@@ -12,7 +12,7 @@ from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.plan import RELEASE, Plan, Release
+from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -96,6 +96,6 @@ def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, war
     if not f.synced:
         return Plan(pending=True)
     if f.limits.observe_only:
-        words = f"The operator runs with --observe-only: it would let this object go now, and does not. {note}"
+        words = f"{observing('let this object go')} {note}"
         return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
     return Plan(release=Release(reason, note, warning))

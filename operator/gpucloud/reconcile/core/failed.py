@@ -60,8 +60,8 @@ def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     if not why:
         return ""
     if not f.subject.billed:
-        return f" {why}, so this may be your {noun}: if it is, destroy it in the cloud when it is no longer needed."
-    return f" {why}, so this may be your {noun}: if it is, it is billed until you destroy it in the cloud."
+        return f" {why}, so this may be your {noun}. If it is, destroy it in the cloud when it is no longer needed."
+    return f" {why}, so this may be your {noun}. If it is, it is billed: destroy it in the cloud."
 
 
 def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:

@@ -13,7 +13,7 @@ from gpucloud.reconcile.gpucloudaccount.facts import Contact
 from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
 from gpucloud.reconcile.gpucloudaccount.verdict import verdict
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, observing
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -76,6 +76,6 @@ def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     if step.call is None:
         return report(f, said, step.recorded)
     if f.limits.observe_only:
-        words = f"{said.message} The operator runs with --observe-only: it would call {step.call.verb} now, and does not."
+        words = f"{said.message} {observing(f'call {step.call.verb}')}"
         return replace(report(f, replace(said, message=words), secret_finalizer.recorded_secret(f)), withheld=step.call.verb)
     return secret_finalizer.plan_action(f, report(f, said, step.recorded), step.call)

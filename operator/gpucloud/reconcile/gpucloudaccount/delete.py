@@ -11,7 +11,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.report import quoted, report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
-from gpucloud.reconcile.plan import RELEASE, Plan, Release
+from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
 from gpucloud.reconcile.text import listed
 
@@ -41,7 +41,7 @@ def observing_only(f: AccountStateFacts) -> Verdict | None:
     """With ``--observe-only``, report the finalizer that would be removed."""
     if not f.limits.observe_only:
         return None
-    words = "The operator runs with --observe-only: it neither frees the account's Secret nor lets this object go."
+    words = observing("free the account's Secret and let this object go")
     return stalled(Reason.DELETION_BLOCKED, words)
 
 

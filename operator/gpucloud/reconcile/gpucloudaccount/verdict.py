@@ -35,7 +35,8 @@ def unknown_endpoint(f: AccountStateFacts) -> Verdict | None:
     return stalled(
         Reason.UNKNOWN_ENDPOINT,
         f"There is no endpoint {f.spec.endpoint or '(default)'!r}. The administrator declares endpoints with --endpoint; "
-        f"declared: {declared}. Delete this account and create it with one of these, or have this one declared.",
+        f"declared: {declared}. Delete this account and create it again "
+        "with one of these in spec.endpoint, or ask the administrator to declare this one.",
     )
 
 
@@ -64,7 +65,7 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
         return working(Reason.SECRET_NOT_FOUND, words + _remembered(f))
     if not usable(f.secret):
         flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
-        words = f"The Secret {name!r} cannot be used: {flaw}. Correct it; it is read again within seconds."
+        words = f"The Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
         return stalled(Reason.INVALID_SECRET, words + _remembered(f))
     return None
 
@@ -92,7 +93,9 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
     if trouble is None or trouble.cause is UnknownReason.NOT_LISTED:
         if f.contact.last is not None:
             return None
-        return working(Reason.PENDING, f"The credential in Secret {name!r} has not been tried yet.", ready="Unknown")
+        return working(
+            Reason.PENDING, f"Waiting for the cloud's first answer to the credential in Secret {name!r}.", ready="Unknown"
+        )
     if trouble.cause is UnknownReason.FORBIDDEN:  # the credential works but lacks permissions: see condition Restricted
         return None
     detail = quoted(trouble.detail, trouble.cause)

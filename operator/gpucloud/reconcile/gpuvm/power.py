@@ -236,7 +236,7 @@ def _progress(f: VmFacts) -> Verdict:
         return _announcement(operation, verb)
     if f.status.settled_generation is None:
         return working(Reason.CREATING, "The VM is being created.")
-    return working(Reason.PROVISIONING, "The cloud is at work on the VM.")
+    return working(Reason.PROVISIONING, "The cloud is at work on the VM; the operator waits for its next state.")
 
 
 def _failure(f: VmFacts, record: VmRecord) -> Verdict:
@@ -244,6 +244,6 @@ def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     cost = f" It may still cost {price} dollars an hour." if price else " It may still be billed."
     return stalled(
         FAILURES[reported_state(record)],
-        f"The cloud reports the state {reported_state(record)}.{cost} The operator does not destroy it: look at its boot log, "
-        "ask the cloud's support, or delete this object.",
+        f"The cloud reports the state {reported_state(record)}.{cost} The operator does not destroy it. Read its boot log "
+        f"(kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}), ask the cloud's support, or delete this object.",
     )

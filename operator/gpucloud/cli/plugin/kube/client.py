@@ -95,7 +95,9 @@ def _connect(at: At, seconds: float) -> tuple[str, str, bool, Way]:
 def _access(at: At) -> Access:
     files = kubeconfig.paths(at.kubeconfig)
     if at.kubeconfig is not None and not at.kubeconfig.is_file():
-        raise PluginError(f"--kubeconfig: there is no file {at.kubeconfig}.", ExitCode.MISUSED)
+        raise PluginError(
+            f"--kubeconfig: there is no file {at.kubeconfig}: name one that exists, or leave the option out.", ExitCode.MISUSED
+        )
     if any(path.is_file() for path in files):
         access = kubeconfig.access(kubeconfig.load(files), at.context, at.namespace)
     elif at.kubeconfig is None and at.context is None and (POD / "token").is_file():

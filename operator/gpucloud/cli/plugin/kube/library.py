@@ -36,7 +36,9 @@ class LibraryWay:
             loader = _loader(at)
             loader.load_and_set(settings)
         except ConfigException as error:
-            raise PluginError(f"the kubeconfig cannot be used ({clean(str(error)).rstrip('.')}): name another.") from None
+            raise PluginError(
+                f"the kubeconfig cannot be used ({clean(str(error)).rstrip('.')}): name another with --kubeconfig or --context."
+            ) from None
         self.client, context = client.ApiClient(configuration=settings), loader.current_context["context"]
         self.namespace, self.host = at.namespace or context.get("namespace") or "default", str(settings.host)
         self.impersonates = _impersonate(self.client, at)
@@ -91,7 +93,9 @@ def _impersonate(api: client.ApiClient, at: At) -> bool:
     """Act as whom the options or the kubeconfig name. The library ignores it, and would act as somebody who may do more."""
     headers = kubeconfig.impersonation(at)
     if len(dict(headers)) < len(headers):
-        raise PluginError("this kubeconfig's way to log in does not allow to act as a user with several groups.")
+        raise PluginError(
+            "this kubeconfig's way to log in cannot act as a user with several groups: give one, or use another context."
+        )
     for name, value in headers:
         api.set_default_header(name, value)
     return bool(headers)

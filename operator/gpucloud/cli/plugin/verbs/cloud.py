@@ -188,7 +188,7 @@ def _tag(here: Cluster) -> str:
     uid = ((found or {}).get("metadata") or {}).get("uid")
     if not uid:
         raise PluginError(
-            "the tag of this installation is made from the namespace kube-system, which you may not read: say --install-tag."
+            "the installation's tag is made from the namespace kube-system, which you may not read: give --install-tag."
         )
     return installation_tag(str(uid))
 

@@ -105,8 +105,9 @@ def _read(file: str) -> str:
     try:
         return Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise PluginError(
-            f"--ssh-key: {file} cannot be read: {getattr(error, 'strerror', None) or error}.", ExitCode.MISUSED
+            f"--ssh-key: {file} cannot be read ({reason}): name the file of a public key.", ExitCode.MISUSED
         ) from None
 
 

@@ -24,7 +24,10 @@ def status(at: At, *, objects: tuple[str, ...], output: Output, all_namespaces: 
     here = cluster(at)
     only = tuple(Key(here.namespace, *target(item)) for item in objects)
     if only and all_namespaces:
-        raise PluginError("say objects or -A, not both: an object's name says nothing without its namespace.", ExitCode.MISUSED)
+        raise PluginError(
+            "objects and -A exclude each other, since a name is of one namespace: use -n NAMESPACE with objects.",
+            ExitCode.MISUSED,
+        )
     world = World.of(here.things(None if all_namespaces else here.namespace))
     for key in only:
         if key not in world.things:

@@ -60,7 +60,7 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
     if not item.paused:
         return
     if refuse:
-        raise PluginError(f"{item.key} is paused: end that first: {resume_command(item.key)}")
+        raise PluginError(f"{item.key} is paused: run `{resume_command(item.key)}` first.")
     show.tell(f"{item.key} is paused: what is asked of it is done after {resume_command(item.key)}")
 
 

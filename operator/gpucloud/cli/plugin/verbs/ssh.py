@@ -43,13 +43,18 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
     which = "private" if private else "public"
     address = item.text("privateIp" if private else "ip")
     if not address:
-        raise PluginError(f"{item.key} has no {which} address yet: {message(item) or 'wait until it is ready.'}")
+        raise PluginError(
+            f"{item.key} has no {which} address yet: wait with `kubectl gpucloud wait {item.key}`. {message(item)}".rstrip()
+        )
     try:
         ipaddress.ip_address(address)
     except ValueError:
         raise PluginError(
-            f"the status of {item.key} holds {address!r}, which is no IP address: look at it with status."
+            f"the status of {item.key} holds {address!r}, which is no IP address: see `kubectl gpucloud status {item.key}`."
         ) from None
     if login.startswith("-") or not login.isprintable() or " " in login:
-        raise PluginError(f"--login: {login!r} is no name of a user.", ExitCode.MISUSED)
+        raise PluginError(
+            f"--login: {login!r} is no name of a user: use one without spaces that does not start with a dash.",
+            ExitCode.MISUSED,
+        )
     return ["ssh", "-l", login, address, *args]

@@ -1,0 +1,67 @@
+"""The judge of a message: does it say what is the case, and what to do or what happens next?
+
+It knows the shape of sentences only. A clause that begins with one of ``ORDERS`` says what to do; the cause stands before it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ORDERS = """
+add annotate apply ask change check choose copy correct create declare delete destroy do export forward free give grant have
+increase install keep kubectl leave let look make move name pass put raise read remove rename replace restart retry run see set
+start take try unset update upgrade use wait write
+"""
+ORDERS = frozenset(_ORDERS.split())
+_CLAUSE = re.compile(r"(?:[.:;,)] |-- |\b(?:or|and|then|to) )+")
+_GOES_ON = re.compile(
+    r"\b(is|are) (being|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
+    r"|\b(tries again|goes on|goes as soon|goes once|waits|waiting|looking)\b",
+    re.IGNORECASE,
+)
+_EXPECTED = re.compile(r"\b(expected|must|needs|takes no|at most|too many|is missing)\b")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+_WAY_OUT = re.compile(r"\{(advice|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
+_OTHERS = re.compile(r"\{(error|words|message|failure)\}\.?$")
+LEAST_WORDS = 3
+
+
+def clauses(text: str) -> list[str]:
+    """The clauses of a message, from their first word on."""
+    return [part.strip(" .`'\"(") for part in _CLAUSE.split(text) if part.strip(" .`'\"(")]
+
+
+def is_order(clause: str) -> bool:
+    """Whether a clause says what to do."""
+    return clause.split(maxsplit=1)[0].casefold() in ORDERS
+
+
+def cause(text: str) -> bool:
+    """Whether the message says what is the case before it says what to do."""
+    before: list[str] = []
+    for clause in clauses(text):
+        if is_order(clause):
+            break
+        before += clause.split()
+    return len(before) >= LEAST_WORDS
+
+
+def way_out(text: str) -> bool:
+    """Whether the message says what to do."""
+    return any(map(is_order, clauses(text))) or _WAY_OUT.search(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Whether the message says what is waited for, or what happens without anybody's doing."""
+    return _GOES_ON.search(text) is not None
+
+
+def says_what_is_expected(text: str) -> bool:
+    """Whether the message of a wrong value names what is taken."""
+    return _EXPECTED.search(text) is not None
+
+
+def is_passed_on(text: str) -> bool:
+    """Whether a text of the source only frames another message, which is judged where it is made."""
+    own = re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", text))
+    return len(own) < LEAST_WORDS or _OTHERS.search(text) is not None

@@ -1,0 +1,66 @@
+"""docs/reference/messages.md: the messages that people read, as the code brings them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from support.messages.admission import refusals
+from support.messages.conditions import said
+from support.messages.sources import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_ABOUT = """\
+Printed from the code and its tables of decisions by `make messages`; not to be edited. A test judges each that reports no
+success: it says what is the case, and what to do or what happens next. What the reasons mean: [status.md](status.md). What to
+do, step by step: [troubleshooting.md](../how-to/troubleshooting.md)."""
+_SAMPLES = """\
+The messages of conditions and of an object's last Event, with the names of the tests: VM `train-tagaa-mzx7ntfklm` in VPC `acme`
+of cluster `Msc1`. The words of the cloud stand in quotes."""
+_PARTS = "What a message of a condition quotes of a reference, an account or a key. What stands in braces is filled in."
+_COMMANDS = {
+    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError")),
+    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster")),
+}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = ["# Messages", _ABOUT, "## Conditions and Events", _SAMPLES]
+    for kind, of_kind in groupby(said(), lambda item: item.kind):
+        parts += [f"### {kind}", _table(("Reason", "Shown as", "Message"), _said(of_kind))]
+    parts += ["## Parts of messages", _PARTS, _table(("Of", "Message"), _parts())]
+    parts += ["## Refusals of the apiserver"]
+    for kind, of_kind in groupby(refusals(), lambda item: item.kind):
+        parts += [f"### Rules of a {kind}", _table(("Field", "Message"), ((f"`{item.field}`", item.words) for item in of_kind))]
+    parts += ["## Errors of the commands"]
+    for command, (folder, shown_by) in _COMMANDS.items():
+        parts += [f"### {command}", _table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _said(messages) -> Iterator[tuple[str, str, str]]:
+    for (reason, condition), same in groupby(messages, lambda item: (item.reason, item.condition)):
+        yield f"`{reason}`", condition, "<br>".join(f"• {item.words}" for item in same)
+
+
+def _parts() -> Iterator[tuple[str, str]]:
+    names = {"KeyProblemError": "SSH keys", "Dependency": "a reference", "Unknown": "an account"}
+    yield from dict.fromkeys((names[item.shown_by], item.words) for item in texts(*names))
+
+
+def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
+    plugin = "cli/plugin/"
+    found = (item for item in texts(*shown_by) if item.place.startswith(plugin) == (folder == plugin))
+    return dict.fromkeys(item.words for item in found)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "&#124;")

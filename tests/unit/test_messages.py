@@ -1,0 +1,69 @@
+"""Every message that people read says what is the case, and what to do or what happens next. The page of all is as printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.messages import judge
+from support.messages.__main__ import PAGE
+from support.messages.admission import refusals
+from support.messages.conditions import said
+from support.messages.page import page
+from support.messages.sources import texts
+
+SETTLED = ("Ready True", "Succeeded", "Event")
+CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
+FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
+SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event")
+PARTS = texts(*FRAMED)
+
+
+@pytest.mark.parametrize("message", CONDITIONS, ids=lambda item: f"{item.kind} {item.reason}")
+def test_a_condition_says_what_is_the_case_and_what_to_do_or_what_comes(message):
+    assert judge.cause(message.words), message.words
+    calls_a_person = "Stalled" in message.condition or message.condition == "Warning Event"
+    assert judge.way_out(message.words) or (not calls_a_person and judge.goes_on(message.words)), message.words
+
+
+@pytest.mark.parametrize("text", SOURCES, ids=lambda item: item.place)
+def test_an_error_says_what_is_wrong_and_what_to_do(text):
+    if not judge.is_passed_on(text.words):
+        assert judge.cause(text.words), text.words
+        assert judge.way_out(text.words) or judge.says_what_is_expected(text.words), text.words
+
+
+@pytest.mark.parametrize("text", PARTS, ids=lambda item: item.place)
+def test_a_part_of_a_message_says_what_to_do_or_what_comes(text):
+    assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
+
+
+@pytest.mark.parametrize("refusal", refusals(), ids=lambda item: f"{item.kind} {item.field}")
+def test_a_refusal_of_the_apiserver_says_what_to_write(refusal):
+    assert judge.way_out(refusal.words) or judge.says_what_is_expected(refusal.words), refusal.words
+
+
+# a message, whether it names a cause, whether it says what to do
+JUDGED = [
+    ("Still in the VPC: VM 'a'. Delete it.", True, True),
+    ("Set spec.vpc.", False, True),
+    ("No account. Create one.", False, True),
+    ("The VM cannot be seen: the credential is refused (401).", True, False),
+    ("The name is taken; or free the name.", True, True),
+    ("Unknown cluster 'x'. Known clusters: Hou1. Delete this object, and create it again with one of them.", True, True),
+    ("The list of deleted objects is long.", True, False),
+]
+
+
+@pytest.mark.parametrize(("words", "cause", "way_out"), JUDGED)
+def test_the_judge_finds_the_cause_and_the_way_out(words, cause, way_out):
+    assert (judge.cause(words), judge.way_out(words)) == (cause, way_out)
+
+
+def test_the_judge_reads_all_kinds_of_messages():
+    assert {item.kind for item in CONDITIONS} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount"}
+    assert {item.shown_by for item in SOURCES} >= {"PluginError", "UsageError", "SettingsError", "KeyProblemError"}
+    assert len(refusals()) > 40
+
+
+def test_the_page_of_all_messages_is_as_printed():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make messages`"
