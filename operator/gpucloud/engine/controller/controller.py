@@ -337,8 +337,10 @@ class Controller(Generic[P, S, F]):
         failures = known.failures = known.failures + 1
         first, longest = RETRY_SECONDS
         delay = min(first * 2.0 ** min(failures - 1, 16), longest)
+        again = self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2)
         self._metrics.queue.retried()
-        self._queue.requeue_at(key, self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2))
+        self.pace.failed(key.uid, again)
+        self._queue.requeue_at(key, again)
 
 
 def _later(time: float | None, now: float) -> float | None:

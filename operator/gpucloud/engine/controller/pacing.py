@@ -3,7 +3,7 @@
 Reconciles: a watch event, a changed observation and a changed dependency are causes outside; the next reconcile starts at once,
 and the count restarts. Reconciles with another cause (a wake-up, a requested listing, the object's own last reconcile) are
 spaced, and the spacing doubles with each reconcile that changed nothing. A reconcile after one that changed something starts at
-once, but only a few times in a row.
+once, but only a few times in a row. One that failed is repeated when its backoff is over, whatever wakes the object meanwhile.
 
 Writes: a write that somebody undoes has a cause outside, so the first limit does not apply. A write without effect (a webhook
 or pruning changed it), or one that somebody undid, is repeated with exponential backoff. Besides, each object has a budget of
@@ -44,18 +44,19 @@ class _Streak:
     at_once: bool = False  # the next one starts at once: it sends an announced call, or a listing has come
     was_at_once: bool = False  # the last one started at once for that reason
     caused: bool = False  # something outside has changed for the object since the last reconcile began
+    retry_at: float = -math.inf  # when the reconcile that failed last is repeated
 
     def restart(self) -> None:
         """Restart the count: there is a cause outside."""
-        self.ended, self.idle, self.changes = -math.inf, 0, 0
+        self.ended, self.idle, self.changes, self.retry_at = -math.inf, 0, 0, -math.inf
         self.at_once = self.was_at_once = self.caused = False
 
     def due(self, longest: float) -> float:
         """When the next one may begin."""
         steps = self.idle + max(0, self.changes - LONGEST_CHAIN)
         if self.at_once or not steps:
-            return -math.inf
-        return self.ended + min(FIRST_SECONDS * 2.0 ** min(steps - 1, 32), longest)
+            return self.retry_at
+        return max(self.retry_at, self.ended + min(FIRST_SECONDS * 2.0 ** min(steps - 1, 32), longest))
 
 
 class ReconcilePacer:
@@ -100,6 +101,10 @@ class ReconcilePacer:
         streak.changes += changed
         streak.changed_at = streak.ended if changed else streak.changed_at
         streak.at_once = announced and changed and not streak.was_at_once
+
+    def failed(self, uid: str, retry_at: float) -> None:
+        """A reconcile failed, and is repeated at this mono time: what wakes the object before that waits, too."""
+        self._streak(uid).retry_at = retry_at
 
     def _streak(self, uid: str) -> _Streak:
         return self._entries.part(uid, _Streak)

@@ -2,15 +2,18 @@
 
 import asyncio
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
 from gpucloud.engine.controller.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.runtime.workqueue import Lane
 from gpucloud.kinds.model import Condition
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.builders import START, a_status
-from support.fakes import UID, EveryEntry, a_body
+from support.fakes import DOWN, UID, EveryEntry, a_body
 
 pytestmark = pytest.mark.looptime
 CREATING, RUNNING = a_status("Creating"), a_status("Running", "True", None)
@@ -147,3 +150,53 @@ def test_what_was_undone_long_ago_is_forgotten():
         pacer.spend(UID, 1, at)
         undone = pacer.judge(UID, {"vmId": "a"}, True, at)
     assert undone == 0
+
+
+class Refusing(list):
+    """Every write is refused with this error, at a time that is noted."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def __bool__(self):
+        return True
+
+    def pop(self, _place):
+        self.append(asyncio.get_running_loop().time())
+        return self.error
+
+
+@pytest.mark.parametrize("error", [DOWN, KubeError(503, "ServiceUnavailable", "no etcd"), KubeError(403, "Forbidden", "no")])
+@pytest.mark.parametrize("woken", [False, True])
+async def test_a_status_that_the_apiserver_does_not_take_is_sent_ever_more_slowly(rig, error, woken):
+    """Whatever woke the object, such as a listing, let it write at once: 25 times a second, 20 times in a row."""
+    it = rig(lambda _facts: Plan(status=CREATING, action=Verb.CREATE))
+    it.put()
+    it.kube.fails = sent = Refusing(error)
+
+    async def stir():
+        while woken:
+            it.queue.add(it.key, Lane.POLLS)
+            await asyncio.sleep(0.04)
+
+    stirring = asyncio.create_task(stir())
+    await it.live(600)
+    stirring.cancel()
+    waits = [later - earlier for earlier, later in pairwise(sent)]
+    longest = [min(0.2 * 2.0**number, 60.0) for number in range(len(waits))]
+    assert all(most / 2 <= wait <= most + 0.1 for wait, most in zip(waits, longest, strict=True)), waits
+    assert len(waits) <= 25
+
+
+async def test_a_cause_outside_ends_the_wait_after_a_refused_write(rig):
+    """The watch brings an edit, so the apiserver is there again."""
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = Refusing(DOWN)
+    await it.live(100)
+    it.kube.fails = []
+    it.loop.pace.caused(UID)
+    it.queue.add(it.key, Lane.PEOPLE)
+    await asyncio.sleep(0.1)
+    assert len(it.kube.statuses) == 1
