@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import structlog
 
 from gpucloud.engine.controller.edits import EditTraces
-from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer
+from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer, backoff
 from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
 from gpucloud.engine.controller.urgency import urgent
@@ -42,7 +42,6 @@ PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected s
 STALE_FACTS_SECONDS = 10.0  # older facts are gathered again before a call: the process may have been suspended
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 MOST_REFUSALS = 3  # of writes with one cached version, before a resync: the watch should have delivered a newer one
-RETRY_SECONDS = (0.2, 60.0)  # first and longest wait after an exception
 
 
 class Outcome(Enum):
@@ -334,10 +333,8 @@ class Controller(Generic[P, S, F]):
     def retry_later(self, key: Key) -> None:
         """Requeue a failed key with exponential backoff, at most one minute."""
         known = self._known(key.uid)
-        failures = known.failures = known.failures + 1
-        first, longest = RETRY_SECONDS
-        delay = min(first * 2.0 ** min(failures - 1, 16), longest)
-        again = self._clock.mono() + delay * (0.5 + self._entropy.jitter() / 2)
+        known.failures += 1
+        again = self._clock.mono() + backoff(known.failures) * (0.5 + self._entropy.jitter() / 2)
         self._metrics.queue.retried()
         self.pace.failed(key.uid, again)
         self._queue.requeue_at(key, again)

@@ -27,10 +27,16 @@ if TYPE_CHECKING:
 FIRST_SECONDS = 0.2  # spacing after the first reconcile that changed nothing
 LONGEST_CHAIN = 8  # reconciles in a row that may change something before they are spaced, too
 
-BACKOFF_SECONDS = (0.2, 60.0)  # first and longest wait after a write that was undone
+BACKOFF_SECONDS = (0.2, 60.0)  # first and longest wait after a reconcile that failed, and after a write that was undone
 BURST = 20  # writes of one object at once: more than the life of any object needs
 SECONDS_PER_WRITE = 5.0  # beyond the burst
 CALM_SECONDS = 600.0  # without a write for this long, earlier undone writes no longer count
+
+
+def backoff(failures: int) -> float:
+    """Return the wait in seconds after so many failures in a row."""
+    first, longest = BACKOFF_SECONDS
+    return min(first * 2.0 ** min(failures - 1, 16), longest)
 
 
 @dataclass(slots=True)
@@ -162,9 +168,7 @@ class WritePacer:
             pace.undone, pace.not_before = 0, -math.inf
             return 0
         pace.undone += 1
-        first, longest = BACKOFF_SECONDS
-        delay = min(first * 2.0 ** min(pace.undone - 1, 16), longest)
-        pace.not_before = now + delay * (1 - self._jitter() / 4)
+        pace.not_before = now + backoff(pace.undone) * (1 - self._jitter() / 4)
         return pace.undone
 
 
