@@ -33,7 +33,9 @@ def values(schema):
             return _objects(schema)
         case "array":
             unique = schema["x-kubernetes-list-type"] == "set"
-            return st.lists(values(schema["items"]), max_size=min(schema["maxItems"], 3), unique=unique)
+            return st.lists(
+                values(schema["items"]), min_size=schema.get("minItems", 0), max_size=min(schema["maxItems"], 3), unique=unique
+            )
         case "integer":
             return st.integers(schema.get("minimum", -(2**63)), schema.get("maximum", 2**63 - 1))
         case "boolean":

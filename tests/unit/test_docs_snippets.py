@@ -18,7 +18,7 @@ NOT_RUN = {
     "cluster": 1,  # the tests bring their own
     "controllers": 1,  # needs kube-controller-manager; an end-to-end test of its own does it
     "engine": 4,  # needs a container engine, or root
-    "fragment": 7,  # no manifest, and no command
+    "fragment": 8,  # no manifest, and no command
     "network": 2,  # nothing answers there
     "pods": 2,  # needs a node
     "registry": 2,  # nothing is published

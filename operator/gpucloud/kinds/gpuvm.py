@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
+from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.schema import INT32_MAX
@@ -258,6 +259,9 @@ class GpuVMSpec(CloudSpec):
         PowerState.RUNNING
     )
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
+    connection: Annotated[
+        Connection | None, Field(description="ConfigMap and Service through which other workloads reach the running VM.")
+    ] = None
 
 
 class PowerVerb(StrEnum):
@@ -346,4 +350,7 @@ class GpuVMStatus(CloudStatus):
     deletion_held_at: Annotated[
         Time | None,
         Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),
+    ] = None
+    connection: Annotated[
+        PublishedConnection | None, Field(description="What is published of the VM's addresses, as spec.connection asks.")
     ] = None

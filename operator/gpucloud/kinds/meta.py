@@ -41,6 +41,7 @@ class ConditionType(StrEnum):
     """``Ready`` always stands; the others only while they are True; Reconciling and Stalled never together.
 
     Succeeded is a snapshot's: it has been taken. Restricted is an account's: the cloud forbids its credential some operations.
+    PublicationFailed is a VM's: its spec.connection could not be published, or not be withdrawn.
     """
 
     READY = "Ready"
@@ -49,6 +50,7 @@ class ConditionType(StrEnum):
     PAUSED = "Paused"
     SUCCEEDED = "Succeeded"
     RESTRICTED = "Restricted"
+    PUBLICATION_FAILED = "PublicationFailed"
 
 
 class Reason(StrEnum):
@@ -108,6 +110,7 @@ class Reason(StrEnum):
     ENDPOINT_MISMATCH = "EndpointMismatch"
     SOURCE_NOT_FOUND = "SourceNotFound"
     NOT_FOUND = "NotFound"
+    NO_ADDRESS = "NoAddress"
     MISMATCH = "Mismatch"
     VPC_LOST = "VPCLost"
     SNAPSHOT_LOST = "SnapshotLost"
@@ -126,6 +129,10 @@ class Reason(StrEnum):
     RESUMED = "Resumed"
     RETAINED = "Retained"
     GONE = "Gone"
+    PUBLISHED = "Published"
+    WITHDRAWN = "Withdrawn"
+    PUBLISH_FAILED = "PublishFailed"
+    WITHDRAW_FAILED = "WithdrawFailed"
     ADOPTED = "Adopted"
     CREDENTIAL_CHANGED = "CredentialChanged"
     ORPHAN = "Orphan"

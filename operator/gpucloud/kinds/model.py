@@ -59,7 +59,9 @@ class Condition(Model):
     type: Annotated[
         str,
         Field(
-            max_length=316, pattern=_CONDITION_TYPE, description="Ready, Reconciling, Stalled, Paused, Succeeded or Restricted."
+            max_length=316,
+            pattern=_CONDITION_TYPE,
+            description="Ready, Reconciling, Stalled, Paused, Succeeded, Restricted or PublicationFailed.",
         ),
     ]
     status: Annotated[Literal["True", "False", "Unknown"], Field(description="True, False or Unknown.")]

@@ -104,7 +104,7 @@ Observation = Present[R] | Absent | Unknown
 
 
 class Verb(StrEnum):
-    """A call that changes the cloud, by the operation's name, or that changes a Secret."""
+    """A call that changes the cloud, by the operation's name, or that changes Kubernetes objects."""
 
     CREATE = "CreateServer"
     START = "StartServer"
@@ -116,6 +116,8 @@ class Verb(StrEnum):
     DESTROY_VPC = "DestroyVpc"
     HOLD_SECRET = "HoldSecret"  # noqa: S105 - the two that change a Secret of ours, not the cloud
     FREE_SECRET = "FreeSecret"  # noqa: S105
+    PUBLISH = "PublishConnection"  # these two change objects of the VM's namespace
+    WITHDRAW = "WithdrawConnection"
 
 
 CREATES = frozenset({Verb.CREATE, Verb.CREATE_SNAPSHOT, Verb.CREATE_VPC})

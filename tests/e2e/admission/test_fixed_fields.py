@@ -63,7 +63,7 @@ def objects(namespaced):
             full = merged(row.needs, nested(row.field, row.value))
             manifests.append(cases.manifest(object_name(row.field, given=True), **full))
             if row.field not in cases.required:
-                bare = {**row.needs, top: {} if below else None, **row.instead}
+                bare = {top: {} if below else None, **row.needs, **row.instead}
                 manifests.append(cases.manifest(object_name(row.field, given=False), **bare))
     namespaced.apply(manifests)
     return namespaced

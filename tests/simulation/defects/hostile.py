@@ -210,7 +210,7 @@ def status_over_all() -> None:
 @named(HOSTILE, "the finalizer is taken off whatever has changed meanwhile")
 def finalizer_over_all() -> None:
     """The patch that removes the finalizer does not test the version."""
-    call = KubeClient._call
+    call = KubeClient.call
 
     async def untested(self: KubeClient, method: str, path: str, body: Any = None, **kinds: str) -> Any:
         if isinstance(body, list):  # a JSON patch: there is no other

@@ -200,7 +200,7 @@ def nested_words() -> None:
 @named(MET, "a status write that was refused or undone is repeated at once")
 def writes_at_once() -> None:
     """Status writes are neither paced nor guarded by a version."""
-    call = KubeClient._call
+    call = KubeClient.call
 
     async def forced(self: KubeClient, method: str, path: str, body: Any = None, **kinds: str) -> Any:
         if method == "PUT" and "/status?" in path:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from gpucloud.kinds.definitions import GPUVM
 from support.crdcases.cases import CLOUD_ACCEPTED, CLOUD_FIXED, CLOUD_FREE, CLOUD_REFUSED, Cases, Edit, bad_references
+from support.crdcases.connection import CONNECTION_ACCEPTED, CONNECTION_FREE, CONNECTION_REFUSED, CONNECTION_REQUIRED
 
 KEY = "ssh-ed25519 AAAAmadeup someone@example.com"
 PRIVATE_KEY = "-----BEGIN MADE UP " + "PRIVATE KEY-----\nbWFkZS11cA==\n-----END"
@@ -17,6 +18,7 @@ SOURCES = {"operatingSystem": "Ubuntu", "customFile": "f", "snapshotRef": {"name
 ONE_SOURCE = "keep one of operatingSystem, customFile, snapshotRef and snapshot"
 VM_ACCEPTED = [
     *CLOUD_ACCEPTED,
+    *CONNECTION_ACCEPTED,
     ("a VPC of this namespace", BY_REF),
     ("keys from a Secret only", {"sshKeys": None, "sshKeysFrom": [SECRET_REF]}),
     ("a template that leaves the list empty", {"sshKeys": [], "sshKeysFrom": [SECRET_REF]}),
@@ -46,6 +48,7 @@ VM_ACCEPTED = [
 ]  # fmt: skip
 VM_REFUSED = [
     *CLOUD_REFUSED,
+    *CONNECTION_REFUSED,
     *bad_references("vpcRef", lambda reference: {"vpc": None, "vpcRef": reference}),
     *bad_references("image.snapshotRef", lambda reference: {"image": {"snapshotRef": reference}}),
     ("no cluster", {"cluster": None}, "spec.cluster", "Required value"),
@@ -132,6 +135,7 @@ VM_FIXED = [
 ]
 VM_FREE = [
     *CLOUD_FREE,
+    *CONNECTION_FREE,
     Edit("powerState", "Stopped", "Running"),
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),
@@ -149,5 +153,5 @@ VM = Cases(
     refused=VM_REFUSED,
     fixed=VM_FIXED,
     free=VM_FREE,
-    required={"cluster", "configuration", "vpcRef.name", "accountRef.name", "image.snapshotRef.name"},
+    required={"cluster", "configuration", "vpcRef.name", "accountRef.name", "image.snapshotRef.name"} | CONNECTION_REQUIRED,
 )

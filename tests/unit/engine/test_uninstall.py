@@ -285,7 +285,7 @@ class Wire(UninstallClient):
         super().__init__(lambda: None)
         self.sent = []
 
-    async def _call(self, method, path, body=None, **more):
+    async def call(self, method, path, body=None, **more):
         self.sent.append((method, path, body, more.get("content_type")))
 
 

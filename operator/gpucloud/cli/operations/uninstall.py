@@ -66,7 +66,7 @@ class UninstallClient(KubeClient):
         Raises:
             KubeError: ``gone`` or ``conflict`` when it is another by now; or the apiserver did not answer.
         """
-        await self._call("DELETE", _path(plural, meta), {"preconditions": {"uid": meta["uid"]}})
+        await self.call("DELETE", _path(plural, meta), {"preconditions": {"uid": meta["uid"]}})
 
     async def retain(self, plural: str, meta: Mapping[str, Any]) -> None:
         """Set the deletion policy to Retain, so that the operator keeps the object's resource in the cloud.
@@ -75,7 +75,7 @@ class UninstallClient(KubeClient):
             KubeError: as ``delete``.
         """
         change = {"metadata": {"uid": meta["uid"]}, "spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}}
-        await self._call("PATCH", _path(plural, meta), change, content_type="application/merge-patch+json")
+        await self.call("PATCH", _path(plural, meta), change, content_type="application/merge-patch+json")
 
 
 class Uninstall:

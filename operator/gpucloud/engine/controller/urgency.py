@@ -19,6 +19,7 @@ RECORDS = (
     "last_handled_restart_at",
     "last_handled_reconcile_at",
     "deletion_held_at",
+    "connection",
 )
 OUR_CONDITIONS = frozenset(map(str, ConditionType))
 

@@ -13,6 +13,8 @@ from gpucloud.reconcile.placement import current_placement
 from gpucloud.reconcile.tenancy import tenant_of
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import Learned
@@ -171,10 +173,14 @@ class OrderTracker:
 
     def reset_power_calls(self, uid: str) -> None:
         """Forget the power calls: the wanted power state is reached, so their failures do not delay the next call."""
+        self.forget_calls(uid, POWER)
+
+    def forget_calls(self, uid: str, verbs: AbstractSet[Verb]) -> None:
+        """Forget the last calls of these verbs."""
         known = self._entry(uid)
         history = self._history(known)
-        if POWER & history.attempts.keys():
-            kept = {verb: attempt for verb, attempt in history.attempts.items() if verb not in POWER}
+        if verbs & history.attempts.keys():
+            kept = {verb: attempt for verb, attempt in history.attempts.items() if verb not in verbs}
             known.history = replace(history, attempts=kept)
 
     def _entry(self, uid: str) -> _Known:

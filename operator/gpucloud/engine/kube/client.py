@@ -100,7 +100,7 @@ class KubeClient:
             "status": status,
         }
         path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
-        answer: dict[str, Any] = await self._call("PUT", path, body)
+        answer: dict[str, Any] = await self.call("PUT", path, body)
         return answer
 
     async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class KubeClient:
             KubeError: the object was deleted, another has its name, or the apiserver did not answer.
         """
         (path,) = _lists(plural, (owner["namespace"],))
-        answer = await self._call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
+        answer = await self.call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
         found = [item for item in answer.get("items") or () if item["metadata"]["uid"] == owner["uid"]]
         if not found:
             raise KubeError(404, "NotFound", "the object is gone")
@@ -132,7 +132,7 @@ class KubeClient:
             },
         ]
         try:
-            await self._call("PATCH", _resource(plural, owner), patch, content_type="application/json-patch+json")
+            await self.call("PATCH", _resource(plural, owner), patch, content_type="application/json-patch+json")
         except KubeError as error:
             if error.status == 422:  # a test in the patch failed
                 raise KubeError(409, "Conflict", "the object has changed") from error
@@ -140,13 +140,8 @@ class KubeClient:
 
     async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
         """Return ``data`` of a Secret (still base64) or ConfigMap, read by name; None if it does not exist."""
-        try:
-            found = await self._call("GET", _in_namespace(namespace, resource, name))
-        except KubeError as error:
-            if error.status == 404:
-                return None
-            raise
-        return found.get("data") or {}
+        found = await self._find(_in_namespace(namespace, resource, name))
+        return None if found is None else found.get("data") or {}
 
     async def secret(self, namespace: str, name: str) -> dict[str, Any] | None:
         """Return a Secret, read by name; None if it does not exist.
@@ -154,13 +149,7 @@ class KubeClient:
         Raises:
             KubeError: the apiserver did not answer, or refused.
         """
-        try:
-            found: dict[str, Any] = await self._call("GET", _in_namespace(namespace, "secrets", name))
-        except KubeError as error:
-            if error.status == 404:
-                return None
-            raise
-        return found
+        return await self._find(_in_namespace(namespace, "secrets", name))
 
     async def set_secret_finalizer(self, namespace: str, name: str, *, held: bool) -> None:
         """Add our finalizer to a Secret (``held``) or remove it, guarded by resourceVersion; nothing else changes.
@@ -180,7 +169,7 @@ class KubeClient:
             return
         patch = {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "finalizers": wanted}}
         path = _in_namespace(namespace, "secrets", name)
-        await self._call("PATCH", path, patch, content_type="application/merge-patch+json")
+        await self.call("PATCH", path, patch, content_type="application/merge-patch+json")
 
     async def namespace(self, namespace: str) -> dict[str, Any] | None:
         """Return the namespace's metadata; None if it does not exist.
@@ -188,18 +177,12 @@ class KubeClient:
         Raises:
             KubeError: the apiserver did not answer, or refused.
         """
-        try:
-            found = await self._call("GET", f"/api/v1/namespaces/{namespace}")
-        except KubeError as error:
-            if error.status == 404:
-                return None
-            raise
-        meta: dict[str, Any] = found["metadata"]
-        return meta
+        found = await self._find(f"/api/v1/namespaces/{namespace}")
+        return None if found is None else dict(found["metadata"])
 
     async def cluster_uid(self) -> str:
         """Return the identity of the Kubernetes cluster: the UID of its kube-system namespace."""
-        found = await self._call("GET", "/api/v1/namespaces/kube-system")
+        found = await self.call("GET", "/api/v1/namespaces/kube-system")
         return str(found["metadata"]["uid"])
 
     async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
@@ -238,7 +221,7 @@ class KubeClient:
             KubeError: the apiserver did not answer, or refused.
         """
         body = {"apiVersion": f"{group}/v1", "kind": kind, "spec": spec}
-        answer = await self._call("POST", f"/apis/{group}/v1/{resource}", body)
+        answer = await self.call("POST", f"/apis/{group}/v1/{resource}", body)
         status: dict[str, Any] = answer.get("status") or {}
         return status
 
@@ -262,12 +245,8 @@ class KubeClient:
         Raises:
             KubeError: the apiserver did not answer, or refused.
         """
-        try:
-            return _versioned(await self._call("GET", f"{LEASES}/{quote(namespace, safe='')}/leases/{quote(name, safe='')}"))
-        except KubeError as error:
-            if error.status == 404:
-                return None
-            raise
+        found = await self._find(f"{LEASES}/{quote(namespace, safe='')}/leases/{quote(name, safe='')}")
+        return None if found is None else versioned(found)
 
     async def create_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
         """Create a Lease.
@@ -275,7 +254,7 @@ class KubeClient:
         Raises:
             KubeError: ``conflict`` if a Lease of this name exists.
         """
-        return _versioned(await self._call("POST", f"{LEASES}/{quote(lease['metadata']['namespace'], safe='')}/leases", lease))
+        return versioned(await self.call("POST", f"{LEASES}/{quote(lease['metadata']['namespace'], safe='')}/leases", lease))
 
     async def replace_lease(self, lease: Mapping[str, Any]) -> dict[str, Any]:
         """Replace a Lease, guarded by the resourceVersion that it was read with.
@@ -285,19 +264,33 @@ class KubeClient:
         """
         meta = lease["metadata"]
         path = f"{LEASES}/{quote(meta['namespace'], safe='')}/leases/{quote(meta['name'], safe='')}"
-        return _versioned(await self._call("PUT", path, lease))
+        return versioned(await self.call("PUT", path, lease))
+
+    async def _find(self, path: str) -> dict[str, Any] | None:
+        """Return an object; None if it does not exist."""
+        try:
+            return dict(await self.call("GET", path))
+        except KubeError as error:
+            if error.status == 404:
+                return None
+            raise
 
     async def _pages(self, path: str, *, accept: str) -> AsyncIterator[dict[str, Any]]:
         token = ""
         while True:
-            page = await self._call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
+            page = await self.call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
             yield page
             following = page["metadata"].get("continue")
             if not following:
                 return
             token = f"&continue={following}"
 
-    async def _call(self, method: str, path: str, body: Any = None, **kinds: str) -> Any:
+    async def call(self, method: str, path: str, body: Any = None, **kinds: str) -> Any:
+        """Send one request and return the document of its answer; ``kinds``: ``content_type`` and ``accept``.
+
+        Raises:
+            KubeError: the apiserver did not answer, or refused.
+        """
         self._under_way += 1
         try:
             return await self._exchange(method, path, body, **kinds)
@@ -365,7 +358,7 @@ def _in_namespace(namespace: str, resource: str, name: str) -> str:
     return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
 
 
-def _versioned(found: dict[str, Any]) -> dict[str, Any]:
+def versioned(found: dict[str, Any]) -> dict[str, Any]:
     """Return the object if it has a resourceVersion, which the next write needs; else the answer is malformed."""
     if not (found.get("metadata") or {}).get("resourceVersion"):
         raise KubeError(0, "Malformed", "the answer is no object")

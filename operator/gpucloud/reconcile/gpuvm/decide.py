@@ -20,6 +20,7 @@ from gpucloud.reconcile.core.steps import (
 )
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import create, delete, power
+from gpucloud.reconcile.gpuvm.connection import with_connection
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the plan for this GpuVM. Total: returns a plan for all facts, and never raises."""
-    plan = _first(f)
+    plan = with_connection(f, _first(f), f.reassert_seconds)
     if f.status.order is not None or plan.status is None or plan.status.order is None:
         return plan
     # The record is new, or it was lost and is put back: what was asked for before counts as answered. Nobody can know, and

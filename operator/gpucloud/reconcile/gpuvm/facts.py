@@ -10,10 +10,13 @@ from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
+from gpucloud.reconcile.gpuvm import connection
 from gpucloud.reconcile.gpuvm.record import observed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import Operation
+    from gpucloud.kinds.meta import ConditionType
+    from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.deletion_guard import Hold
     from gpucloud.reconcile.quota import Usage
 
@@ -61,6 +64,7 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that includes the snapshots
     hold: Hold | None = None  # why the deletion guard holds this VM's destruction
     usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
+    reassert_seconds: float = 60.0  # between two looks whether what is published still stands
 
     @property
     def vm(self) -> Present[VmRecord] | Absent | Unknown:
@@ -86,3 +90,7 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
         return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+
+    def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - as of all kinds
+        """PublicationFailed, while spec.connection could not be published or withdrawn."""
+        return connection.trouble(self)

@@ -13,6 +13,7 @@ from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
@@ -27,6 +28,7 @@ from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
+from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
@@ -86,6 +88,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus]) -> None:
         super().__init__(deps, store)
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
+        self._publisher = Publisher(deps.kube, store, self._tracker)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -146,6 +149,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
+            reassert_seconds=self._publisher.reassert_seconds,
         )
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
@@ -172,6 +176,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         super().on_delete(key)
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
+        self._publisher.drop(key.uid)
 
     def before_recording(self, uid: str, status: GpuVMStatus) -> None:
         """Count the VM against quotas from now on: it may be bought."""
@@ -206,12 +211,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call, and count the VM again by its outcome."""
+        """Send the plan's call, and count the VM again by its outcome; or publish or withdraw its connection."""
+        if isinstance(facts, VmFacts) and plan.action in {Verb.PUBLISH, Verb.WITHDRAW}:
+            return await self._publisher.act(facts, plan, plan.action)
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
-        if event is not None and snapshots and not event.warning:
-            words = f"{event.note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}."
-            event = replace(event, note=words)
+        if event is not None and not event.warning and isinstance(facts, VmFacts):
+            event = replace(event, note=_detailed(event.note, snapshots) + still_published(facts, plan))
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_usage(stored)
@@ -339,6 +345,11 @@ def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
     """Return the snapshots that the destroying call deletes with the VM: all of them, or none."""
     seen = facts.snapshots
     return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
+
+
+def _detailed(note: str, snapshots: tuple[str, ...]) -> str:
+    """Return the note of an Event, with the snapshots that its call deletes."""
+    return f"{note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}." if snapshots else note
 
 
 def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
