@@ -18,6 +18,12 @@ PREFIX = "/apis/gpucloud.dev/v1alpha1"
 PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
 
 
+def _labelled(items: list[dict[str, Any]], selector: str) -> list[dict[str, Any]]:
+    """Those of these objects that a selector of the form ``label=value`` chooses."""
+    name, _, value = selector.partition("=")
+    return [item for item in items if item["metadata"].get("labels", {}).get(name) == value]
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, *_: object) -> None:
         """A test that breaks an answer off does so on purpose."""
@@ -123,8 +129,11 @@ class FakeApiServer:
                 server.calls.append((self.command, parts.path, body, dict(self.headers)))
                 if self.command == "GET":
                     server.on_read()
-                assert all(len(values) == 1 for values in parse_qs(parts.query).values())
+                query = parse_qs(parts.query)
+                assert all(len(values) == 1 for values in query.values())
                 status, answer = server.answer(self.command, parts.path, body)
+                if "labelSelector" in query and "items" in answer:
+                    answer = {**answer, "items": _labelled(answer["items"], query["labelSelector"][0])}
                 text = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")

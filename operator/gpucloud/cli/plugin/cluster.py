@@ -42,9 +42,9 @@ class Cluster:
         """The namespace that the options or the context name."""
         return self.api.namespace
 
-    def things(self, namespace: str | None, kinds: Iterable[str] = tuple(KINDS)) -> tuple[Thing, ...]:
-        """All objects of these kinds in a namespace, or in all when None."""
-        return tuple(thing(kind, body) for kind in kinds for body in self.bodies(kind, namespace))
+    def things(self, namespace: str | None, kinds: Iterable[str] = tuple(KINDS), selector: str = "") -> tuple[Thing, ...]:
+        """All objects of these kinds in a namespace, or in all when None; only those with these labels, if any are named."""
+        return tuple(thing(kind, body) for kind in kinds for body in self.bodies(kind, namespace, selector))
 
     def find(self, key: Key) -> Thing | None:
         """One object, if it is there."""
@@ -151,9 +151,10 @@ class Cluster:
         listed = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", {"labelSelector": OPERATOR_PODS})
         return None if listed is None else tuple(listed.get("items") or ())
 
-    def bodies(self, kind: str, namespace: str | None) -> Iterable[dict[str, Any]]:
+    def bodies(self, kind: str, namespace: str | None, selector: str = "") -> Iterable[dict[str, Any]]:
         """All objects of a kind as they stand, page by page."""
-        query = {"limit": PAGE}
+        asked = {"limit": PAGE, **({"labelSelector": selector} if selector else {})}
+        query = asked
         while True:
             try:
                 page = self.api.call("GET", _path(kind, namespace), query)
@@ -163,7 +164,7 @@ class Cluster:
             following = (page.get("metadata") or {}).get("continue")
             if not following:
                 return
-            query = {"limit": PAGE, "continue": following}
+            query = {**asked, "continue": following}
 
 
 def _path(kind: str, namespace: str | None, name: str = "") -> str:
@@ -175,6 +176,7 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
     """The apiserver's refusal, and what to do about it."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     advice = {
+        400: "correct what it says",
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
         404: "install the CRDs of gpucloud-operator, if they are not; `kubectl gpucloud doctor` says so",

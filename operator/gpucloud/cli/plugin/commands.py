@@ -24,6 +24,20 @@ _OBJECTS = Parameter(
     help="Objects, as gvm/train; all of the namespace when not given.",
     candidates="objects",
 )
+_SELECTOR = Parameter(
+    key="selector",
+    names=("--selector", "-l"),
+    metavar="LABELS",
+    default="",
+    help="Only objects with these labels, as team=vision or 'team in (vision, audio)', and what they hang on.",
+)
+_WATCH = Parameter(
+    key="watch",
+    names=("--watch", "-w"),
+    takes_value=False,
+    default=False,
+    help="Look once a second until Ctrl-C: draws in place on a terminal; elsewhere prints again only what has changed.",
+)
 _VMS = Parameter(
     key="vms", metavar="VM...", many=True, required=True, help="Names of GpuVMs: train, or gvm/train.", candidates="vms"
 )
@@ -48,7 +62,7 @@ def _status(*examples: str) -> Verb:
         about="All GPU cloud objects of a namespace as a tree: account, VPC, VM, snapshot. Above it stand the root causes: the "
         "objects that are not as asked and wait for no other, with their whole message and with those that wait for them. "
         "Named objects come with their events.",
-        takes=(_OBJECTS, o.output(), o.ALL_NAMESPACES, *o.CLUSTER),
+        takes=(_OBJECTS, _SELECTOR, _WATCH, o.output(wide=True), o.ALL_NAMESPACES, *o.CLUSTER),
         examples=examples,
     )
 
@@ -74,7 +88,7 @@ _ANY = Parameter(
 
 
 VERBS: dict[str, Verb] = {
-    "status": _status("status", "status gvm/train", "status -A -o json"),
+    "status": _status("status", "status gvm/train", "status -l team=vision -w", "status -o wide", "status -A -o json"),
     "tree": _status("tree", "tree -n team"),
     "wait": Verb(
         module="reading",
@@ -264,11 +278,21 @@ VERBS: dict[str, Verb] = {
                 convert=_whole(1, 10000),
                 help="At most so many entries of the log.",
             ),
+            Parameter(
+                key="tail", names=("--tail",), metavar="LINES", convert=_whole(0, 2**31 - 1), help="Only so many last lines."
+            ),
+            Parameter(
+                key="follow",
+                names=("--follow", "-f"),
+                takes_value=False,
+                default=False,
+                help="Read the log again every 5 seconds, and print what is new, until Ctrl-C.",
+            ),
             o.output(),
             *o.CLOUD,
             *o.CLUSTER,
         ),
-        examples=("logs train", "logs train --limit 100 -o json"),
+        examples=("logs train", "logs train --tail 20 -f", "logs train --limit 100 -o json"),
     ),
     "offers": Verb(
         module="cloud",

@@ -62,15 +62,16 @@ ALL_NAMESPACES = Parameter(
 )
 
 
-def output(default: Output = Output.TEXT) -> Parameter:
+def output(default: Output = Output.TEXT, *, wide: bool = False) -> Parameter:
     """The option for the form of the answer."""
+    more = "wide shows more of each object; " if wide else ""
     return Parameter(
         key="output",
         names=("--output", "-o"),
         default=default,
         convert=Output,
-        choices=tuple(item.value for item in Output),
-        help="Form of the answer; json and yaml have a stable shape.",
+        choices=tuple(item.value for item in Output if wide or item is not Output.WIDE),
+        help=f"Form of the answer; {more}json and yaml have a stable shape.",
     )
 
 

@@ -29,6 +29,12 @@ DETAILS = {  # of the status, beside the reason
     VM: ("state", "ip"),
     SNAPSHOT: ("rootDiskSize",),
 }
+WIDE_DETAILS = {
+    ACCOUNT: ("endpoint",),
+    VPC: ("cluster", "vpcId"),
+    VM: ("cluster", "vpc", "vmId", "privateIp", "image"),
+    SNAPSHOT: ("cluster", "snapshotId"),
+}
 NAMED_WAITERS = 8
 NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
 
@@ -54,7 +60,18 @@ def cost(things: Iterable[Thing]) -> Cost:
     return Cost(known, prices.count(None), off, len(failed), sum(failed, Decimal(0)))
 
 
-def as_lines(world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None) -> Iterator[Line]:
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Of what the tree is made: these objects; the messages of those told above it are not repeated."""
+
+    concerned: set[Key]
+    told: set[Key]
+    wide: bool
+
+
+def as_lines(
+    world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None, *, wide: bool = False
+) -> Iterator[Line]:
     """The page: a summary, root causes, the tree; of ``only`` these objects, with what they wait for."""
     namespaces = sorted({key.namespace for key in (only or world.things)})
     found, children = concerning(causes(world), only), world.children()
@@ -68,9 +85,9 @@ def as_lines(world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iter
         yield Line("")
         yield Line("Objects", style="bold")
         tops = [key for key in children.get(None, ()) if key.namespace == namespace and key in concerned]
-        told = {cause.key for cause in here}
+        scope = _Scope(concerned, {cause.key for cause in here}, wide)
         for top in tops:
-            yield from _branch(world, top, ("", ""), (concerned, told))
+            yield from _branch(world, top, ("", ""), scope)
     for key, recorded in (events or {}).items():
         yield from _events(key, tuple(recorded))
     if any(cause.standing is Standing.UNSEEN for cause in found):
@@ -206,36 +223,42 @@ def _told(cause: Cause) -> str:
     return message(cause.thing)
 
 
-def _branch(world: World, key: Key, is_leader: tuple[str, str], of: tuple[set[Key], set[Key]]) -> Iterator[Line]:
+def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -> Iterator[Line]:
     """An object and what stands below it. ``is_leader``: what stands before its own line, and before those below it."""
-    concerned, told = of
     item, (own, below) = world.things[key], is_leader
     how = standing(item)
     why = reason(item) if how is not Standing.UNSEEN else ""
-    words = [str(key), how.value, why, "Paused" if item.paused else "", *_details(item)]
-    children = [child for child in world.children().get(key, ()) if child in concerned]
+    words = [str(key), how.value, why, "Paused" if item.paused else "", *_details(item, wide=scope.wide)]
+    children = [child for child in world.children().get(key, ()) if child in scope.concerned]
     inner = below + ("│  " if children else "   ")
-    yield Line("  ".join(word for word in words if word), own, inner, STYLES[how])
+    yield Line("  ".join(word for word in words if word), own, inner, STYLES[how], "" if scope.wide else _configuration(item))
     waits = world.waits_for(item)
     if waits:
         yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
-    if how is not Standing.READY and key not in told:
+    if how is not Standing.READY and key not in scope.told:
         yield Line(message(item), inner, inner)
     if item.paused:
         yield Line(pause.message(item.annotations), inner, inner)
     for place, child in enumerate(children, 1):
         last = place == len(children)
-        yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), of)
+        yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), scope)
 
 
-def _details(item: Thing) -> list[str]:
-    spec = item.spec.get("configuration")
+def _details(item: Thing, *, wide: bool) -> list[str]:
+    """The cloud's word for the state of a VM that is Ready says nothing new, and is left out unless all is wanted."""
     price = dollars(item.text("pricePerHour")) if may_be_billed(item.status) else None
+    known = wide or standing(item) is not Standing.READY
     return [
-        *(item.text(name) for name in DETAILS[item.key.kind]),
-        str(spec) if item.key.kind == VM and isinstance(spec, str) else "",
+        *(item.text(name) for name in DETAILS[item.key.kind] if known or name != "state"),
         f"${shown(price)}/h" if price is not None else "",
+        *(f"{name}={item.text(name)}" for name in WIDE_DETAILS[item.key.kind] if wide and item.text(name)),
+        _configuration(item) if wide else "",
     ]
+
+
+def _configuration(item: Thing) -> str:
+    found = item.spec.get("configuration")
+    return found if item.key.kind == VM and isinstance(found, str) else ""
 
 
 def _events(key: Key, events: tuple[Event, ...]) -> Iterator[Line]:

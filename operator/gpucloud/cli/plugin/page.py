@@ -1,9 +1,9 @@
-"""What is to be shown: lines with a style, wrapped at a width or not at all, never cut. Pure."""
+"""What is to be shown: lines with a style, wrapped at a width or not at all; no message is cut. Pure."""
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.standing import Standing
@@ -24,24 +24,34 @@ NARROWEST = 20  # a message is not pressed into less, however deep it stands
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``."""
+    """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``.
+
+    ``spare`` follows the text where the width allows it, and is left out elsewhere.
+    """
 
     text: str
     lead: str = ""
     hang: str = ""
     style: str = ""
+    spare: str = ""
 
 
 def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
     """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe)."""
-    for line in lines:
-        if width is None or len(line.lead) + len(line.text) <= width:
+    for given in lines:
+        whole = replace(given, text=f"{given.text}  {given.spare}", spare="") if given.spare else given
+        line = whole if _fits(whole, width) else replace(given, spare="")
+        if width is None or _fits(line, width):
             yield line
             continue
         room = max(width - len(line.lead), NARROWEST)
         parts = textwrap.wrap(line.text, room, break_long_words=False, break_on_hyphens=False)
         for place, part in enumerate(parts):
             yield Line(part, line.lead if place == 0 else line.hang, line.hang, line.style)
+
+
+def _fits(line: Line, width: int | None) -> bool:
+    return width is None or len(line.lead) + len(line.text) <= width
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line]:

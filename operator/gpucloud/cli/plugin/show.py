@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpucloud.cli.plugin.page import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from gpucloud.cli.plugin.page import Line
 
 SGR = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
+HOME, TO_END_OF_LINE, TO_END_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # the alternate screen, without a cursor
 ASCII = str.maketrans({"│": "|", "├": "|", "└": "`", "─": "-", "…": "."})
 
 
@@ -23,6 +26,7 @@ class Output(StrEnum):
     """The forms in which a reading verb answers."""
 
     TEXT = "text"
+    WIDE = "wide"  # text with more of each object; of `status` only
     JSON = "json"
     YAML = "yaml"
 
@@ -30,12 +34,41 @@ class Output(StrEnum):
 def lines(found: Iterable[Line], stream: TextIO | None = None) -> None:
     """Print for people: colours and wrapping on a terminal; in a pipe neither, so that a message stays one line for grep."""
     stream = stream or sys.stdout
+    for text in _drawn(found, stream):
+        print(text, file=stream)
+
+
+@contextmanager
+def full_screen(stream: TextIO) -> Iterator[None]:
+    """A screen of its own; what the terminal showed before is back at the end."""
+    stream.write(ENTER)
+    try:
+        yield
+    finally:
+        stream.write(LEAVE)
+        stream.flush()
+
+
+def screen(found: Iterable[Line], stream: TextIO) -> None:
+    """Draw a page in place of the last one. What does not fit on the terminal is counted on its last line."""
+    texts, height = _drawn(found, stream), os.get_terminal_size(stream.fileno()).lines
+    if height and len(texts) >= height:  # one line is left for the cursor
+        left = len(texts) - (height - 2)
+        texts = [*texts[: height - 2], f"{left} more lines: enlarge the terminal, or name objects."]
+    stream.write(HOME + "".join(f"{text}{TO_END_OF_LINE}\n" for text in texts) + TO_END_OF_SCREEN)
+    stream.flush()
+
+
+def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:
+    """Lines as this stream can show them."""
     plain, coloured = not _can_draw(stream), _has_colours(stream)
+    texts = []
     for line in wrapped(found, _width(stream)):
         text = f"{line.lead}{line.text}".rstrip()
         shown = text.translate(ASCII) if plain else text
         codes = ";".join(SGR[word] for word in line.style.split()) if coloured else ""
-        print(f"\x1b[{codes}m{shown}\x1b[0m" if codes else shown, file=stream)
+        texts.append(f"\x1b[{codes}m{shown}\x1b[0m" if codes else shown)
+    return texts
 
 
 def document(found: Any, form: Output) -> None:

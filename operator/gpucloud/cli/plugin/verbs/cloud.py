@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import leftovers, show
+from gpucloud.cli.plugin import leftovers, show, watching
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
@@ -41,22 +41,29 @@ def logs(
     *,
     vm: str,
     limit: int,
+    tail: int | None,
+    follow: bool,
     output: Output,
     endpoint: tuple[str, ...],
     console_url: str | None,
     operator_namespace: str,
 ) -> int:
     """Print the boot log of a VM."""
+    if follow and output is not Output.TEXT:
+        raise PluginError(f"--follow prints text, not {output}: leave one of the two out.", ExitCode.MISUSED)
     here = cluster(at)
     item = here.need(vm_key(here, vm))
     account = None if own_account(item) else _account_of_vm(here, item)
-    text = source_of(here, account, route_of(endpoint, console_url, operator_namespace)).boot_log(item, limit)
+    source = source_of(here, account, route_of(endpoint, console_url, operator_namespace))
+    if follow:
+        watching.log(lambda: _safe(source.boot_log(item, limit)), tail)
+    text = watching.last_lines(source.boot_log(item, limit), tail)
     if output is not Output.TEXT:
         show.document(
             {"namespace": item.key.namespace, "name": item.key.name, "vmId": item.text("vmId"), "bootLog": text}, output
         )
     else:
-        print(_safe(text))
+        print(_safe(text), end="")
     return ExitCode.OK
 
 
@@ -229,5 +236,6 @@ def _cell(value: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """A log keeps its lines and tabs; what could steer a terminal goes."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "" for char in text).rstrip("\n")
+    """A log keeps its lines, each of which ends, and its tabs; what could steer a terminal goes."""
+    kept = "".join(char if char.isprintable() or char in "\n\t" else "" for char in text).rstrip("\n")
+    return f"{kept}\n" if kept else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import overview, show
+from gpucloud.cli.plugin import overview, show, watching
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import Event, Key, Thing, target
+from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verbs.shared import cluster, look, looking
@@ -15,33 +17,82 @@ from gpucloud.cli.plugin.waiting import wait
 from gpucloud.cli.plugin.world import World, causes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
 
 
-def status(at: At, *, objects: tuple[str, ...], output: Output, all_namespaces: bool) -> int:
-    """All objects of a namespace, or of all; or those that are named, with their events."""
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which objects: those that are named, those with these labels, or all; of one namespace, or of all (None)."""
+
+    namespace: str | None
+    named: tuple[Key, ...]
+    selector: str
+
+    def place(self) -> str:
+        """Where these are, in words."""
+        where = "any namespace" if self.namespace is None else f"namespace {self.namespace!r}"
+        return where + (f" with the labels {self.selector!r}" if self.selector else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one look has found: ``only`` these objects of the world are asked for; all when it is empty."""
+
+    world: World
+    only: tuple[Key, ...]
+
+
+def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, output: Output, all_namespaces: bool) -> int:
+    """All objects of a namespace, or of all; those with some labels; or those that are named, with their events."""
     here = cluster(at)
-    only = tuple(Key(here.namespace, *target(item)) for item in objects)
-    if only and all_namespaces:
+    choice = _Choice(
+        None if all_namespaces else here.namespace, tuple(Key(here.namespace, *target(item)) for item in objects), selector
+    )
+    _check(choice, output, watch=watch)
+    wide = output is Output.WIDE
+    if watch:
+        watching.status(lambda: _page(choice, _look(here, choice), {}, wide=wide))
+    seen = _look(here, choice)
+    events = {key: _events(here, seen.world.things[key]) for key in choice.named}
+    if output in {Output.TEXT, Output.WIDE}:
+        show.lines(_page(choice, seen, events, wide=wide))
+    else:
+        show.document(overview.as_document(seen.world, seen.only, events), output)
+    found = overview.concerning(causes(seen.world), seen.only)
+    return ExitCode.FOUND if any(cause.standing is Standing.STALLED for cause in found) else ExitCode.OK
+
+
+def _check(choice: _Choice, output: Output, *, watch: bool) -> None:
+    if choice.named and choice.namespace is None:
         raise PluginError(
             "objects and -A exclude each other, since a name is of one namespace: use -n NAMESPACE with objects.",
             ExitCode.MISUSED,
         )
-    world = World.of(here.things(None if all_namespaces else here.namespace))
-    for key in only:
+    if choice.named and choice.selector:
+        raise PluginError("objects and --selector exclude each other: leave one of the two out.", ExitCode.MISUSED)
+    if watch and output not in {Output.TEXT, Output.WIDE}:
+        raise PluginError(f"--watch shows text, not {output}: leave one of the two out.", ExitCode.MISUSED)
+
+
+def _look(here: Cluster, choice: _Choice) -> _Seen:
+    world = World.of(here.things(choice.namespace))
+    if choice.selector:
+        labelled = (item.key for item in here.things(choice.namespace, selector=choice.selector))
+        only = tuple(key for key in labelled if key in world.things)
+        return _Seen(world if only else World.of(()), only)
+    for key in choice.named:
         if key not in world.things:
             here.need(key)  # says that it is not there
-    events = {key: _events(here, world.things[key]) for key in only}
-    if output is not Output.TEXT:
-        show.document(overview.as_document(world, only, events), output)
-    elif not world.things:
-        where = "any namespace" if all_namespaces else f"namespace {here.namespace!r}"
-        print(f"There are no GPU cloud objects in {where}.")
-    else:
-        show.lines(overview.as_lines(world, only, events))
-    wrong = [cause for cause in overview.concerning(causes(world), only) if cause.standing is Standing.STALLED]
-    return ExitCode.FOUND if wrong else ExitCode.OK
+    return _Seen(world, choice.named)
+
+
+def _page(choice: _Choice, seen: _Seen, events: Mapping[Key, tuple[Event, ...]], *, wide: bool) -> list[Line]:
+    if not seen.world.things:
+        return [Line(f"There are no GPU cloud objects in {choice.place()}.")]
+    return list(overview.as_lines(seen.world, seen.only, events, wide=wide))
 
 
 def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:
