@@ -13,6 +13,7 @@ import termios
 import pytest
 
 from gpucloud.cli.plugin import overview, show, watching
+from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.page import Line, wrapped
 from gpucloud.cli.plugin.verbs import cloud
@@ -168,10 +169,23 @@ def test_a_selector_that_matches_nothing_shows_nothing(api, plugin):
     assert json.loads(out)["objects"] == []
 
 
-def test_the_apiserver_is_asked_for_the_labels(api, plugin):
-    """Its own rules say what a selector means, on every page of a list."""
-    plugin("status", "-l", "team in (a, b)")
-    assert [path for path in api.asked if "labelSelector=team+in+%28a%2C+b%29" in path or "labelSelector=team%20in" in path]
+class TwoPages:
+    """A list of two pages; keeps the queries."""
+
+    namespace = "team"
+
+    def __init__(self):
+        self.queries = []
+
+    def call(self, _method, _path, query=None, _body=None):
+        self.queries.append(query)
+        return {"metadata": {} if "continue" in query else {"continue": "next"}, "items": []}
+
+
+def test_every_page_of_a_list_is_asked_for_with_the_labels():
+    api = TwoPages()
+    Cluster(api).things("team", ("GpuVM",), "team in (a, b)")
+    assert [query["labelSelector"] for query in api.queries] == ["team in (a, b)"] * 2
 
 
 def lines_of(vm, width, **more):
