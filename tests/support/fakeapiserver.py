@@ -132,7 +132,7 @@ class FakeApiServer:
                 query = parse_qs(parts.query)
                 assert all(len(values) == 1 for values in query.values())
                 status, answer = server.answer(self.command, parts.path, body)
-                if "labelSelector" in query and "items" in answer:
+                if "labelSelector" in query and parts.path.startswith(PREFIX) and "items" in answer:
                     answer = {**answer, "items": _labelled(answer["items"], query["labelSelector"][0])}
                 text = json.dumps(answer).encode()
                 self.send_response(status)
