@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import Api
 
 PAGE = "500"
+LOG_LINES = "5000"
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
 
@@ -150,6 +151,14 @@ class Cluster:
         """The pods of operators in a namespace, or None when they may not be seen."""
         listed = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", {"labelSelector": OPERATOR_PODS})
         return None if listed is None else tuple(listed.get("items") or ())
+
+    def pod_log(self, namespace: str, name: str) -> str | None:
+        """The end of a pod's log, or None when it may not be read."""
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(name, safe='')}/log"
+        try:
+            return self.api.text(path, {"tailLines": LOG_LINES, "timestamps": "true"})
+        except RefusedError:
+            return None
 
     def bodies(self, kind: str, namespace: str | None, selector: str = "") -> Iterable[dict[str, Any]]:
         """All objects of a kind as they stand, page by page."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.grammar import Parameter, Verb
 from gpucloud.cli.plugin.show import Output
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAME = "kubectl gpucloud"
 ABOUT = """\
@@ -41,17 +38,6 @@ _WATCH = Parameter(
 _VMS = Parameter(
     key="vms", metavar="VM...", many=True, required=True, help="Names of GpuVMs: train, or gvm/train.", candidates="vms"
 )
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    """From text to a whole number in this range."""
-
-    def converted(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{text!r} is no number from {least} to {most}")
-        return int(text)
-
-    return converted
 
 
 def _status(*examples: str) -> Verb:
@@ -156,7 +142,7 @@ VERBS: dict[str, Verb] = {
                 key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."
             ),
             Parameter(
-                key="disk", names=("--disk",), metavar="GIB", convert=_whole(1, 2**31 - 1), help="Size of the root disk."
+                key="disk", names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk."
             ),
             Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create it, and ask nothing."),
             o.WAIT,
@@ -275,11 +261,11 @@ VERBS: dict[str, Verb] = {
                 key="limit",
                 names=("--limit",),
                 default="2000",
-                convert=_whole(1, 10000),
+                convert=o.whole(1, 10000),
                 help="At most so many entries of the log.",
             ),
             Parameter(
-                key="tail", names=("--tail",), metavar="LINES", convert=_whole(0, 2**31 - 1), help="Only so many last lines."
+                key="tail", names=("--tail",), metavar="LINES", convert=o.whole(0, 2**31 - 1), help="Only so many last lines."
             ),
             Parameter(
                 key="follow",
@@ -364,6 +350,24 @@ VERBS: dict[str, Verb] = {
         "nothing.",
         takes=(o.output(), o.OPERATOR_NAMESPACE, o.ALL_NAMESPACES, *o.CLUSTER),
         examples=("doctor", "doctor -A -o json"),
+    ),
+    "report": Verb(
+        module="report",
+        function="report",
+        summary="Write an archive for a bug report: versions, objects, events, findings, and the operator's pods and logs.",
+        about="It holds what you may read of the namespace and of the operator's. No Secret is read; SSH keys, values of "
+        "environment variables, users, passwords and queries of URLs are left out. Look through it before you send it.",
+        takes=(
+            Parameter(
+                key="file",
+                names=("--file",),
+                convert=Path,
+                help="Name of the archive; made of namespace and time when not given.",
+            ),
+            o.OPERATOR_NAMESPACE,
+            *o.CLUSTER,
+        ),
+        examples=("report", "report -n team --file report.tar.gz"),
     ),
     "version": Verb(
         module="version",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.grammar import Parameter
 from gpucloud.cli.plugin.show import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SYSTEM = "gpucloud-system"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -27,6 +31,17 @@ def seconds(text: str) -> float:
     if not 0 <= value < float("inf"):
         raise PluginError(f"--timeout: {text!r} is no length of time: use for example 90s, 30m or 2h.", ExitCode.MISUSED)
     return value
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """From text to a whole number in this range."""
+
+    def converted(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"{text!r} is no number from {least} to {most}")
+        return int(text)
+
+    return converted
 
 
 def environment(name: str, given: str | None) -> str | None:

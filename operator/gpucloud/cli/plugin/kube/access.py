@@ -41,6 +41,9 @@ class Api(Protocol):
             UnansweredError: it was not answered.
         """
 
+    def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
+        """The same for a read that is answered with plain text."""
+
 
 @dataclass(frozen=True, slots=True)
 class At:

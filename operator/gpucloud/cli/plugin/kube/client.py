@@ -54,6 +54,13 @@ class KubeApi:
 
     def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
         """One request, as ``Api`` says."""
+        return _parsed(self._answer(method, path, query, body))
+
+    def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
+        """One read that is answered with plain text, as ``Api`` says."""
+        return self._answer("GET", path, query, None).decode(errors="replace")
+
+    def _answer(self, method: str, path: str, query: Mapping[str, str] | None, body: Any) -> bytes:
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         target = f"{path}?{urlencode(query)}" if query else path
         sent = None if body is None else json.dumps(body).encode()
@@ -64,10 +71,9 @@ class KubeApi:
             raise UnansweredError(_no_login(self.host, error)) from None
         except (OSError, http.client.HTTPException) as error:
             raise UnansweredError(f"the cluster at {self.host} does not answer ({_cause(error)}): {CHECK}") from None
-        document = _parsed(text)
         if not 200 <= status < 300:
-            raise RefusedError(status, clean(str(document.get("message") or f"HTTP {status}")))
-        return document
+            raise RefusedError(status, clean(str(_parsed(text).get("message") or f"HTTP {status}")))
+        return text
 
 
 def contexts(path: Path | None) -> list[str]:

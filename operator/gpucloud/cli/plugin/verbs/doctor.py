@@ -34,7 +34,7 @@ def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: b
     if output is Output.TEXT:
         show.lines(_lines(facts, found))
     else:
-        show.document(_document(facts, found), output)
+        show.document(document(facts, found), output)
     bad = any(finding.severity is not Severity.NOTE for finding in found)
     return ExitCode.FOUND if bad else ExitCode.OK
 
@@ -126,7 +126,8 @@ def _about(same: list[Finding]) -> str:
     return f"{named}: " if named else ""
 
 
-def _document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
+def document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
+    """The same for programs."""
     return {
         "namespace": facts.namespace,
         "user": facts.who or None,
