@@ -35,6 +35,7 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/yamllint --strict .
 	$(RUN)/mypy
 	$(RUN)/lint-imports --no-cache
+	$(RUN)/python -m prose
 	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference --schemas schemas
 	$(RUN)/python -m gpucloud crds --check $(CHART_CRDS)
 	$(RUN)/python -m chartfiles chart --check

@@ -38,7 +38,7 @@ PHASES = {
     "the destruction is under way": Point(CLOUD, "DestroyServer", 1, RECEIVED),
     "the destruction is carried out": Point(CLOUD, "DestroyServer", 1, ANSWERED),
     "before the object is let go": Point(KUBE, "patch gpuvms", 2, RECEIVED),
-    "the object is let go, unheard": Point(KUBE, "patch gpuvms", 2, ANSWERED),
+    "the object is released, unheard": Point(KUBE, "patch gpuvms", 2, ANSWERED),
 }
 
 

@@ -39,7 +39,7 @@ def test_the_token_lives_for_a_second(rig, campaign):
 
 
 def test_the_key_is_swapped_for_another_tenants(rig, campaign):
-    """Everything of ours looks gone, also to a process that starts with that key: nothing is let go, bought or destroyed."""
+    """Everything of ours looks gone, also to a process that starts with that key: nothing is released, bought or destroyed."""
     runs = [
         Run(f"{when}, {how}", partial(swapped, rig, when, restarted=how == "restarted"))
         for when in SWAPPED

@@ -18,7 +18,7 @@ CASES = {
     "a VPC's name without the tenant's": (
         gpuvpc("misnamed", name="lab"),
         "False/Rejected",
-        ('The name must start with "acme-"', "Delete this object and create it anew, corrected"),
+        ('The name must start with "acme-"', "Delete this object and create it again, corrected"),
     ),
     "a second default VPC": (
         gpuvpc("second", name="acme", isDefault=True),
@@ -28,7 +28,7 @@ CASES = {
     "a second default VPC by another name": (
         gpuvpc("third", name="acme-third", isDefault=True),
         "False/Rejected",
-        ('The default VPC must be named "acme"', "create it anew, corrected"),
+        ('The default VPC must be named "acme"', "create it again, corrected"),
     ),
     "a VPC in a cluster that there is not": (
         gpuvpc("astray", name="acme-astray", cluster="Mars1"),
@@ -43,7 +43,7 @@ CASES = {
     "a VM in a VPC of another cluster": (
         gpuvm("afar", cluster="Hou1", vpc=None, vpcRef={"name": "lab"}),
         "False/InvalidReference",
-        ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "creating it anew"),
+        ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "creating it again"),
     ),
     "a VM from a snapshot that the cloud does not know": (
         gpuvm("unfounded", image={"snapshot": "unheard-of"}),
@@ -53,7 +53,7 @@ CASES = {
     "a VM in a VPC that the cloud does not know": (
         gpuvm("homeless", vpc="acme-nowhere"),
         "False/Rejected",
-        ('VPC "acme-nowhere" is unknown', "create it anew, corrected"),
+        ('VPC "acme-nowhere" is unknown', "create it again, corrected"),
     ),
 }
 

@@ -58,11 +58,11 @@ _IGNORED = (
 _OWN = (
     "The record's id ends with a fingerprint of the object's UID and of the name that was ordered. A record whose id does not "
     "fit was made for another object (a backup was restored under a new UID) or was edited: it is kept in the status and never "
-    "acted upon, unless the name itself bears the fingerprint of the UID. What then has a chosen name counts as another's "
+    "used, unless the name itself bears the fingerprint of the UID. What then has a chosen name counts as another's "
     "(`Conflict`); the message says that it may be yours."
 )
 _CHOSEN = (
-    "A name that the spec chooses (`vmName`, `snapshotName`) bears no fingerprint: somebody may destroy the VM or snapshot of "
+    "A name that the spec chooses (`vmName`, `snapshotName`) has no fingerprint: somebody may destroy the VM or snapshot of "
     "this object and make another one under its name. What a listing shows in the states Seen and Destroying follows from two "
     "facts: what happened since the last listing that showed it as this object's (the lowest row that holds), and how the "
     "listed record compares with the status (the column)."
@@ -73,7 +73,7 @@ _UNPROVEN = (
     "the order stays `Unclear`, whatever a listing then shows under the name: the object is Stalled with the reason "
     "`Ambiguous`, and nothing is powered or destroyed. When it is destroyed by hand, and listings have lacked it for a grace, "
     "the object orders again. A deletion of the object waits (`DeletionBlocked`) until it is gone, or until "
-    "`spec.deletion.policy: Retain` lets the object go. A VPC's name can bear no fingerprint at all: what bears it after such "
+    "`spec.deletion.policy: Retain` lets the object go. A VPC's name can have no fingerprint at all: what bears it after such "
     "an order is taken for this object's."
 )
 _GAPS: Mapping[Gap, str] = {
@@ -101,7 +101,7 @@ _MISSING = (
     "operator looks again, so a new process knows it, and removed when two listings have shown the same again."
 )
 _LET_GO = (
-    "When an object is deleted, what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer, is let go "
+    "When an object is deleted, what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer, is released "
     "only when two listings that began after the deletion lack it: the listings that proved it lost before may have been "
     "partial. (`spec.deletion.policy: Retain` lets everything go at once.) While it cannot be listed, the object stays, and "
     "Ready says why and what to do."

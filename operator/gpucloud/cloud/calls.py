@@ -165,7 +165,7 @@ def reprovision_host(
     image_checksum: str | None = None,
     cloud_init_base64: str | None = None,
 ) -> Call[models.HostRecord]:
-    """Write a bare metal host anew from an image; the cloud-init is a secret. Source: service-api, ReprovisionHost."""
+    """Write a bare metal host again from an image; the cloud-init is a secret. Source: service-api, ReprovisionHost."""
     optional = {
         "imageUrl": _optional("image_url", image_url),
         "imageChecksum": _optional("image_checksum", image_checksum),

@@ -1,7 +1,7 @@
 """Whose record a status holds: an order's id ends with the fingerprint of the object's UID and of the name that was ordered.
 
 A backup tool restores a status onto a new object, which has another UID. What was ordered for the old object is not the new
-one's, so such a record is shown and never acted upon. The id is no secret: whoever may write a status can forge one.
+one's, so such a record is shown and never used. The id is no secret: whoever may write a status can forge one.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
 CORRECT_OR_ASK_AGAIN = (
-    "Delete this object and create it anew, corrected; or, to try again, set the annotation "
+    "Delete this object and create it again, corrected; or, to try again, set the annotation "
     "gpucloud.dev/reconcile-requested-at to the present time."
 )
 
@@ -45,7 +45,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.NOT_FOUND,
         60,
         True,
-        "Create what is missing, or delete this object and create it anew; the operator tries again every few minutes.",
+        "Create what is missing, or delete this object and create it again; the operator tries again every few minutes.",
     ),
     ErrorKind.REDIRECTED: RetryPolicy(
         Reason.API_ERROR,

@@ -62,7 +62,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
     (S.NOT_ORDERED, E.DESTROYED): Transition(S.DESTROYING, f"no record tells what was ordered, and {_MARKED}"),
     (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
-    (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to act upon"),
+    (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to be used"),
     (S.INTENDED, E.ANSWERED): Transition(S.ACCEPTED, "a 2xx answer; the id and place that it names are recorded"),
     (S.INTENDED, E.UNANSWERED): Transition(S.UNCLEAR, "time-out, reset, any 5xx, an answer that cannot be read"),
     (S.INTENDED, E.REFUSED): Transition(S.REFUSED, "a 4xx answer, or the request did not leave"),
@@ -109,13 +109,13 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
 # The pairs without a transition that happen all the same, and why nothing changes. Tests fail on any other pair that happens.
 IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
     (S.NOT_ORDERED, E.TAKEN_OVER): "nothing was ordered",
-    (S.ACCEPTED, E.TAKEN_OVER): "the record says what was answered; its waits begin anew",
-    (S.UNCLEAR, E.TAKEN_OVER): "the record says that the answer is open; its waits begin anew",
+    (S.ACCEPTED, E.TAKEN_OVER): "the record says what was answered; its waits begin again",
+    (S.UNCLEAR, E.TAKEN_OVER): "the record says that the answer is open; its waits begin again",
     (S.REFUSED, E.TAKEN_OVER): "the record says that nothing was made; two fresh listings must agree before the next order",
-    (S.OVERDUE, E.TAKEN_OVER): "the record says what was answered; its waits begin anew",
+    (S.OVERDUE, E.TAKEN_OVER): "the record says what was answered; its waits begin again",
     (S.SEEN, E.TAKEN_OVER): "whether it is there still, the listings of this process say",
     (S.LOST, E.TAKEN_OVER): "whether it is back, the listings of this process say",
-    (S.DESTROYING, E.TAKEN_OVER): "the record says that its destruction may be under way; its wait begins anew",
+    (S.DESTROYING, E.TAKEN_OVER): "the record says that its destruction may be under way; its wait begins again",
     (S.DESTROYING, E.SHOWN): "it is listed until its destruction is done",
     (S.NOT_ORDERED, E.NAME_TAKEN): _ANOTHERS,
     (S.UNCLEAR, E.NAME_TAKEN): "the order may have made it, or anybody: a person must look",
@@ -123,7 +123,10 @@ IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
     (S.LOST, E.NAME_TAKEN): _ANOTHERS,
     (S.GONE, E.NAME_TAKEN): _ANOTHERS,
     **{
-        (state, E.ASKED_AGAIN): "nothing waits for a person here; orders are counted anew, and a final refusal is forgotten"
+        (
+            state,
+            E.ASKED_AGAIN,
+        ): "nothing waits for a person here; orders are counted from zero, and a final refusal is forgotten"
         for state in OrderState
         if state is not S.OVERDUE
     },

@@ -343,6 +343,6 @@ ROWS = {
         Reason.REJECTED,
         progress="Stalled",
         status={"price_per_hour": None},
-        says="create it anew",
+        says="create it again",
     ),
 }

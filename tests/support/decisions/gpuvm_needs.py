@@ -72,7 +72,7 @@ ROWS = {
                 Dependency(
                     "GpuVpc 'net'",
                     Readiness.UNUSABLE,
-                    "It is in cluster 'Hou1', and spec.cluster is 'Msc1': correct one of them by creating it anew.",
+                    "It is in cluster 'Hou1', and spec.cluster is 'Msc1': correct one of them by creating it again.",
                 ),
             )
         },

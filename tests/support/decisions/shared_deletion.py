@@ -309,7 +309,7 @@ def held(k):
         "before the first list nothing is let go": Row(
             f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
         ),
-        "before the first list nothing is let go, whatever is recorded": Row(
+        "before the first list nothing is released, whatever is recorded": Row(
             "whose it is is not known yet", k.deleting | {"synced": False, "history": replace(OLD, seen_new=True)}
         ),
         "before the first list nothing is destroyed": Row("another object may own it", k.leaving | {"synced": False}),

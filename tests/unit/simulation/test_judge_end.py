@@ -1,4 +1,4 @@
-"""The end of a history: what is wanted comes true, what goes is let go, and then it is quiet."""
+"""The end of a history: what is wanted comes true, what goes is released, and then it is quiet."""
 
 import pytest
 

@@ -141,7 +141,7 @@ def _need(
     if needed is None:
         return missing
     if cluster is not None and not same_cluster(cluster, wanted):
-        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it anew."
+        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it again."
         return Dependency(name, Readiness.UNUSABLE, words)
     theirs = needed.status.tenancy
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
@@ -167,7 +167,7 @@ def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     order = vm.order
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
-    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object anew."
+    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object again."
     return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.UNUSABLE, words)
 
 

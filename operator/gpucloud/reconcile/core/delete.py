@@ -83,7 +83,7 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     why = "as spec.deletion.policy says" if not f.adopted else "since it was adopted"
     if f.state is OrderState.DESTROYING:
         late = f"but {f.subject.destroy} may have been sent before: it may be destroyed all the same. Look in the cloud."
-        return release_finalizer(f, Reason.RETAINED, f"{what} is let go, {why}, {late}", True)
+        return release_finalizer(f, Reason.RETAINED, f"{what} is released, {why}, {late}", True)
     return release_finalizer(f, Reason.RETAINED, f"{what} is retained, {why}.")
 
 

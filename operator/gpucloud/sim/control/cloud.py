@@ -150,7 +150,7 @@ def _history(state: State, args: HistoryOf) -> Any:
 
 
 ACTIONS = (
-    Action("POST", "reset", "begin anew", Reset, _reset),
+    Action("POST", "reset", "remove everything and start again", Reset, _reset),
     Action("GET", "knobs", "read the knobs", Nothing, _knobs),
     Action("POST", "knobs", "turn some knobs", Partial, _set_knobs),
     Action("POST", "speeds", "turn knobs that end in _seconds", Partial, _set_speeds),
