@@ -116,7 +116,14 @@ GROUPS = {
         "no_secret_finalizer",
         "observe_only",
     ),
-    "pace": ("poll_pending_seconds", "poll_steady_seconds", "blind_after_seconds", "create_grace_seconds", "workers"),
+    "pace": (
+        "poll_pending_seconds",
+        "poll_steady_seconds",
+        "blind_after_seconds",
+        "offer_seconds",
+        "create_grace_seconds",
+        "workers",
+    ),
     "limits": (
         "max_vms_per_account",
         "max_vms_per_namespace",

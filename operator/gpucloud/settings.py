@@ -122,6 +122,9 @@ class Settings(Value):
     blind_after_seconds: NonNegativeFloat = Field(
         180.0, description="how long the cloud may be invisible before a VM's Ready turns Unknown"
     )
+    offer_seconds: NonNegativeFloat = Field(
+        300.0, description="interval at which each GpuCloudAccount's catalogue is read for its GpuOffers; 0: no GpuOffers"
+    )
     cloud_qps: PositiveFloat = Field(10.0, description="requests per second to the cloud, per credential")
     cloud_burst: PositiveInt = Field(20, description="requests to the cloud that may be sent at once")
     cloud_timeout_seconds: PositiveFloat = Field(30.0, description="total deadline of one call to the cloud")

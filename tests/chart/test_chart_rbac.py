@@ -119,7 +119,7 @@ def test_no_right_is_a_wildcard(chart, values):
 
 
 PEOPLE = [
-    ("view", {"view", "edit", "admin"}, set(product(KINDS, READ)), "whoever sees a namespace sees its objects"),
+    ("view", {"view", "edit", "admin"}, set(product(KINDS | {"gpuoffers"}, READ)), "whoever sees a namespace sees its objects"),
     ("edit", {"edit", "admin"}, set(product(KINDS - {"gpucloudaccounts"}, WRITE)), "who may make things may make VMs"),
     ("admin", {"admin"}, set(product({"gpucloudaccounts"}, WRITE)), "an account decides with whose Secret is paid"),
 ]

@@ -69,6 +69,7 @@ def draw(choices: Choices) -> Scenario:
         leader_elect=elects,
         lease_namespace="kube-system" if elects else "",
         workers=8,
+        offer_seconds=0,  # GpuOffers neither buy nor destroy, and nothing that does depends on them
     )
     settings = administration.administered(choices, settings.replace(**SCALED) if scaled else settings)
     more = administration.ABANDONING if administration.collects_quickly(settings) else 0

@@ -19,7 +19,8 @@ def vm(name, vpc="acme", **more):
 class Rig:
     def __init__(self, cloud, *, tracer=None, **settings):
         self.cloud, self.kube, self.clock = cloud, FakeKube(), LoopClock()
-        given = {"endpoint": URLS, "install_tag": TAG, "workers": 4, "credentials": Credentials(api_key=OWN)} | settings
+        own = {"credentials": Credentials(api_key=OWN), "offer_seconds": 0}
+        given = {"endpoint": URLS, "install_tag": TAG, "workers": 4} | own | settings
         self.engine = Engine(Settings(**given), lambda: None, self.clock, at(self.kube, tracer))
         self.uids = {plural: set() for plural in PLURALS.values()}
         self.kube.known = self.uids

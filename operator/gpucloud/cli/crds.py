@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli import clientpage, orderpage
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
-from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
 from gpucloud.kinds.reference import reference_page
 
@@ -51,16 +51,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _definitions() -> dict[str, str]:
-    return {item.file_name: to_yaml(custom_resource_definition(item)) for item in DEFINITIONS}
+    return {item.file_name: to_yaml(custom_resource_definition(item)) for item in ALL_DEFINITIONS}
 
 
 def _pages() -> dict[str, str]:
-    pages = {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in DEFINITIONS}
+    pages = {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in ALL_DEFINITIONS}
     return pages | {orderpage.NAME: orderpage.order_page(), clientpage.NAME: clientpage.client_page()}
 
 
 def _schemas() -> dict[str, str]:
-    return {file_name(item.kind): to_json(json_schema(custom_resource_definition(item))) for item in DEFINITIONS}
+    return {file_name(item.kind): to_json(json_schema(custom_resource_definition(item))) for item in ALL_DEFINITIONS}
 
 
 def _write(files: Mapping[Path, str]) -> int:

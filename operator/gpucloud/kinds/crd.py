@@ -28,16 +28,14 @@ class Column:
     wide: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """One kind, as the apiserver and kubectl know it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """How the apiserver and kubectl name and show a kind."""
 
     kind: str
     plural: str
     short_name: str
     description: str
-    spec: type[BaseModel]
-    status: type[BaseModel]
     columns: tuple[Column, ...]
     selectable_fields: tuple[str, ...]
 
@@ -47,7 +45,22 @@ class Definition:
         return f"{GROUP}_{self.plural}.yaml"
 
 
-def custom_resource_definition(definition: Definition) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition(Names):
+    """A kind whose objects people declare (spec), and the operator answers (status)."""
+
+    spec: type[BaseModel]
+    status: type[BaseModel]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordDefinition(Names):
+    """A kind whose objects the operator writes whole: its fields stand at the top, with neither spec nor status."""
+
+    fields: type[BaseModel]
+
+
+def custom_resource_definition(definition: Definition | RecordDefinition) -> dict[str, Any]:
     """The CustomResourceDefinition.
 
     Raises:
@@ -66,7 +79,8 @@ def custom_resource_definition(definition: Definition) -> dict[str, Any]:
                 "plural": definition.plural,
                 "singular": definition.kind.lower(),
                 "shortNames": [definition.short_name],
-                "categories": [CATEGORY],
+                # What people declare. Hundreds of records would drown it.
+                **({"categories": [CATEGORY]} if isinstance(definition, Definition) else {}),
             },
             "versions": [_version(definition)],
         },
@@ -86,12 +100,12 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _version(definition: Definition) -> dict[str, Any]:
+def _version(definition: Definition | RecordDefinition) -> dict[str, Any]:
     return {
         "name": VERSION,
         "served": True,
         "storage": True,
-        "subresources": {"status": {}},
+        **({"subresources": {"status": {}}} if isinstance(definition, Definition) else {}),
         "additionalPrinterColumns": [_column(column) for column in definition.columns],
         "selectableFields": [{"jsonPath": path} for path in definition.selectable_fields],
         "schema": {"openAPIV3Schema": _root(definition)},
@@ -108,18 +122,27 @@ def _column(column: Column) -> dict[str, Any]:
     }
 
 
-def _root(definition: Definition) -> dict[str, Any]:
-    status = structural(definition.status, "status")
+def _root(definition: Definition | RecordDefinition) -> dict[str, Any]:
+    parts = _declared(definition) if isinstance(definition, Definition) else _recorded(definition)
     return {
         "type": "object",
         "description": definition.description,
-        "required": ["spec"],
+        "required": parts["required"],
         "properties": {
             "apiVersion": {"type": "string", "description": f"{GROUP}/{VERSION}."},
             "kind": {"type": "string", "description": f"{definition.kind}."},
             "metadata": {"type": "object"},  # the apiserver describes it
-            "spec": structural(definition.spec, "spec"),
-            # Without a status, tools such as helm --wait take a fresh object for a finished one.
-            "status": {"type": "object", "default": {}, **{k: v for k, v in status.items() if k != "type"}},
+            **parts["properties"],
         },
     }
+
+
+def _declared(definition: Definition) -> dict[str, Any]:
+    status = structural(definition.status, "status")
+    # Without a status, tools such as helm --wait take a fresh object for a finished one.
+    defaulted = {"type": "object", "default": {}, **{k: v for k, v in status.items() if k != "type"}}
+    return {"required": ["spec"], "properties": {"spec": structural(definition.spec, "spec"), "status": defaulted}}
+
+
+def _recorded(definition: RecordDefinition) -> dict[str, Any]:
+    return structural(definition.fields, definition.kind)

@@ -1,12 +1,12 @@
 """How each kind looks in ``kubectl``: names, columns and the fields that can be selected by.
 
-Columns are for people; scripts read conditions. Adding a kind means adding it to ``DEFINITIONS``.
+Columns are for people; scripts read conditions. Adding a kind that people declare means adding it to ``DEFINITIONS``.
 """
 
 from __future__ import annotations
 
-from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
-from gpucloud.kinds.crd import Column, Definition
+from gpucloud.kinds import gpucloudaccount, gpuoffer, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.crd import Column, Definition, RecordDefinition
 
 _READY = '.status.conditions[?(@.type=="Ready")]'
 _REASON = Column("Reason", f"{_READY}.reason", "Why, in one word.")
@@ -119,4 +119,31 @@ GPUCLOUDACCOUNT = Definition(
     selectable_fields=(".spec.endpoint", ".spec.secretRef.name", ".status.tenant"),
 )
 
+GPUOFFER = RecordDefinition(
+    kind=gpuoffer.KIND,
+    plural=gpuoffer.PLURAL,
+    short_name="goffer",
+    description="A configuration of the GPU cloud in one cluster and resource pool, with its price, as offered to one "
+    "GpuCloudAccount. The operator writes it and deletes it; how many are free, `kubectl gpucloud offers` shows.",
+    fields=gpuoffer.GpuOffer,
+    columns=(
+        Column("Configuration", ".configuration", "VM configuration."),
+        Column("GPU", ".gpuModel", "Model of the GPUs."),
+        Column("GPUs", ".gpus", "Number of GPUs.", type="integer"),
+        Column("Memory-GB", ".memoryGB", "Memory in GB.", type="integer"),
+        Column("Price/h", ".pricePerHour", "Dollars per hour for the whole VM."),
+        Column("Cluster", ".cluster", "Cluster of the cloud."),
+        Column("Pool", ".resourcePool", "Resource pool."),
+        Column("Available", ".available", "Whether one could be had when the operator last looked.", type="boolean"),
+        Column("CPUs", ".vcpus", "Number of virtual CPUs.", type="integer", wide=True),
+        Column("Storage-GB", ".storageGB", "Attached storage in GB.", type="integer", wide=True),
+        Column("Account", ".account", "GpuCloudAccount to which it is offered.", wide=True),
+        Column("Age", ".metadata.creationTimestamp", "Age of this object.", type="date", wide=True),
+    ),
+    selectable_fields=(".account", ".configuration", ".cluster", ".resourcePool", ".gpuModel", ".available"),
+)
+
+# The kinds that people declare, and the operator watches.
 DEFINITIONS = (GPUVM, GPUVPC, GPUSNAPSHOT, GPUCLOUDACCOUNT)
+# All kinds: with those that only the operator writes, and nobody needs to watch.
+ALL_DEFINITIONS = (*DEFINITIONS, GPUOFFER)

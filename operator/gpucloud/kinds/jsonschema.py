@@ -32,7 +32,7 @@ def json_schema(definition: dict[str, Any]) -> dict[str, Any]:
         "$schema": DRAFT,
         "title": kind,
         **root,
-        "required": ["apiVersion", "kind", "metadata", "spec"],
+        "required": ["apiVersion", "kind", "metadata", *root["required"]],
         "properties": properties,
     }
 

@@ -141,4 +141,5 @@ class Reason(StrEnum):
     ORPHAN_COLLECTION_REFUSED = "OrphanCollectionRefused"
     SECRET_HELD = "SecretHeld"  # noqa: S105 - a word, no secret
     SECRET_FREED = "SecretFreed"  # noqa: S105 - a word, no secret
+    OFFERS_NOT_WRITTEN = "OffersNotWritten"
     SECRET_FAILED = "SecretFailed"  # noqa: S105 - a word, no secret

@@ -31,9 +31,10 @@ def reference_page(crd: Node) -> str:
     names = crd["spec"]["names"]
     version = crd["spec"]["versions"][0]
     schema = version["schema"]["openAPIV3Schema"]
+    categories = [f"category `{one}`" for one in names.get("categories", ())]
     identity = (
         f"`apiVersion: {crd['spec']['group']}/{version['name']}`, `kind: {names['kind']}`, short name "
-        f"`{names['shortNames'][0]}`, {crd['spec']['scope'].lower()}, category `{names['categories'][0]}`."
+        f"`{names['shortNames'][0]}`, {', '.join([crd['spec']['scope'].lower(), *categories])}."
     )
     parts = [
         "<!-- printed from gpucloud.kinds by `make crds` -->",
@@ -41,13 +42,8 @@ def reference_page(crd: Node) -> str:
         schema["description"],
         identity,
     ]
-    for part in ("spec", "status"):
-        node = schema["properties"][part]
-        parts += [f"## {part}", node["description"], _table(_FIELDS, _fields(node, part))]
+    parts += _declared(schema["properties"]) if "spec" in schema["properties"] else _recorded(schema)
     parts += [
-        "## Rules",
-        _RULES,
-        _table(("At", "Message"), _rules(schema["properties"]["spec"], "spec")),
         "## Columns of `kubectl get`",
         _table(("Column", "Shown", "Meaning"), _columns(version)),
         "## Selecting by field",
@@ -58,16 +54,30 @@ def reference_page(crd: Node) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _declared(parts: Node) -> list[str]:
+    """What people declare, what the operator answers, and the rules."""
+    texts = []
+    for name in ("spec", "status"):
+        texts += [f"## {name}", parts[name]["description"], _table(_FIELDS, _fields(parts[name], f"{name}."))]
+    return [*texts, "## Rules", _RULES, _table(("At", "Message"), _rules(parts["spec"], "spec"))]
+
+
+def _recorded(schema: Node) -> list[str]:
+    """The fields of what only the operator writes; the first three are every object's."""
+    fields = {name: field for name, field in schema["properties"].items() if name not in {"apiVersion", "kind", "metadata"}}
+    return ["## Fields", _table(_FIELDS, _fields({**schema, "properties": fields}, ""))]
+
+
 def _fields(node: Node, path: str) -> Iterator[tuple[str, ...]]:
     required = node.get("required", ())
     fixed = {rule.get("fieldPath", "")[1:] for rule in node.get(VALIDATIONS, ()) if _is_transition(rule)}
     for name, field in node["properties"].items():
-        here = f"{path}.{name}"
+        here = f"{path}{name}"
         given = "required" if name in required else _default(field)
         yield f"`{here}`", _type(field), f"{given}, fixed" if name in fixed else given, _meaning(field)
         inner = field.get("items", field)
         if "properties" in inner:
-            yield from _fields(inner, f"{here}[]" if "items" in field else here)
+            yield from _fields(inner, f"{here}[]." if "items" in field else f"{here}.")
 
 
 def _type(field: Node) -> str:

@@ -46,12 +46,12 @@ class Mark:
 
 def fingerprint(uid: str) -> str:
     """Return the part of a name that only the object with this UID can have."""
-    return _letters(uid, FINGERPRINT_LENGTH)
+    return digest(uid, FINGERPRINT_LENGTH)
 
 
 def installation_tag(cluster_uid: str) -> str:
     """Return the installation's tag, from the UID of the namespace kube-system."""
-    return _letters(cluster_uid, TAG_LENGTH)
+    return digest(cluster_uid, TAG_LENGTH)
 
 
 def base_name(object_name: str, tag: str) -> str:
@@ -80,6 +80,7 @@ def read_mark(name: str, tag: str) -> Mark | None:
 
 
 @lru_cache(maxsize=65536)  # each reconcile calls it several times with the same arguments
-def _letters(text: str, length: int) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return base64.b32encode(digest).decode().lower()[:length]
+def digest(text: str, length: int) -> str:
+    """Return the first characters of a text's hash: lower-case letters and the digits 2 to 7."""
+    hashed = hashlib.sha256(text.encode()).digest()
+    return base64.b32encode(hashed).decode().lower()[:length]

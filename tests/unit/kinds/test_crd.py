@@ -10,7 +10,7 @@ import yaml
 
 from gpucloud.cli.main import main
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
-from gpucloud.kinds.definitions import DEFINITIONS, GPUVM
+from gpucloud.kinds.definitions import ALL_DEFINITIONS, GPUVM
 from gpucloud.kinds.jsonschema import file_name, json_schema
 from gpucloud.kinds.reference import reference_page
 
@@ -45,7 +45,7 @@ def test_a_field_that_is_added_shows_on_the_page():
 def test_command_prints_all_definitions(capsys):
     assert main(["crds"]) == 0
     printed = list(yaml.safe_load_all(capsys.readouterr().out))
-    assert [item["metadata"]["name"] for item in printed] == [f"{item.plural}.gpucloud.dev" for item in DEFINITIONS]
+    assert [item["metadata"]["name"] for item in printed] == [f"{item.plural}.gpucloud.dev" for item in ALL_DEFINITIONS]
 
 
 def test_command_writes_what_it_then_finds_unchanged(tmp_path):

@@ -7,19 +7,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Lease, Severity, examine
-from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.kinds.crd import custom_resource_definition
-from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
 
 NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)  # an hour after everything was created
-CRDS = {item.plural: custom_resource_definition(item) for item in DEFINITIONS}
+CRDS = {item.plural: custom_resource_definition(item) for item in ALL_DEFINITIONS}
 ERROR, WARNING, NOTE = Severity
 WELL = Facts(
     now=NOW,
     namespace="team",
     who="ann",
-    kinds=frozenset(kind.plural for kind in KINDS.values()),
+    kinds=frozenset(CRDS),
     definitions=CRDS,
     rights=dict.fromkeys(WANTED_RIGHTS, True),
     operator_namespace="operators",

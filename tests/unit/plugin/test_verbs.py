@@ -321,7 +321,7 @@ def test_doctor_tells_that_nobody_leads(api, plugin, name, labels, ours, why):
     ],
 )
 def test_doctor_notes_that_it_cannot_know_of_an_operator(api, plugin, leases, says, why):
-    definitions = {"resources": [{"name": plural} for plural in PLURALS.values()]}
+    definitions = {"resources": [{"name": plural} for plural in (*PLURALS.values(), "gpuoffers")]}
     api.canned[PREFIX] = definitions
     if leases is not None:
         api.canned["/apis/coordination.k8s.io/v1/namespaces/ours/leases"] = {"items": leases}

@@ -15,7 +15,7 @@ from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.verdicts import resume_command
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
-from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
@@ -103,7 +103,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
         )
         return
-    for definition in DEFINITIONS:
+    for definition in ALL_DEFINITIONS:
         if definition.plural not in facts.kinds:
             yield Finding(
                 Severity.ERROR,
@@ -141,14 +141,14 @@ def _fields(definition: Mapping[str, Any]) -> set[str]:
     versions = (definition.get("spec") or {}).get("versions") or ()
     chosen: Mapping[str, Any] = next((item for item in versions if item.get("name") == VERSION), {})
     schema = (chosen.get("schema") or {}).get("openAPIV3Schema") or {}
-    return {path for part in ("spec", "status") for path in _paths((schema.get("properties") or {}).get(part) or {}, part)}
+    return set(_paths(schema, ""))
 
 
 def _paths(node: Mapping[str, Any], path: str) -> Iterator[str]:
     inner = node.get("items") if isinstance(node.get("items"), dict) else node
     for name, below in ((inner or {}).get("properties") or {}).items():
-        yield f"{path}.{name}"
-        yield from _paths(below, f"{path}.{name}")
+        yield f"{path}{name}"
+        yield from _paths(below, f"{path}{name}.")
 
 
 def _rights(facts: Facts) -> Iterator[Finding]:

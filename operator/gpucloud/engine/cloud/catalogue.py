@@ -14,7 +14,7 @@ from gpucloud.reconcile.price import ABSURD_PRICE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpucloud.cloud.models import ConfigurationRecord
+    from gpucloud.cloud.models import ConfigurationRecord, Listing
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.runtime.clock import Clock
 
@@ -52,6 +52,17 @@ class Catalogue:
         if self._task is not None:
             await asyncio.wait([self._task])
 
+    async def configurations(self) -> Listing[ConfigurationRecord]:
+        """List the configurations now, and take over their prices.
+
+        Raises:
+            CloudError: they cannot be listed.
+        """
+        listing = await self._client.get_configurations()
+        self._prices = prices(listing.items)
+        self._ask_at = self._clock.mono() + REFRESH_SECONDS
+        return listing
+
     async def aclose(self) -> None:
         """Stop a running refresh."""
         if self._task is not None:
@@ -60,7 +71,7 @@ class Catalogue:
 
     async def _refresh(self) -> None:
         try:
-            listing = await self._client.get_configurations()
+            await self.configurations()
         except CloudError as error:
             log.info("no prices: the configurations cannot be listed", error=str(error))
             self._ask_at = self._clock.mono() + RETRY_SECONDS
@@ -68,7 +79,6 @@ class Catalogue:
         except Exception:
             self._ask_at = self._clock.mono() + RETRY_SECONDS
             raise
-        self._prices = prices(listing.items)
 
 
 def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:

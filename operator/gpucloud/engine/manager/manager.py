@@ -23,6 +23,7 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
+from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
@@ -157,6 +158,8 @@ class Engine:
         self._tasks.append(self.tasks.spawn("events", self.events.run))
         if self._deletion_guard.on:
             self._tasks.append(self.tasks.spawn("deletion-guard", self._deletion_guard.watch))
+        if self._settings.offer_seconds > 0 and not self._settings.observe_only and self._objects is not None:
+            self._tasks.append(self.tasks.spawn("offers", self._offer_publisher(self._objects).run))
         if self._orphans is not None and self._sync_task is not None:
             self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, self._sync_task)))
         elif self._settings.orphan_scan_seconds > 0:
@@ -281,6 +284,12 @@ class Engine:
                 interval=settings.orphan_scan_seconds,
             )
         )
+
+    def _offer_publisher(self, objects: Listers) -> OfferPublisher:
+        deps = PublisherDeps(
+            self.sessions, self.accounts, objects.accounts, self.kube, self._namespaces.terminating, self._record, self._clock
+        )
+        return OfferPublisher(deps, self._settings.offer_seconds)
 
     async def stop(self, grace: float) -> None:
         """Finish running reconciles within ``grace`` seconds, close everything, and release the Lease last."""
