@@ -167,7 +167,7 @@ def test_a_package_holds_the_definitions_and_no_stray_file(helm, tmp_path):
     (package,) = tmp_path.iterdir()
     again = helm.template(package, SIMULATED, RELEASE)
     assert again.returncode == 0, again.stderr
-    assert again.stdout.count("kind: CustomResourceDefinition") == 4
+    assert again.stdout.count("kind: CustomResourceDefinition") == 5
     assert helm.run("show", "chart", str(package)).returncode == 0
 
 

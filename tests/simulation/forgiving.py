@@ -29,11 +29,11 @@ FORGIVEN = {
     # Of a thing of ours: why nobody could know that it is there.
     "made late": "its order had no clear answer, and it was made, or shown as listings lag, later than that is waited for",
     "name unheard": "the cloud gave it a name of its own, and the process that was told it ended before it could record it",
-    "record lost": "its name bears no mark, and somebody else wrote the status that recorded it, which says so no more",
+    "record lost": "its name has no mark, and somebody else wrote the status that recorded it, which says so no more",
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
     "hidden": "its name was chosen, and every plausible listing has lacked it for a grace, or did when it was recorded as lost",
     "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
-    "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
+    "finalizer taken": "its name has no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
     "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
     "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
@@ -41,7 +41,7 @@ FORGIVEN = {
     "two looks": "it was made before two listings could have shown that ours was gone",
     "many vanished": "several others went with ours, so that no listing was believed, and none had shown an address of ours",
     # Of a call.
-    "call on its way": "it was sent before the object was let go, and carried out later: no call can be taken back",
+    "call on its way": "it was sent before the object was released, and carried out later: no call can be taken back",
 }
 
 

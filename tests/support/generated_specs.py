@@ -23,6 +23,7 @@ CRDS = Path(__file__).parents[2] / "crds"
 DOCUMENTS = {
     item["spec"]["names"]["kind"]: item for item in map(yaml.safe_load, map(Path.read_text, sorted(CRDS.glob("*.yaml"))))
 }
+del DOCUMENTS["GpuOffer"]  # the operator writes it, and it has no spec
 SCHEMAS = {kind: item["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] for kind, item in DOCUMENTS.items()}
 PLURALS = {kind: item["spec"]["names"]["plural"] for kind, item in DOCUMENTS.items()}
 
@@ -45,6 +46,10 @@ OBJECT_NAME = "self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')"
 DATA_KEY = "self.matches('^[A-Za-z0-9._-]+$')"
 CLOUD_NAME = "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')"
 VPC_NAME = "self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')"
+CONFIG_MAP_NAME = "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')"
+SERVICE_NAME = "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')"
+PORT_NAME = "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')"
+LOGIN_USER = "self.matches('^[a-z_][a-z0-9_-]*$')"
 NO_URL = "!self.contains(':') && !self.contains('/')"
 ABSOLUTE = "self.startsWith('/')"
 NOT_PRIVATE, ONE_LINE = "!self.contains('PRIVATE KEY')", "!self.matches('[\\n\\r]')"
@@ -84,6 +89,10 @@ WORDS: dict[str, Callable[[Random, int], str]] = {
     DATA_KEY: named(LETTERS + "._-", ""),
     CLOUD_NAME: named(LOWER, "-"),
     VPC_NAME: named(LETTERS, "._-"),
+    CONFIG_MAP_NAME: named(LOWER, "-"),
+    SERVICE_NAME: named("abcxyz", "-"),
+    PORT_NAME: named(LOWER, "-"),
+    LOGIN_USER: named("abc_xyz", "-0189"),
     NO_URL: lambda r, length: text(r, length).replace(":", ";").replace("/", "|"),
     ABSOLUTE: lambda r, length: "/" + text(r, length - 1),
     NOT_PRIVATE: public_key,
@@ -94,6 +103,10 @@ BAD_WORDS: dict[str, tuple[str, ...]] = {
     DATA_KEY: ("a/b", "a b", "\u00e4", "a\n"),
     CLOUD_NAME: ("It", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
     VPC_NAME: ("-a", "a-", "_a", "a.", "a/b", "a b", "a\n", "\u00e4"),
+    CONFIG_MAP_NAME: ("It", "-a", "a-", "a..b", "a_b", "a\n", "\u00e4"),
+    SERVICE_NAME: ("It", "1a", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
+    PORT_NAME: ("It", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
+    LOGIN_USER: ("It", "-a", "1a", "a.b", "a b", "a\n", "\u00e4"),
     NO_URL: ("a:b", "a/b", "https://a", ":", "/"),
     ABSOLUTE: ("a", "~/a", "./a", " /a", "\\a"),
     NOT_PRIVATE: ("ssh-rsa -----BEGIN MADE UP " + "PRIVATE KEY-----",),
@@ -132,7 +145,7 @@ def value(r: Random, schema: Spec, often: float = 0.5) -> Any:
 
 def items(r: Random, schema: Spec, often: float) -> list[Any]:
     """A short list, whose items differ where they must."""
-    found = [value(r, schema["items"], often) for _ in range(r.choice((0, 1, 1, 2, 3)))]
+    found = [value(r, schema["items"], often) for _ in range(max(r.choice((0, 1, 1, 2, 3)), schema.get("minItems", 0)))]
     match schema["x-kubernetes-list-type"]:
         case "set":
             return list(dict.fromkeys(found))
@@ -181,7 +194,19 @@ def repaired_vm(r: Random, spec: Spec) -> Spec:
         spec["resourcePool"] = "reserved-acme"
     if "image" in spec:
         spec["image"] = one_of(r, spec["image"], ("operatingSystem", "customFile", "snapshotRef", "snapshot"))
+    if "connection" in spec:
+        spec["connection"] = repaired_connection(spec["connection"])
     return spec
+
+
+def repaired_connection(connection: Spec) -> Spec:
+    """The rules about spec.connection: it publishes something, and no two ports are the same."""
+    if not connection.keys() & {"configMapName", "service"}:
+        connection["configMapName"] = "addresses"
+    if "service" in connection:
+        ports = connection["service"]["ports"]
+        connection["service"]["ports"] = list({(port["port"], port.get("protocol", "TCP")): port for port in ports}.values())
+    return connection
 
 
 REPAIRS: dict[str, Callable[[Random, Spec], Spec]] = {
@@ -236,9 +261,18 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
         {"nodeName": "n", "resourcePool": None},
         {"nodeName": "n", "resourcePool": "on-demand"},
     ),
+    "has(self.configMapName) || has(self.service)": ({"configMapName": None, "service": None},),
     "has(self.vmRef) != has(self.vm)": (
         {"vmRef": None, "vm": None},
         {"vmRef": REF, "vm": {"cluster": "a", "vpc": "b", "name": "c"}},
+    ),
+}
+
+# What breaks a rule about a list.
+BAD_LISTS: dict[str, tuple[list[Spec], ...]] = {
+    "self.all(a, self.filter(b, a.port == b.port && (has(a.protocol) ? a.protocol : 'TCP') == "
+    "(has(b.protocol) ? b.protocol : 'TCP')).size() == 1)": (
+        [{"name": "a", "port": 80}, {"name": "b", "port": 80, "protocol": "TCP"}],
     ),
 }
 
@@ -246,7 +280,7 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
 def known_rules(kind: str) -> tuple[list[str], list[str]]:
     """The rules of a kind about a new object, and those of them that can be broken here."""
     found = [rule["rule"] for _, rule in rules(SCHEMAS[kind]["spec"], "spec") if "oldSelf" not in rule["rule"]]
-    return found, [rule for rule in found if rule in BAD_WORDS or rule in BAD_OBJECTS]
+    return found, [rule for rule in found if rule in BAD_WORDS or rule in BAD_OBJECTS or rule in BAD_LISTS]
 
 
 def breaks(r: Random, schema: Spec, path: str, whole: Any) -> Iterator[tuple[str, str, Any]]:
@@ -256,7 +290,7 @@ def breaks(r: Random, schema: Spec, path: str, whole: Any) -> Iterator[tuple[str
         yield f"{wrong!r} for {kind}", path, wrong
     for rule in schema.get("x-kubernetes-validations", ()):
         blamed = path + rule.get("fieldPath", "")
-        for bad in BAD_WORDS.get(rule["rule"], ()):
+        for bad in (*BAD_WORDS.get(rule["rule"], ()), *BAD_LISTS.get(rule["rule"], ())):
             yield f"{bad!r} against {rule['rule']}", blamed, bad
         for change in BAD_OBJECTS.get(rule["rule"], ()):
             changed = {name: item for name, item in {**whole, **change}.items() if item is not None}

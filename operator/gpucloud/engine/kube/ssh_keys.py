@@ -101,7 +101,7 @@ def parse(text: str, where: str) -> list[str]:
     if wrong is not None:
         raise KeyProblemError(
             KeyTrouble.INVALID,
-            f"{where}: entry {wrong} is not an OpenSSH public key. Put lines such as 'ssh-ed25519 AAAA… you' there.",
+            f"{where}: entry {wrong} is not an OpenSSH public key. Put the line of a .pub file there.",
         )
     long = next((number for number, line in enumerate(lines, 1) if len(line) > LONGEST_KEY), None)
     if long is not None:

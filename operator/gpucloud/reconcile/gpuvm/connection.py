@@ -188,6 +188,8 @@ def _deferred(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 def _recording(f: Facts, plan: Plan[GpuVMStatus], record: PublishedConnection | None) -> Plan[GpuVMStatus]:
     """Return the plan with this record of what is published in its status."""
     status = f.status if plan.status is None else plan.status
+    if find(status.conditions, ConditionType.READY) is None:  # somebody wrote it, and nothing is decided yet
+        return plan
     return plan if status.connection == record else replace(plan, status=status.model_copy(update={"connection": record}))
 
 
