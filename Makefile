@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
-SERVED := --extra operator --extra sim --extra otel # what the image holds, as in the Dockerfile
+SERVED := --extra operator --extra sim # what the image holds, as in the Dockerfile
 CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
@@ -24,7 +24,7 @@ help: ## list the commands
 $(READY): pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
 	@echo "==> installing locked dependencies into .venv"
 	@env -u VIRTUAL_ENV $(UV) sync --quiet --frozen --all-extras --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
-	@env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product $(UV) sync --quiet --frozen --no-dev $(SERVED) --compile-bytecode --python $(RUN)/python
+	@env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product $(UV) sync --quiet --frozen --no-dev $(SERVED) --extra otel --compile-bytecode --python $(RUN)/python
 	@touch $@
 
 setup: $(READY) ## make the virtual environment from the lock file

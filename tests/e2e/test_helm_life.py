@@ -8,6 +8,7 @@ import re
 import secrets
 import shlex
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -230,6 +231,15 @@ def test_twenty_objects_outlive_upgrade_and_rollback_and_go_with_a_drain(release
     assert_rights_fit(audit, release, roles)
 
 
+# What these twenty objects do not need: an offer that changes or ends (test_offers.py), and spec.connection of a GpuVM
+# (test_connection.py). Both run with the rights of deploy/examples/operator-rbac.yaml, which are the chart's.
+USED_ELSEWHERE = {
+    *product(("patch", "delete"), ("gpuoffers",)),
+    *product(("create", "update", "delete"), ("configmaps",)),
+    *product(("get", "create", "update", "delete"), ("services", "endpointslices")),
+}
+
+
 def assert_rights_fit(audit, release, roles):
     """Nothing was denied, and nothing is granted that was not used, to the operator and to the guard.
 
@@ -239,7 +249,8 @@ def assert_rights_fit(audit, release, roles):
     asked, guard = audit.requests(user=account), audit.requests(user=f"{account}-uninstall")
     denied = [one for one in [*asked, *guard] if one.code in {401, 403} and one.at <= guard[-1].at]
     assert denied == []
-    assert granted(*roles) == used(asked)
+    assert used(asked) <= granted(*roles)
+    assert granted(*roles) - used(asked) <= USED_ELSEWHERE
     rendered = Chart(release.helm).render({"uninstall": {"policy": "Drain"}})
     assert granted(rendered.one("ClusterRole", f"{NAME}-uninstall")) == used(guard)
 

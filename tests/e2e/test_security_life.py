@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import product
 
 import yaml
 
@@ -222,6 +223,14 @@ def granted():
     return {(verb, resource) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
 
 
+# An offer that changes or ends (test_offers.py), and spec.connection (test_connection.py), run with these rights, too.
+USED_ELSEWHERE = {
+    *product(("patch", "delete"), ("gpuoffers",)),
+    *product(("create", "update", "delete"), ("configmaps",)),
+    *product(("get", "create", "update", "delete"), ("services", "endpointslices")),
+}
+
+
 def rights_used(life, figure):
     used = {
         (one.verb, f"{one.resource}/{one.subresource}" if one.subresource else one.resource)
@@ -230,7 +239,7 @@ def rights_used(life, figure):
     }
     assert not [one for one in life.requests if one.code in {401, 403}], "nothing was denied"
     assert used <= granted()
-    assert granted() - used == set(), "nothing is granted that nobody uses"
+    assert granted() - used <= USED_ELSEWHERE, "nothing is granted that nobody uses"
     figure(f"{len(granted())} rights granted, {len(granted() - used)} of them unused, {len(life.requests)} requests, 0 denied")
 
 

@@ -30,7 +30,7 @@ FLAGS = {
     "workers": 2,
 }
 AT_START = {"sync"}
-RUNNING = {"deletion-guard", "events", "loop-lag", "orphans", "own-account", "poll", "resync", "worker"}
+RUNNING = {"deletion-guard", "events", "loop-lag", "offers", "orphans", "own-account", "poll", "resync", "worker"}
 WITH_A_NEW_ACCOUNT = {"account-check", "catalogue", "evidence"}
 WITH_AN_ACCOUNTS_END = {"close-session"}
 IN_CALLS = {"account-check", "catalogue", "evidence", "sync"}  # they begin with a call

@@ -18,7 +18,7 @@ from image.errors import ImageError
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-EXTRAS = ["--extra", "operator", "--extra", "sim", "--extra", "otel"]
+EXTRAS = ["--extra", "operator", "--extra", "sim"]
 UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
 
 

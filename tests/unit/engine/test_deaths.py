@@ -211,6 +211,19 @@ async def kill_loop_lag(it):
     assert it.engine.metrics.registry.get_sample_value("gpucloud_event_loop_lag_seconds_count") > 5
 
 
+async def kill_offers(it):
+    await asyncio.sleep(5)
+    publisher, published = it.engine._offer_publisher(it.engine._objects), []
+
+    async def publish():
+        published.append(it.engine.synced)
+
+    publisher.publish_due = Failing(publish)
+    it.engine.tasks.spawn("offers", publisher.run)
+    await asyncio.sleep(60)
+    assert len(published) > 1
+
+
 RECOVER = {
     name.removeprefix("kill_").replace("_", "-"): kill for name, kill in list(globals().items()) if name.startswith("kill_")
 }

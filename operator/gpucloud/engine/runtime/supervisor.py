@@ -28,6 +28,7 @@ TASKS = (
     "events",
     "evidence",
     "loop-lag",
+    "offers",
     "orphans",
     "own-account",
     "poll",
