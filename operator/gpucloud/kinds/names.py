@@ -22,4 +22,5 @@ KINDS = (
     KindNames("GpuVpc", "gpuvpcs", "gvpc"),
     KindNames("GpuVM", "gpuvms", "gvm"),
     KindNames("GpuSnapshot", "gpusnapshots", "gsnap"),
+    KindNames("GpuHost", "gpuhosts", "ghost"),
 )

@@ -114,6 +114,8 @@ class Verb(StrEnum):
     DELETE_SNAPSHOT = "DeleteSnapshot"
     CREATE_VPC = "CreateVpc"
     DESTROY_VPC = "DestroyVpc"
+    REBOOT_HOST = "RebootHost"
+    REPROVISION_HOST = "ReprovisionHost"
     HOLD_SECRET = "HoldSecret"  # noqa: S105 - the two that change a Secret of ours, not the cloud
     FREE_SECRET = "FreeSecret"  # noqa: S105
 

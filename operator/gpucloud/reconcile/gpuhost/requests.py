@@ -1,0 +1,107 @@
+"""Requests of people: the annotations that ask for a reboot or a reprovisioning, and why one is not carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.gpuhost import HostVerb
+from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.reconcile import time_annotations
+from gpucloud.reconcile.time_annotations import NOW_IN_SHELL, TimeAnnotationRule
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.reconcile.gpuhost.facts import HostFacts
+
+LONGEST = timedelta(minutes=10)  # an older request may not be meant any more, as in a manifest that is applied again
+ANNOTATIONS = {  # in the order in which they are carried out
+    HostVerb.REPROVISION: Annotation.REPROVISION_REQUESTED_AT,
+    HostVerb.REBOOT: Annotation.REBOOT_REQUESTED_AT,
+}
+ANSWERS = {HostVerb.REPROVISION: "last_handled_reprovision_at", HostVerb.REBOOT: "last_handled_reboot_at"}
+_RULES = {
+    verb: TimeAnnotationRule(name, timedelta(minutes=1), "a request is made for now, by the clock of the cluster")
+    for verb, name in ANNOTATIONS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: what it asks for, the value of its annotation, and why it is refused here; empty if it is not.
+
+    ``superseded``: a later one was answered. It is refused without a record, which would hide that answer: where two writers
+    take turns to set two values, each would be a new request for ever.
+    """
+
+    verb: HostVerb
+    id: str
+    trouble: str = ""
+    superseded: bool = False
+
+
+def standing(f: HostFacts, verb: HostVerb) -> str | None:
+    """Return the value of the annotation that requests this; None if there is none. An empty one requests nothing."""
+    return f.meta.annotations.get(ANNOTATIONS[verb]) or None
+
+
+def unanswered(f: HostFacts) -> tuple[Request, ...]:
+    """Return the requests that are neither answered nor announced; superseded ones last."""
+    found = ((verb, standing(f, verb)) for verb in ANNOTATIONS)
+    new = [_request(f, verb, value) for verb, value in found if value and _is_new(f, verb, value)]
+    return tuple(sorted(new, key=lambda request: request.superseded))
+
+
+def _request(f: HostFacts, verb: HostVerb, value: str) -> Request:
+    last = getattr(f.status, ANSWERS[verb])
+    at, answered = (time_annotations.read(text, f.now.wall, "this GpuHost", _RULES[verb]).at for text in (value, last))
+    if at is None or answered is None or at > answered:
+        return Request(verb, value, trouble(f, verb, value))
+    words = f"The annotation {ANNOTATIONS[verb]} is of {rfc3339(at)}, and a request of {last} was answered before"
+    return Request(verb, value, f"{words}: nothing was sent. {again(verb)}", superseded=True)
+
+
+def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
+    """Return why a request is not carried out; empty if it may be.
+
+    One that stood there before status recorded the host may have been carried out already: the status may have been lost, or
+    the manifest restored from a backup.
+    """
+    if not f.seen:
+        words = "stood there before the operator first recorded this host, so it may have been carried out already"
+        return f"The annotation {ANNOTATIONS[verb]} {words}: nothing was sent. {again(verb)}"
+    read = time_annotations.read(value, f.now.wall, "this GpuHost", _RULES[verb])
+    if read.at is None:
+        return f"{read.trouble} Nothing was sent. {again(verb)}"
+    if is_old(read.at, f.now.wall):
+        minutes = int(LONGEST.total_seconds() // 60)
+        words = f"is of {rfc3339(read.at)}, and could not be carried out within {minutes} minutes"
+        return f"The annotation {ANNOTATIONS[verb]} {words}: nothing was sent. {again(verb)}"
+    if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
+        return f"spec.reprovision does not say what to install: nothing was sent. Set it. {again(verb)}"
+    return ""
+
+
+def is_old(at: datetime, now: datetime) -> bool:
+    """Whether a request of this time is too old to be carried out."""
+    return now - at > LONGEST
+
+
+def again(verb: HostVerb) -> str:
+    """Return how a person requests it again."""
+    return f"To request it again, set {ANNOTATIONS[verb]}={NOW_IN_SHELL}; to drop it, remove the annotation."
+
+
+def needs_cloud_init(f: HostFacts) -> bool:
+    """Whether a reprovisioning with a cloud-init may be announced or sent now."""
+    wanted = f.spec.reprovision is not None and f.spec.reprovision.cloud_init_secret_ref is not None
+    value = standing(f, HostVerb.REPROVISION)
+    return wanted and value is not None and f.status.last_handled_reprovision_at != value
+
+
+def _is_new(f: HostFacts, verb: HostVerb, value: str) -> bool:
+    operation = f.status.operation
+    announced = operation is not None and (operation.verb, operation.id) == (verb, value)
+    return not announced and getattr(f.status, ANSWERS[verb]) != value
