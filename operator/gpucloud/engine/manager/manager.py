@@ -24,7 +24,7 @@ from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
 from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
-from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
+from gpucloud.engine.kinds.quota_usage import QuotaUsage, price_limits, quotas_of
 from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.events import Event, EventRecorder
@@ -132,6 +132,7 @@ class Engine:
         own.use(self._settings.credentials)
         Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
         self.metrics.export_held(self._deletion_guard.counts)
+        self.metrics.export_price_limits(price_limits(self._settings))
         self.metrics.export_watch_age(self.staleness.ages)
         if self._orphans is not None:
             self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)

@@ -126,4 +126,6 @@ def buy(f: VmFacts) -> Plan[GpuVMStatus]:
         f,
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
         price_per_hour=f.price_per_hour or f.status.price_per_hour,
+        billed_since=None,
+        billed_seconds=None,
     )
