@@ -35,8 +35,8 @@ FORGIVEN = {
     "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
     "finalizer taken": "its name bears no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
-    "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
-    "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
+    "order open": "it was made while an order of ours for that name was accepted and waited for; of a VPC, had no clear answer",
+    "order unsent": "an order of a VPC was recorded, and its process ended before sending it: the record is as of one sent",
     "status lost": "somebody else wrote the status of an object that stands, after our order: nothing tells what became of it",
     "two looks": "it was made before two listings could have shown that ours was gone",
     "many vanished": "several others went with ours, so that no listing was believed, and none had shown an address of ours",
@@ -141,7 +141,9 @@ class Forgiving(Witness):
         return self.forgives(next(self._doubts(kind, row), ""))
 
     def _doubts(self, kind: str, row: Any) -> Iterator[str]:
-        if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
+        proven = kind != "GpuVpc"  # what no acceptance has named is left alone, but for VPCs
+        unsent = (life for life in self.books.lives.values() for intent in life.intents if self._is_unsent(life, intent, row))
+        if not proven and any(unsent):
             yield "order unsent"
         for order in self._world.cloud.orders:
             asked = order.name, CREATES[order.operation], (order.cluster.casefold(), order.vpc)
@@ -153,7 +155,7 @@ class Forgiving(Witness):
             if self._free_at(kind, order.at) <= self.time_of(row):
                 if life.tampered_at >= order.at:
                     yield "status lost"
-                if self._is_open(life, order, kind, row):
+                if (order.answer == "accepted" or not proven) and self._is_open(life, order, kind, row):
                     yield "order open"
         yield from self._came_unseen(kind, row)
 
@@ -195,19 +197,19 @@ class Forgiving(Witness):
         looked = max((one.at for one in listings if ordered - FRESH_SECONDS <= one.at <= ordered), default=ordered)
         return looked - self._lag_at(looked)
 
-    def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
-        """Whether a thing was made under the chosen name of an order that its process could not send any more.
+    def _is_unsent(self, life: Life, intent: Intent, row: Any) -> bool:
+        """Whether a VPC was made under the name of an order that its process could not send any more.
 
         A known limit (docs/reliability.md).
         """
-        if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
+        if (life.kind, intent.name) != ("GpuVpc", name_of(row)):
             return False
         if life.is_outlived_by(self.time_of(row), self._heard_within()):
             return False
         began = self._recorded(intent)
         sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))
         killed = any(began <= at <= intent.until for at in self._kills)
-        return killed and not sent and self._free_at(kind, began) <= self.time_of(row) <= intent.until
+        return killed and not sent and self._free_at("GpuVpc", began) <= self.time_of(row) <= intent.until
 
     def _recorded(self, intent: Intent) -> float:
         """When a record was made, by the clock of the process whose record can have been committed at that time."""
