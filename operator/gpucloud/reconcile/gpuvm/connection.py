@@ -16,8 +16,8 @@ from gpucloud.kinds.connection import AddressChoice, PublishedConnection
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.conditions import find, is_ready
-from gpucloud.reconcile.core.plan_status import recorded
+from gpucloud.reconcile.conditions import find, is_ready, working
+from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 
@@ -188,8 +188,9 @@ def _deferred(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 def _recording(f: Facts, plan: Plan[GpuVMStatus], record: PublishedConnection | None) -> Plan[GpuVMStatus]:
     """Return the plan with this record of what is published in its status."""
     status = f.status if plan.status is None else plan.status
-    if find(status.conditions, ConditionType.READY) is None:  # somebody wrote it, and nothing is decided yet
-        return plan
+    if find(status.conditions, ConditionType.READY) is None:  # somebody wrote it; the time of the withdrawal must be recorded
+        words = "What spec.connection published is being withdrawn; the object is deleted next."
+        status = plan_status(f, working(Reason.DELETING, words)).status or status
     return plan if status.connection == record else replace(plan, status=status.model_copy(update={"connection": record}))
 
 
