@@ -20,7 +20,7 @@ from gpucloud.engine.cloud.inventory import Intervals, Inventory
 from gpucloud.engine.cloud.listings import vm_identity
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
-from gpucloud.reconcile import order as orders
+from gpucloud.reconcile import evidence
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, Verb
 from gpucloud.reconcile.gpuvm import decide
 from support import builders
@@ -123,7 +123,7 @@ async def test_nothing_is_lost_by_ten_thousand_odd_listings(campaign):
             found = inventory.observe(facts.identity)
             saw[type(found)] += 1
             now = reading(LoopClock())
-            known[who] = orders.observed(known[who], found, builders.proofs(facts), now, facts.history.first_seen)
+            known[who] = evidence.observed(known[who], found, builders.proofs(facts), now, facts.history.first_seen)
             plan = decide(replace(facts, now=now, found=found, tracked=known[who]))
             told_again = plan.action is Verb.DESTROY and facts.meta.deleting  # its owner wants it gone
             if (plan.action is not None and not told_again) or plan.records_order or plan.release is not None:

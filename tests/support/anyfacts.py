@@ -17,8 +17,8 @@ from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVerb
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import evidence, placement, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement, takeover
 from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import (
     Absent,
@@ -151,7 +151,7 @@ def a_history(r, base, order, there):
             known = orders.answered(known, sent.refusal, placed, times[2], chosen_name=base.chosen_name, final_for=final)
     if r.random() < 0.3:
         shown = replace(builders.present(name=there), as_of=times[3])
-        known = orders.observed(known, shown, builders.proofs(base), builders.a_reading(times[3]), times[0])
+        known = evidence.observed(known, shown, builders.proofs(base), builders.a_reading(times[3]), times[0])
     if known.state is OrderState.SEEN and r.random() < 0.4:
         told = attempts[subject.destroy] = replace(an_attempt(r, subject.destroy), at=times[4])
         known = orders.destroying(known, times[4])
@@ -181,7 +181,7 @@ def settled(f, known, versions=frozenset()):
     wanted = f.identity if order is None or order.name != f.identity.name else f.identity._replace(name=order.name)
     if placement.is_moved(tracked.order, wanted) and placement.cloud_placement(tracked.order) is None:
         f = replace(f, found=Unknown(NOW, UnknownReason.MOVED, "words."))
-    return replace(f, tracked=orders.observed(tracked, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
+    return replace(f, tracked=evidence.observed(tracked, f.found, builders.proofs(f), builders.a_reading(NOW), first_seen))
 
 
 def on_update(f):

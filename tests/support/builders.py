@@ -13,7 +13,7 @@ from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.kinds.model import Condition
-from gpucloud.reconcile import naming, placement, takeover
+from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, identity
@@ -100,7 +100,7 @@ def tracked(base, before=None):
     at_first = takeover.take_over(before, order, ids, history.first_seen if before is None else NOW)
     request = None if base.meta.deleting else base.asked.reconcile_request
     asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
-    return orders.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)
+    return evidence.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)
 
 
 def proofs(base):
@@ -108,7 +108,7 @@ def proofs(base):
     marked = not base.chosen_name and naming.proves(base.identity.name, base.meta.uid)
     adoptable = base.adoption is not Adoption.NEVER
     subject = base.subject
-    return orders.Proofs(
+    return evidence.Proofs(
         marked, adoptable, base.identity, base.limits.grace, unique_id=subject.unique_id, markable=subject.markable
     )
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import takeover
+from gpucloud.reconcile.evidence import Proofs
 from gpucloud.reconcile.facts import Absent, Presence, Present, Refusal
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Proofs, TrackedOrder
+from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.transitions import OrderEvent
 from support.builders import a_reading, a_record, an_order
@@ -49,7 +50,7 @@ def missing(confirmed, since=SINCE):
 
 
 def look(found, proofs):
-    return lambda tracked: orders.observed(tracked, found, proofs, a_reading(SINCE + 500), SINCE - 100)
+    return lambda tracked: evidence.observed(tracked, found, proofs, a_reading(SINCE + 500), SINCE - 100)
 
 
 def answer(refusal, chosen_name=False):

@@ -1,4 +1,7 @@
-"""The table of an order's states: each change with the proof that it needs, and what changes nothing. ``order.py`` obeys it."""
+"""The table of an order's states: each change with the proof that it needs, and what changes nothing.
+
+``order.py`` and ``evidence.py`` obey it.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType
-from gpucloud.reconcile import continuity, order, placement, tenancy
+from gpucloud.reconcile import continuity, evidence, placement, tenancy
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.continuity import Gap, Match, Sightings
@@ -101,7 +101,7 @@ def foreign_record_is_complete() -> None:
 @named(MET, "a restart shortens the waits")
 def restart_shortens_waits() -> None:
     """A new process does not wait for an order of an earlier one."""
-    missing_from = order.missing_from
+    missing_from = evidence.missing_from
     replace(
         missing_from,
         lambda tracked, grace, first_seen: missing_from(tracked, grace, first_seen) if tracked.own else first_seen,
@@ -111,14 +111,14 @@ def restart_shortens_waits() -> None:
 @named(MET, "gone after one listing")
 def gone_after_one() -> None:
     """One listing that lacks what was destroyed proves that it is gone."""
-    is_missing = order._is_missing
+    is_missing = evidence._is_missing
     replace(is_missing, lambda tracked, *rest: tracked.state is OrderState.DESTROYING or is_missing(tracked, *rest))
 
 
 @named(MET, "what was destroyed waits like what was accepted")
 def destroyed_waits() -> None:
     """What was destroyed is gone only when listings have lacked it for as long as an accepted order is waited for."""
-    is_missing = order._is_missing
+    is_missing = evidence._is_missing
 
     def missing(tracked: Any, found: Any, grace: float, first_seen: float) -> bool:
         if tracked.state is OrderState.DESTROYING and found.confirmed is not None:

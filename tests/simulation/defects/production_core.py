@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import naming, order, tenancy
+from gpucloud.reconcile import evidence, naming, tenancy
 from gpucloud.reconcile.core import absent, create, delete, destruction, failed
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Absent
@@ -63,7 +63,7 @@ def lagging_believed() -> None:
 
     kubernetes-sigs/cluster-api-provider-aws#6131: a deferred patch and a listing that lags make two VMs.
     """
-    missing_from = order.missing_from
+    missing_from = evidence.missing_from
 
     def at_once(tracked: Any, grace: float, first_seen: float) -> float:
         accepted = tracked.state is OrderState.ACCEPTED or tracked.unresolved
@@ -107,7 +107,7 @@ def failed_means_not_done() -> None:
     crossplane/crossplane#3037 and its runtime: what became of a create that was cut short is not known; one that erred
     counts as failed, and is sent again.
     """
-    missing_from = order.missing_from
+    missing_from = evidence.missing_from
 
     def at_once(tracked: Any, grace: float, first_seen: float) -> float:
         unclear = tracked.state is OrderState.UNCLEAR and not tracked.unresolved

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile import evidence
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness, Match, Sightings, gap_since, judged
 from gpucloud.reconcile.facts import Presence, Present
@@ -93,7 +94,7 @@ def settled(tracked, proofs, presence, record):
     """The order after listings of two graces that all show one thing, and the last of them."""
     for after in (2, 4, GRACE - 1, GRACE + 1, 2 * GRACE - 1, 2 * GRACE):
         found = Present(record, SINCE + after, presence=presence)
-        tracked = orders.observed(tracked, found, proofs, a_reading(SINCE + after), SINCE - 100)
+        tracked = evidence.observed(tracked, found, proofs, a_reading(SINCE + after), SINCE - 100)
     return tracked, found
 
 

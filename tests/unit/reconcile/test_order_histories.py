@@ -8,11 +8,12 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import takeover
+from gpucloud.reconcile.evidence import Proofs
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Proofs, TrackedOrder
+from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
 from support.builders import a_reading, a_record, an_order
 
@@ -57,7 +58,7 @@ class History:
         else:
             self.row = (*self.row, self.now)
             found = Absent(self.now, self.row[0], self.row[-2] if len(self.row) > 1 else None)
-        self.tracked = orders.observed(self.tracked, found, self.proofs, a_reading(self.now), self.first_seen)
+        self.tracked = evidence.observed(self.tracked, found, self.proofs, a_reading(self.now), self.first_seen)
 
     def write(self):
         self.status = self.tracked.order
@@ -76,7 +77,7 @@ class History:
             return False
         needs_two = self.tracked.earlier_unclear or not self.proofs.marked
         seen = (self.row[-2] if len(self.row) > 1 else None) if needs_two else self.row[-1]
-        return seen is not None and seen >= orders.missing_from(self.tracked, GRACE, self.first_seen)
+        return seen is not None and seen >= evidence.missing_from(self.tracked, GRACE, self.first_seen)
 
     def order(self):
         """Record, write, send, hear: the process may end between any two of these."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpucloud.reconcile import naming, placement, takeover
+from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.order import TrackedOrder
@@ -152,7 +152,7 @@ def believed_from(tracked, began, absent_from):
     """The first second at which two listings of a process that began then make it count as not there; None: not by listings."""
     since = max(began, absent_from)
     for second in range(int(since), int(since) + 1000):
-        after = orders.observed(tracked, Absent(second + 1.0, since, float(second)), MARKED, a_reading(second + 2.0), began)
+        after = evidence.observed(tracked, Absent(second + 1.0, since, float(second)), MARKED, a_reading(second + 2.0), began)
         if after.state not in MAY_EXIST - {S.OVERDUE}:
             return second
     return None
@@ -171,9 +171,9 @@ def test_a_restart_shortens_no_wait(seed):
         case "unclear":
             history.append(orders.answered(written, LOST_ANSWER, Placement(), told, chosen_name=False))
         case "seen":
-            history.append(orders.observed(written, shown(told), MARKED, a_reading(told), SINCE))
+            history.append(evidence.observed(written, shown(told), MARKED, a_reading(told), SINCE))
         case _:
-            seen = orders.observed(written, shown(told), MARKED, a_reading(told), SINCE)
+            seen = evidence.observed(written, shown(told), MARKED, a_reading(told), SINCE)
             history += [seen, orders.destroy_answered(orders.destroying(seen, told), None, GRACE, told)]
     status = r.choice(history).order
     after = takeover.take_over(None, status, frozenset(), ended)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.cloud import observation
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import naming
+from gpucloud.reconcile.evidence import status_lost_until
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from gpucloud.reconcile.order import status_lost_until
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject

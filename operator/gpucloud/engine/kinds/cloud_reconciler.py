@@ -32,9 +32,9 @@ from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.core.create import is_proven_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
+from gpucloud.reconcile.evidence import Proofs
 from gpucloud.reconcile.facts import ListingPace, Present, Verb
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.order import Proofs
 from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.unreadable import Unreadable
 

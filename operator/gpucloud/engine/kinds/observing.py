@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.order_tracking import OrderTracker
     from gpucloud.reconcile.core.facts import Subject
+    from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Now, Observation
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Proofs, TrackedOrder
+    from gpucloud.reconcile.order import TrackedOrder
 
 
 class ObservedKind(Protocol):

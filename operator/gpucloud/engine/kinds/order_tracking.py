@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import takeover
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Present, Refusal, Verb
 from gpucloud.reconcile.placement import current_placement
 from gpucloud.reconcile.tenancy import tenant_of
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Now, Observation
-    from gpucloud.reconcile.order import Proofs, TrackedOrder
+    from gpucloud.reconcile.order import TrackedOrder
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.takeover import RecordVersion
 
@@ -96,7 +97,7 @@ class OrderTracker:
 
     def observe(self, uid: str, tracked: TrackedOrder, found: Observation[Any], proofs: Proofs, now: Now) -> TrackedOrder:
         """Return the order after an observation, and keep it, with the tenant of what is seen as the object's."""
-        tracked = orders.observed(tracked, found, proofs, now, self.history(uid).first_seen)
+        tracked = evidence.observed(tracked, found, proofs, now, self.history(uid).first_seen)
         self.update(uid, tracked)
         if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
             self.record_tenant(uid, tenant_of(found.record))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
+from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile.conditions import working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import free_from, is_free, lacked_from
@@ -51,7 +50,7 @@ def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return _lost(f, found)
     certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
-        certain_from = orders.destroyed_from(f.tracked, f.limits.grace, f.history.first_seen)
+        certain_from = evidence.destroyed_from(f.tracked, f.limits.grace, f.history.first_seen)
     return plan_status(f, looking(f), refresh_after=max(certain_from, f.now.mono))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption, CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import credential, placement, retry
+from gpucloud.reconcile import credential, evidence, placement, retry
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -51,7 +51,7 @@ def free_from(f: CloudFacts[Any, Any, Any]) -> float:
     After a refusal that followed an order without a clear answer, only listings since then: it may be there, and be the reason.
     """
     attempt = f.attempt(f.subject.create) if f.tracked.earlier_unclear else None
-    listed = orders.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
+    listed = evidence.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
     return listed if attempt is None else max(listed, attempt.at)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import naming, placement
+from gpucloud.reconcile import evidence, naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import (
     AccountFacts,
@@ -173,7 +173,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def unproven(self) -> bool:
         """Whether what bears the chosen name may be of an order of this object that had no clear answer, or another's."""
-        if not isinstance(self.found, Present) or self.found.as_of < orders.shown_from(self.tracked):
+        if not isinstance(self.found, Present) or self.found.as_of < evidence.shown_from(self.tracked):
             return False
         return orders.is_unproven(self.order, proves_owner=not (self.chosen_name and self.subject.markable))
 
@@ -268,7 +268,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""
-        recorded, seen = self.order.cloud_id if self.order is not None else None, orders.id_of(found)
+        recorded, seen = self.order.cloud_id if self.order is not None else None, evidence.id_of(found)
         other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
         return other and orders.may_exist(self.order)
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
-from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import retry
+from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.text import printable
@@ -93,4 +92,4 @@ def look_again_from(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> float:
     """Return the mono time from which a listing may end this unknown observation: the first one, or one that comes late."""
     if unseen.cause is not UnknownReason.STATUS_LOST:
         return f.history.first_seen
-    return max(orders.status_lost_until(f.history.first_seen, f.limits.grace), f.now.mono)
+    return max(evidence.status_lost_until(f.history.first_seen, f.limits.grace), f.now.mono)

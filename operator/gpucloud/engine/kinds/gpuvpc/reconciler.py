@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import VpcRecord
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
-    from gpucloud.reconcile.order import Proofs
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
 

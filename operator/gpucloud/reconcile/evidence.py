@@ -1,0 +1,203 @@
+"""What listings prove of an order: that its resource is there, is another's, is missing, or was never made.
+
+A listing moves an order only with the proof that ``transitions.py`` names. The waits before a listing counts stand here, too.
+``order.py`` knows nothing of listings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.common import OrderState, Origin
+from gpucloud.reconcile import continuity
+from gpucloud.reconcile.continuity import Likeness, Match, Sightings
+from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
+from gpucloud.reconcile.placement import as_ordered
+from gpucloud.reconcile.text import abridged
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, OrderEvent
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.reconcile.facts import Now, Observation
+    from gpucloud.reconcile.naming import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What makes an observation count for one object."""
+
+    marked: bool  # its name bears the fingerprint of the object's UID
+    adoptable: bool  # the spec allows what exists to be adopted
+    here: Identity
+    grace: float
+    unique_id: bool = False  # the cloud's id of it is never given twice
+    uid: str = ""  # the object's
+    nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
+    likeness: Likeness = Likeness.SAME  # to what the status records of it: addresses, time of creation
+    markable: bool = True  # names of this kind can bear a fingerprint, so that a chosen one proves less
+
+
+def shown_from(tracked: TrackedOrder) -> float:
+    """A listing that shows a chosen name counts from here on: an earlier one shows what stood there before the order."""
+    return tracked.since if tracked.recorded is None else tracked.recorded
+
+
+def id_of(found: Present[Any]) -> str | None:
+    """The cloud's id of what a listing shows, as a record holds it: no longer than the schema allows."""
+    seen_id: str | None = getattr(found.record, "id", None)
+    return seen_id and abridged(seen_id)
+
+
+def _vpc_of(found: Present[Any]) -> str:
+    """The VPC that a listing names for a VM or snapshot; empty if it names none."""
+    return abridged(getattr(found.record, "namespace", None) or "")
+
+
+def missing_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
+    """Return the mono time from which a listing without the resource counts."""
+    if tracked.state is OrderState.ACCEPTED or tracked.unresolved:
+        return max(first_seen, tracked.since + ACCEPTED_GRACES * grace)
+    if tracked.state is OrderState.UNCLEAR:
+        return max(first_seen, tracked.since + grace)
+    return first_seen
+
+
+def status_lost_until(first_seen: float, grace: float) -> float:
+    """Return the mono time from which a listing lacks what was ordered before the status was lost: perhaps a moment before."""
+    return first_seen + ACCEPTED_GRACES * grace
+
+
+def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> TrackedOrder:
+    """Return the order after an observation. Unknown changes nothing, nor do duplicate records."""
+    if isinstance(found, Present) and not found.duplicate_records:
+        if _was_never_made(tracked, found, proofs, first_seen):
+            tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
+        return _shown(tracked, found, proofs, now.mono)
+    if isinstance(found, Absent) and tracked.sightings.back is not None:
+        tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
+    if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
+        return after_event(tracked, OrderEvent.MISSING, now.mono)
+    if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
+        return _record_away(tracked, now.wall)
+    return tracked
+
+
+def _record_away(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
+    """Record that two listings lack what bears a chosen name. A new process must know: what it sees there may be another's."""
+    order = tracked.order
+    if order is None or order.state not in {OrderState.SEEN, OrderState.DESTROYING} or order.missing_since is not None:
+        return tracked
+    return replace(tracked, order=order.model_copy(update={"missing_since": now}))
+
+
+def destroyed_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
+    """Return the mono time from which listings without the resource prove that it was destroyed.
+
+    From the answer of the destroying call; without one, a grace later. What no record told of may be ordered still, by the call
+    of an earlier process: a grace from the first sight must be over, too.
+    """
+    answered = tracked.since + grace if tracked.absence_counts_from is None else tracked.absence_counts_from
+    return max(answered, first_seen + grace) if tracked.unresolved else answered
+
+
+def _is_missing(tracked: TrackedOrder, found: Absent, grace: float, first_seen: float) -> bool:
+    """Whether the listings prove what ``MISSING`` needs in this state: two that agree, young enough."""
+    confirmed = found.confirmed
+    if tracked.state in OUTSTANDING:
+        lacked = tracked.sightings.last is None or found.as_of >= found.since + grace
+        return lacked and confirmed is not None and confirmed >= missing_from(tracked, grace, first_seen)
+    if tracked.state is OrderState.SEEN:
+        return confirmed is not None and found.as_of >= found.since + grace
+    if tracked.state is OrderState.DESTROYING:
+        return confirmed is not None and confirmed >= destroyed_from(tracked, grace, first_seen)
+    return False
+
+
+def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proofs, first_seen: float) -> bool:
+    """Whether two listings proved that an unclear order made nothing, before this one showed a chosen name.
+
+    Nobody may have reconciled in between: it is paused, or a request hangs. Two that lack what was shown before prove less.
+    """
+    if tracked.state is not OrderState.UNCLEAR or proofs.marked or tracked.sightings.last is not None:
+        return False
+    return found.presence.confirmed is not None and found.presence.confirmed >= missing_from(tracked, proofs.grace, first_seen)
+
+
+def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
+    seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs)
+    if match is Match.REPLACED:
+        tracked = after_event(tracked, OrderEvent.REPLACED, now)
+    if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
+        return tracked
+    tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
+    if tracked.state is OrderState.SEEN:
+        return _with_id(taken, seen_id)
+    ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
+    if ordered and not proofs.marked and found.as_of < shown_from(tracked):
+        return tracked
+    if ordered and is_unproven(tracked.order, proves_owner=proofs.marked or not proofs.markable):
+        return after_event(taken, OrderEvent.NAME_TAKEN, now)
+    if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
+        origin = Origin.CREATED
+    elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
+        origin = Origin.ADOPTED
+    else:  # what is being destroyed is there still
+        return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
+    return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+
+
+def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:
+    """Whether a lost resource is listed again under its unique id."""
+    order = tracked.order
+    lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
+    return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
+
+
+def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tuple[Match, TrackedOrder]:
+    """Whether the listing shows the resource of the order, or another under its name."""
+    order, seen_id = tracked.order, id_of(found)
+    if order is None or not may_exist(order):
+        return Match.SAME, tracked
+    if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
+        # What a status of another process says may be out of date, or edited: the difference must last for a grace.
+        settled = tracked.own or found.as_of >= tracked.since + proofs.grace
+        return Match.REPLACED if settled else Match.UNDECIDED, tracked
+    if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
+        return Match.SAME, tracked
+    destroying, away = order.state is OrderState.DESTROYING, order.missing_since is not None
+    gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, away=away)
+    match, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
+    if away and match is Match.SAME:
+        order = order.model_copy(update={"missing_since": None})
+    return match, replace(tracked, order=order, sightings=sightings)
+
+
+def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, origin: Origin) -> TrackedOrder:
+    here, order = proofs.here, tracked.order
+    if order is None or not order.name:
+        # Only the listing tells the VPC where the GpuVpc that the spec refers to is gone.
+        order = unordered(here._replace(vpc=here.vpc or _vpc_of(found)), proofs.uid, proofs.nonce)
+    elif not may_exist(order):  # it is shown where it was ordered
+        order = as_ordered(order) or order
+    moved = after_event(replace(tracked, order=order), OrderEvent.SHOWN, now)
+    if moved.order is None:
+        return moved
+    if moved.state is OrderState.DESTROYING:
+        # What the spec adopts after ours had gone is retained, unless the spec says Delete.
+        return replace(moved, order=moved.order.model_copy(update={"origin": origin}))
+    return replace(
+        moved,
+        order=moved.order.model_copy(
+            update={"origin": origin, "reorders": 0, "refused_generation": None, "missing_since": None}
+        ),
+    )
+
+
+def _with_id(tracked: TrackedOrder, seen_id: str | None) -> TrackedOrder:
+    order = tracked.order
+    if order is None or seen_id is None or order.cloud_id == seen_id:
+        return tracked
+    return replace(tracked, order=order.model_copy(update={"cloud_id": seen_id}))
