@@ -39,6 +39,7 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference --schemas schemas
 	$(RUN)/python -m gpucloud crds --check $(CHART_CRDS)
 	$(RUN)/python -m chartfiles chart --check
+	PYTHONPATH=tests $(RUN)/python -m support.messages --check
 
 test-unit: $(READY) ## decisions, client and simulator, without any server
 	$(PYTEST) -n 2 tests/unit tests/simulator

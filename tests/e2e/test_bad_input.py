@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from support.kstatus import assert_row, condition
-from support.manifests import gpusnapshot, gpuvm, gpuvpc
+from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
 
 FLAGS = {
@@ -40,6 +41,21 @@ CASES = {
         "False/SourceNotFound",
         ("no VM 'nobody' in VPC 'acme'", "delete this object and create it again"),
     ),
+    "a cluster that is nearly right": (
+        gpuvm("typo-cluster", cluster="Msc-1"),
+        "False/InvalidSpec",
+        ("Unknown cluster 'Msc-1'", "Did you mean 'Msc1'?", "create it again"),
+    ),
+    "a configuration that is nearly right": (
+        gpuvm("typo-configuration", configuration="A100_40GB_PCIe_x1"),
+        "False/Rejected",
+        ("is not offered", "Did you mean configuration 'A100_40GB_PCIe_1x'?", "create it again, corrected"),
+    ),
+    "a configuration unlike any": (
+        gpuvm("no-configuration", configuration="tpu"),
+        "False/Rejected",
+        ("is not offered", "Configurations offered: A100_40GB_PCIe_1x, ", "create it again, corrected"),
+    ),
     "a VM in a VPC of another cluster": (
         gpuvm("afar", cluster="Hou1", vpc=None, vpcRef={"name": "lab"}),
         "False/InvalidReference",
@@ -54,6 +70,19 @@ CASES = {
         gpuvm("homeless", vpc="acme-nowhere"),
         "False/Rejected",
         ('VPC "acme-nowhere" is unknown', "create it again, corrected"),
+    ),
+}
+
+
+# What only the account's own VMs and offers show.
+MISNAMED = {
+    "an image that is nearly right": (
+        gpuvm("typo-image", image={"operatingSystem": "Ubuntu 22.04.4 LTE"}),
+        ('"Ubuntu 22.04.4 LTE" is unknown', "Did you mean image 'Ubuntu 22.04.4 LTS'?", "create it again, corrected"),
+    ),
+    "a pool that is nearly right": (
+        gpuvm("typo-pool", resourcePool="ondemand"),
+        ('"ondemand" is not assigned', "Did you mean resource pool 'on-demand'?", "create it again, corrected"),
     ),
 }
 
@@ -80,3 +109,17 @@ def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
         gone(here, kind, *(manifest["metadata"]["name"] for manifest, _, _ in CASES.values()), "lab")
     sim.assert_empty()
     assert sim.mutations() == ["CreateVpc", "DestroyVpc"], "what is wrong changes nothing"
+
+
+def test_a_name_near_one_that_the_account_uses_is_corrected(here, sim, operator, figure):
+    operator(api_key_file=None, **FLAGS)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm("good")])
+    reach(here, "gpuvm", "good", "True/Running")
+    here.apply([manifest for manifest, _ in MISNAMED.values()])
+    for what, (manifest, words) in MISNAMED.items():
+        item = reach(here, "gpuvm", manifest["metadata"]["name"], "False/Rejected", says=words[0])
+        message = condition(item, "Stalled")["message"]
+        figure(f"{what}: {message}")
+        for word in words:
+            assert word in message, what
+    assert len(sim.vms()) == 1, "what is wrong is not bought"

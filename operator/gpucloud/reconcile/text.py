@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_TEXT = 253  # characters of a status field
 
@@ -34,3 +40,23 @@ def listed(names: tuple[str, ...]) -> str:
     """Join names for a message; beyond the first few give their number."""
     rest = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known name that this one may be a slip of, in any case of letters; None if none is near."""
+    import difflib  # noqa: PLC0415 - for a refusal only
+
+    plain, by_plain = word[:MAX_TEXT].casefold(), {name.casefold(): name for name in known if len(name) <= MAX_TEXT}
+    found = difflib.get_close_matches(plain, by_plain)
+    return by_plain[min(found, key=partial(_letters_apart, plain))] if found else None
+
+
+def _letters_apart(some: str, other: str) -> int:
+    """Return how many letters only one of both has: none where two are swapped, as in "x1" for "1x"."""
+    return (Counter(some) - Counter(other)).total() + (Counter(other) - Counter(some)).total()
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return "Did you mean …?" as a sentence with a space before it; empty if no known name is near."""
+    near = nearest(word, known)
+    return "" if near is None else f" Did you mean {near!r}?"

@@ -63,7 +63,7 @@ ROWS = {
         },
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="Unknown cluster 'Msc7' (no such cluster). Known clusters: Hou1, Msc1. Delete this object",
+        says="Unknown cluster 'Msc7' (no such cluster). Did you mean 'Msc1'? Known clusters: Hou1, Msc1. Delete this object",
     ),
     "which clusters there are may take a moment to be known": Row(
         "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, UnknownReason.REJECTED, "400")}

@@ -1,4 +1,4 @@
-"""``PYTHONPATH=tests python -m support.messages``: print docs/reference/messages.md anew."""
+"""``PYTHONPATH=tests python -m support.messages``: print docs/reference/messages.md anew; with ``--check`` only compare."""
 
 from __future__ import annotations
 
@@ -10,5 +10,9 @@ from support.messages.sources import ROOT
 PAGE = ROOT / "docs" / "reference" / "messages.md"
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"wrote {PAGE.relative_to(ROOT)}\n")
+    where, printed = PAGE.relative_to(ROOT), page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(printed, encoding="utf-8")
+        sys.stdout.write(f"wrote {where}\n")
+    elif PAGE.read_text(encoding="utf-8") != printed:
+        sys.exit(f"{where} differs from the code: run `make messages`")

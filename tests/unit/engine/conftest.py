@@ -142,6 +142,9 @@ class Prices:
         """Nothing is asked."""
         self.refreshed += 1
 
+    def offered(self, _cluster):
+        return ()
+
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
 

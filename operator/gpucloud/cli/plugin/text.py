@@ -15,10 +15,10 @@ def clean(text: str) -> str:
 
 def near(word: str, known: Iterable[str]) -> str:
     """Which known word may be meant, in any case of letters, as a sentence; empty when none is near."""
-    import difflib  # noqa: PLC0415 - for an error only
+    from gpucloud.reconcile.text import nearest  # noqa: PLC0415 - for an error only
 
-    by_lower = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_lower, 1)
-    if not found and len(word) > 2:  # or the beginning of one
-        found = [name for name in by_lower if name.startswith(word.lower())]
-    return f" Did you mean {by_lower[found[0]]}?" if found else ""
+    names = tuple(known)
+    found = nearest(word, names)
+    if found is None and len(word) > 2:  # or the beginning of one
+        found = next((name for name in names if name.lower().startswith(word.lower())), None)
+    return f" Did you mean {found}?" if found else ""

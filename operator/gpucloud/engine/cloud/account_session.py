@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.catalogue import Catalogue
 from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
 from gpucloud.engine.cloud.port import Closed, connect
+from gpucloud.engine.cloud.seen_names import SeenNames
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.facts import ListingPace, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import tenant_of
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
+    from gpucloud.cloud.models import Listing, SnapshotRecord, VpcRecord
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.gates import GateDeps
@@ -135,6 +137,8 @@ class Learned:
 
     tenants: frozenset[str] = frozenset()  # tenants that its records name; nearly always one
     clusters: tuple[str, ...] = ()
+    pools: SeenNames = field(default_factory=SeenNames)
+    images: SeenNames = field(default_factory=SeenNames)
     allowed: set[str] = field(default_factory=set)
     forbidden: dict[str, str] = field(default_factory=dict)
     contact: datetime | None = None
@@ -214,6 +218,7 @@ class AccountSession:
         async def listed(cluster: str) -> Listing[R]:
             listing = await fetch(self.client, cluster)
             self._learn_tenants(listing.items)
+            self._learn_names(cluster, listing.items)
             return listing
 
         meter = deps.metrics.listings(label, kind)
@@ -268,6 +273,12 @@ class AccountSession:
             self.learned.tenants |= seen
             self._deps.listener.learned(self)
             self._deps.listener.tenant_learned(self)
+
+    def _learn_names(self, cluster: str, records: Iterable[object]) -> None:
+        """Add the pools and images of these VMs to the names that the cloud has shown."""
+        vms = [record for record in records if isinstance(record, VmRecord)]
+        self.learned.pools.add(cluster, (record.rpool for record in vms))
+        self.learned.images.add(cluster, (record.image for record in vms))
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""

@@ -1,4 +1,4 @@
-"""Cache of configuration prices, refreshed in the background at most once an hour. No reconcile waits for a refresh."""
+"""Cache of configurations and prices, refreshed in the background at most once an hour. No reconcile waits for a refresh."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.cloud.seen_names import SeenNames
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.price import ABSURD_PRICE
 
@@ -32,12 +33,17 @@ class Catalogue:
         self._tasks = tasks or Supervisor()
         self._clock = clock
         self._prices: dict[str, str] = {}
+        self._offered = SeenNames()
         self._ask_at: float | None = None
         self._task: asyncio.Task[None] | None = None
 
     def price_per_hour(self, configuration: str) -> str | None:
         """Return dollars per hour for the whole VM, as text."""
         return self._prices.get(configuration)
+
+    def offered(self, cluster: str) -> tuple[str, ...]:
+        """Return the names of the configurations in this cluster, sorted; empty if they are not known."""
+        return self._offered.of(cluster)
 
     def refresh(self) -> None:
         """Start a refresh in the background if the last one is an hour old."""
@@ -59,7 +65,7 @@ class Catalogue:
             CloudError: they cannot be listed.
         """
         listing = await self._client.get_configurations()
-        self._prices = prices(listing.items)
+        self._prices, self._offered = prices(listing.items), offered(listing.items)
         self._ask_at = self._clock.mono() + REFRESH_SECONDS
         return listing
 
@@ -88,3 +94,12 @@ def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:
         for item in configurations
         if item.name is not None and item.price is not None and 0 <= item.price < ABSURD_PRICE
     }
+
+
+def offered(configurations: Iterable[ConfigurationRecord]) -> SeenNames:
+    """Return the names of configurations by cluster. A record without clusters leaves unknown where it is offered."""
+    found = SeenNames()
+    for item in configurations:
+        for cluster in item.clusters:
+            found.add(cluster, (item.name,))
+    return found

@@ -115,7 +115,7 @@ class Sender:
             placed = Placement()  # the record existed before this call, so the call did not create it
         attempt = self._remember(facts, verb, refusal, placed, plan.targets)
         if refusal is not None:
-            return Event(self._kind.failed[verb], failed.message(attempt), verb, warning=True)
+            return Event(self._kind.failed[verb], failed.message(facts, attempt), verb, warning=True)
         reason, note = self._kind.success_events[verb]
         name = ", ".join(map(repr, plan.targets)) or repr(facts.identity.name)
         return Event(reason, note.format(name=name), verb, always=True)

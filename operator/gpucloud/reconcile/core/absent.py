@@ -74,7 +74,7 @@ def _refused_unlisted(f: CloudFacts[Any, S, Any], attempt: Attempt, prepare: Cal
 
     It is sent again once before they are believed, half-way through that wait.
     """
-    said = refused(f, failed.verdict(attempt))
+    said = refused(f, failed.verdict(f, attempt))
     half = attempt.at + ACCEPTED_GRACES / 2 * f.limits.grace
     if failed.in_backoff(f, attempt) and f.now.mono < half:
         return plan_status(f, said, requeue_at=half, refresh_after=f.tracked.absence_counts_from)

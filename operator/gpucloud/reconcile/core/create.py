@@ -117,7 +117,7 @@ def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not orders.being_made(f.order):
         return _await_young_listing(f, needed)
     if attempt is not None and attempt.refusal is not None:
-        return plan_status(f, failed.verdict(attempt), refresh_after=needed, order=f.order)
+        return plan_status(f, failed.verdict(f, attempt), refresh_after=needed, order=f.order)
     return plan_status(f, creating(f), refresh_after=needed, order=f.order)
 
 
@@ -199,7 +199,7 @@ def backing_off(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     attempt = f.attempt(f.subject.create)
     if attempt is None or not failed.in_backoff(f, attempt):
         return None
-    return plan_status(f, failed.verdict(attempt), requeue_at=failed.again_at(f, attempt))
+    return plan_status(f, failed.verdict(f, attempt), requeue_at=failed.again_at(f, attempt))
 
 
 def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -243,7 +243,7 @@ def _announcement(f: CloudFacts[Any, Any, Any]) -> Verdict:
     if attempt is None or attempt.refusal is None:
         return creating(f, again=f.state is OrderState.OVERDUE)
     taken = attempt.refusal.kind is ErrorKind.CONFLICT and f.chosen_name
-    return _name_taken(f) if taken else failed.verdict(attempt)
+    return _name_taken(f) if taken else failed.verdict(f, attempt)
 
 
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:

@@ -211,7 +211,7 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
     if attempt is None:
         return prepare() or send(f, deleting(f))
     if failed.in_backoff(f, attempt):
-        return plan_status(f, refused(f, failed.verdict(attempt)), requeue_at=failed.again_at(f, attempt))
+        return plan_status(f, refused(f, failed.verdict(f, attempt)), requeue_at=failed.again_at(f, attempt))
     again = again_from(f, attempt)
     said = repeated(f, attempt, f"the {f.subject.noun}", retain(f)) or deleting(f)
     if found.as_of < again:

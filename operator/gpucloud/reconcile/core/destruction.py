@@ -68,7 +68,7 @@ def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
 def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out: str) -> Verdict | None:
     """Return the verdict of a destroying call that is sent again, or was; None while the first may still show its effect."""
     if attempt.refusal is not None:
-        return refused(f, failed.verdict(attempt), way_out)
+        return refused(f, failed.verdict(f, attempt), way_out)
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
     words = (

@@ -114,6 +114,10 @@ class CloudFacts(ABC, Generic[P, S, R]):
     def observed(self) -> dict[str, Any]:
         """The status fields that are copied from the cloud's record; empty if there is none."""
 
+    def corrections(self, words: str) -> str:  # noqa: ARG002 - a kind may need it
+        """Return what in the spec may be misnamed, after the cloud refused the order with these words; else empty."""
+        return ""
+
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - a kind may need it
         """Conditions of this kind that are True beside the verdict."""
         return ()

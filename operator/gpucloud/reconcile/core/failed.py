@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
-from gpucloud.reconcile.facts import UnknownReason
+from gpucloud.reconcile.facts import CREATES, UnknownReason
 from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Attempt, Unknown
 
+# Refusals of what an order says. The service reports such errors as 500, too (field notes).
+_MAY_BE_MISNAMED = frozenset({ErrorKind.INVALID, ErrorKind.NOT_FOUND, ErrorKind.SERVER})
 
-def verdict(attempt: Attempt) -> Verdict:
-    """Return the verdict of a failed call: the cloud's words and the advice."""
+
+def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
+    """Return the verdict of a failed call: the cloud's words, what in the spec may be misnamed, and the advice."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     policy = retry.policy(attempt)
     words = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
-    message = f"{attempt.verb} failed: {words}. {policy.advice}"
+    misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
+    message = f"{attempt.verb} failed: {words}.{misnamed} {policy.advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 
 
-def message(attempt: Attempt) -> str:
+def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:
     """Return the verdict's message as in a condition."""
-    return printable(verdict(attempt).message, MAX_MESSAGE)
+    return printable(verdict(f, attempt).message, MAX_MESSAGE)
 
 
 def in_backoff(f: CloudFacts[Any, Any, Any], attempt: Attempt | None) -> bool:

@@ -20,6 +20,7 @@ from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.text import suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -206,8 +207,8 @@ def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
     same = next((name for name in known if same_cluster(name, cluster)), None)
     if known and same is None:
         return (
-            f"Unknown cluster {cluster!r}{detail}. {named}. Delete this object, and create it again with one of them in "
-            "spec.cluster."
+            f"Unknown cluster {cluster!r}{detail}.{suggestion(cluster, known)} {named}. Delete this object, and create it "
+            "again with one of them in spec.cluster."
         )
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:

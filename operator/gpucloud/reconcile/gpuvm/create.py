@@ -102,7 +102,8 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
-        words = f"The cloud's catalogue has no price for {f.spec.configuration!r}, and {setting} needs one."
+        misnamed = f.corrections("")
+        words = f"The cloud's catalogue has no price for {f.spec.configuration!r}, and {setting} needs one.{misnamed}"
     if words is None:
         return None
     way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."

@@ -73,7 +73,7 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.in_backoff(f, attempt):
-        said = destruction.refused(f, failed.verdict(attempt), KEEP_SNAPSHOTS)
+        said = destruction.refused(f, failed.verdict(f, attempt), KEEP_SNAPSHOTS)
         return plan_status(f, said, requeue_at=failed.again_at(f, attempt))
     return _one_by_one(f, f.snapshots, attempt, surplus)
 

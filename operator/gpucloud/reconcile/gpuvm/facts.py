@@ -11,6 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import connection
+from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that includes the snapshots
     hold: Hold | None = None  # why the deletion guard holds this VM's destruction
     usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
+    known: KnownNames = field(default_factory=KnownNames)
     reassert_seconds: float = 60.0  # between two looks whether what is published still stands
 
     @property
@@ -90,6 +92,10 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         """The VM's record in status, with the price at which it was bought."""
         record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
         return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+
+    def corrections(self, words: str) -> str:
+        """Names in the spec that the cloud does not know."""
+        return corrections(self.spec, self.known, words)
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - as of all kinds
         """PublicationFailed, while spec.connection could not be published or withdrawn."""

@@ -129,13 +129,13 @@ def _send(
         # while makes the next process only more careful, and further tries of a call that is refused for good cost no write.
         repeats = attempt.failures > 1 and operation.outcome is Outcome.ANNOUNCED
         refused = operation if repeats else operation.model_copy(update={"outcome": _outcome(attempt)})
-        return plan_status(f, failed.verdict(attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
+        return plan_status(f, failed.verdict(f, attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
         return Plan(refresh_after=needed, pending=True)  # unknown yet whether the VM must be stopped first
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
     if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
-        said = failed.verdict(attempt)  # which stands until the call succeeds: Ready does not change to and fro
+        said = failed.verdict(f, attempt)  # which stands until the call succeeds: Ready does not change to and fro
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
         said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:

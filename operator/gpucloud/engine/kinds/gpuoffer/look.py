@@ -36,6 +36,7 @@ async def look(session: AccountSession) -> tuple[CloudAnswer, bool]:
             again |= is_transient(error)
             continue
         availability[cluster] = listing.items
+        session.learned.pools.add(cluster, (item.rpool for item in listing.items))
         if _is_whole(listing, cluster):
             complete.add(cluster)
     answer = CloudAnswer(

@@ -20,6 +20,7 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpusnapshot, gpuvpc
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
@@ -30,6 +31,7 @@ from gpucloud.reconcile.facts import Unknown, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.text import listed
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.indexes import Reference
@@ -140,12 +143,14 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
-        price = None
+        price, known = None, KnownNames()
         if not stored.meta.deleting and account.session is not None:
             price = account.session.catalogue.price_per_hour(spec.configuration)
+            known = known_names(account.session, account.facts.name, common["identity"].cluster)
         return VmFacts(
             **common,
             price_per_hour=price,
+            known=known,
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
@@ -339,6 +344,14 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in seen.records if _may_be_of(item, here)),
             seen.as_of,
         )
+
+
+def known_names(session: AccountSession, account: str, cluster: str) -> KnownNames:
+    """Return the names that a message may suggest; none of the VMs of other namespaces, which the own account may show."""
+    configurations, learned = session.catalogue.offered(cluster), session.learned
+    if account == OWN_ACCOUNT:
+        return KnownNames(configurations)
+    return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster))
 
 
 def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:

@@ -1,0 +1,61 @@
+"""Names in the spec that the cloud does not know, for the message after it has refused the order. No decision reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpucloud.reconcile.text import NAMED, nearest, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.kinds.gpuvm import GpuVMSpec
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Names that the cloud has shown to the account in one cluster, sorted. Empty: it has shown none."""
+
+    configurations: tuple[str, ...] = ()  # of the catalogue, so others are not offered
+    pools: tuple[str, ...] = ()  # of offers and VMs; there may be more
+    images: tuple[str, ...] = ()  # of VMs, as listed; there may be more
+
+
+def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
+    """Return a sentence on each name that the cloud does not know; empty if there is none.
+
+    Args:
+        spec: the spec of the refused order.
+        known: what the cloud has shown.
+        words: the cloud's words. Pools and images are not all known, so only one that these words quote is taken as wrong.
+    """
+    return "".join(f" {sentence}" for sentence in _corrections(spec, known, words))
+
+
+def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str]:
+    if known.configurations and spec.configuration not in known.configurations:
+        yield _told("configuration", spec.configuration, known.configurations, "offered")
+    pool, image = spec.resource_pool, spec.image
+    if pool is not None and pool in words and known.pools and pool not in known.pools:
+        yield _told("resource pool", pool, known.pools, "seen")
+    system = image.operating_system if image else None
+    systems = tuple(_spelt(name) for name in known.images)
+    if system is not None and system in words and systems and _spelt(system) not in systems:
+        yield _told("image", system, systems, "in use")
+    file = image.custom_file if image else None
+    if file is not None and file in words and known.images and file not in known.images:
+        yield _told("image", file, known.images, "in use")
+
+
+def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
+    near = nearest(name, known)
+    if near is not None:
+        return f"Did you mean {what} {printable(near, len(near))!r}?"
+    rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    return f"{what.capitalize()}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
+
+
+def _spelt(system: str) -> str:
+    """Return an operating system's name as orders spell it: listings may show its blanks as "_" (field notes)."""
+    return system.replace("_", " ")

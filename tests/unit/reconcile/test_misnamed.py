@@ -1,0 +1,70 @@
+"""What the cloud refuses is compared with the names that it has shown: the message suggests one, or lists them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
+from gpucloud.reconcile.text import nearest, suggestion
+from support.builders import a_spec
+
+SMALL, LARGE, OTHER = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "H100_80GB_SXM_8x"
+KNOWN = KnownNames((SMALL, LARGE, OTHER), ("on-demand", "reserved-acme"), ("Ubuntu_22.04.4_LTS", "golden.qcow2"))
+REFUSED = "it is refused"
+
+# what, spec, what is known, the cloud's words, the sentence
+CASES = [
+    ("a slip of the pen", {"configuration": "A100_40GB_PCIe_x1"}, KNOWN, REFUSED, f"Did you mean configuration '{SMALL}'?"),
+    ("another letter case", {"configuration": SMALL.lower()}, KNOWN, REFUSED, f"Did you mean configuration '{SMALL}'?"),
+    ("nothing is near", {"configuration": "tpu"}, KNOWN, REFUSED, f"Configurations offered: {SMALL}, {LARGE}, {OTHER}."),
+    (
+        "nothing is near, and many are known",
+        {"configuration": "tpu"},
+        KnownNames(tuple("abcdefg")),
+        REFUSED,
+        "Configurations offered: a, b, c, d, e and 2 more.",
+    ),
+    ("it is offered, so something else is wrong", {"configuration": SMALL}, KNOWN, REFUSED, ""),
+    ("the catalogue is not known", {"configuration": "tpu"}, KnownNames(), REFUSED, ""),
+    ("a pool", {"resourcePool": "reserved-acm"}, KNOWN, "Pool reserved-acm?", "Did you mean resource pool 'reserved-acme'?"),
+    ("no pool like it", {"resourcePool": "x"}, KNOWN, "x?", "Resource pools seen: on-demand, reserved-acme."),
+    ("a pool that the cloud does not complain of", {"resourcePool": "new"}, KNOWN, REFUSED, ""),
+    ("a pool that was seen", {"resourcePool": "on-demand"}, KNOWN, "on-demand is full", ""),
+    (
+        "an image, as orders spell it",
+        {"image": {"operatingSystem": "Ubuntu 22.04.5 LTS"}},
+        KNOWN,
+        'Image "Ubuntu 22.04.5 LTS" is unknown.',
+        "Did you mean image 'Ubuntu 22.04.4 LTS'?",
+    ),
+    (
+        "an image that VMs use, spelt otherwise",
+        {"image": {"operatingSystem": "Ubuntu 22.04.4 LTS"}},
+        KNOWN,
+        'Image "Ubuntu 22.04.4 LTS" is unknown.',
+        "",
+    ),
+    ("an image that may be new", {"image": {"operatingSystem": "Debian 13"}}, KNOWN, REFUSED, ""),
+    ("a file", {"image": {"customFile": "golden.qcow"}}, KNOWN, "no golden.qcow", "Did you mean image 'golden.qcow2'?"),
+    (
+        "two at once",
+        {"configuration": "A100_40GB_PCIe_x1", "resourcePool": "reserved-acm"},
+        KNOWN,
+        "no reserved-acm",
+        f"Did you mean configuration '{SMALL}'? Did you mean resource pool 'reserved-acme'?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "known", "words", "sentence"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
+def test_a_name_that_the_cloud_does_not_know_is_corrected(spec, known, words, sentence):
+    assert corrections(a_spec(**spec), known, words).strip() == sentence
+
+
+def test_a_name_far_from_all_suggests_nothing():
+    assert (nearest("tpu", ("Hou1", "Msc1")), suggestion("tpu", ())) == (None, "")
+    assert suggestion("msc-1", ("Hou1", "Msc1")) == " Did you mean 'Msc1'?"
+
+
+def test_names_beyond_any_status_suggest_nothing():
+    assert nearest("x" * 10_000, ("x" * 9_999,)) is None
