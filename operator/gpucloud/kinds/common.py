@@ -184,3 +184,10 @@ class CloudStatus(Status):
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/reconcile-requested-at that was answered last."),
     ] = None
+    deletion_policy: Annotated[
+        DeletionPolicy | None,
+        Field(
+            description="What deleting this object does to what was created or adopted for it: as spec.deletion.policy says, "
+            "or the default. Absent where nothing of this object's is in the cloud."
+        ),
+    ] = None

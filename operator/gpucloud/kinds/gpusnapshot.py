@@ -26,9 +26,12 @@ class SnapshotDeletion(Model):
     """What deleting this object does to the snapshot."""
 
     policy: Annotated[
-        DeletionPolicy,
-        Field(description="Delete deletes the snapshot in the cloud; Retain leaves it there, unmanaged."),
-    ] = DeletionPolicy.DELETE
+        DeletionPolicy | None,
+        Field(
+            description="Delete deletes the snapshot in the cloud; Retain leaves it there, unmanaged. When not set: Delete; "
+            "status.deletionPolicy says which applies."
+        ),
+    ] = None
 
 
 class GpuSnapshotSpec(CloudSpec):

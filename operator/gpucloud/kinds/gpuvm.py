@@ -164,9 +164,12 @@ class Deletion(Model):
     """What deleting this object does to the VM."""
 
     policy: Annotated[
-        DeletionPolicy,
-        Field(description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged."),
-    ] = DeletionPolicy.DELETE
+        DeletionPolicy | None,
+        Field(
+            description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged. When not set: "
+            "Delete; status.deletionPolicy says which applies."
+        ),
+    ] = None
     snapshots: Annotated[
         SnapshotPolicy,
         Field(

@@ -21,7 +21,7 @@ class VpcDeletion(Model):
         DeletionPolicy | None,
         Field(
             description="Delete destroys the VPC once nothing is in it; Retain leaves it. When not set: Delete for what the "
-            "operator created, Retain for what it adopted."
+            "operator created, Retain for what it adopted; status.deletionPolicy says which applies."
         ),
     ] = None
 

@@ -113,9 +113,11 @@ def _merge(inner: Schema, outer: Schema, gone: str) -> Schema:
 
 
 def _default(node: Schema, place: _Place) -> Schema:
-    """The default to print. None and an empty list mean "absent" and are none."""
+    """The default to print. None, an empty list and a model that gives nothing mean "absent" and are none."""
     value = node.get(DEFAULT_NOTE, node.get("default"))
-    if value is None or value == []:
+    if isinstance(value, dict):
+        value = {name: part for name, part in value.items() if part is not None}
+    if value in (None, [], {}):
         return {}
     if place.in_list:
         raise place.refuse("a default inside list items makes every kubectl apply a change; make it optional instead")

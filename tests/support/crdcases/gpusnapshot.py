@@ -41,7 +41,7 @@ SNAPSHOT_REFUSED = [
 SNAPSHOT = Cases(
     GPUSNAPSHOT,
     minimal={"vmRef": {"name": "train"}},
-    defaults={"deletion": {"policy": "Delete"}, "progressDeadlineSeconds": 1800},
+    defaults={"progressDeadlineSeconds": 1800},
     accepted=SNAPSHOT_ACCEPTED,
     refused=SNAPSHOT_REFUSED,
     fixed=[

@@ -146,7 +146,7 @@ VM = Cases(
     minimal={"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": [KEY]},
     defaults={
         "powerState": "Running",
-        "deletion": {"policy": "Delete", "snapshots": "Keep"},
+        "deletion": {"snapshots": "Keep"},
         "progressDeadlineSeconds": 1800,
     },
     accepted=VM_ACCEPTED,

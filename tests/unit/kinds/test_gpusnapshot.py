@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
 
 
 def test_a_snapshot_of_a_gpuvm_has_the_defaults_that_the_schema_states():
     spec = GpuSnapshotSpec.model_validate({"vmRef": {"name": "train"}})
     assert spec.vm_ref.name == "train"
-    assert spec.deletion.policy is DeletionPolicy.DELETE
+    assert spec.deletion.policy is None
     assert (spec.vm, spec.snapshot_name, spec.account_ref, spec.progress_deadline_seconds) == (None, None, None, 1800)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from gpucloud.kinds.gpuvm import DeletionPolicy, GpuVMSpec, GpuVMStatus, PowerState, SnapshotPolicy
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, PowerState, SnapshotPolicy
 
 EXAMPLE = Path(__file__).parents[3] / "deploy" / "examples" / "gpuvm.yaml"
 MINIMAL = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAA"]}
@@ -16,7 +16,7 @@ MINIMAL = {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme
 def test_a_minimal_object_has_the_defaults_that_the_schema_states():
     spec = GpuVMSpec.model_validate(MINIMAL)
     assert spec.power_state is PowerState.RUNNING
-    assert spec.deletion.policy is DeletionPolicy.DELETE
+    assert spec.deletion.policy is None
     assert spec.deletion.snapshots is SnapshotPolicy.KEEP
     assert (spec.vpc, spec.vpc_ref, spec.account_ref) == ("acme", None, None)
     assert spec.progress_deadline_seconds == 1800
@@ -33,7 +33,7 @@ def test_references_are_read():
     }
     spec = GpuVMSpec.model_validate(MINIMAL | said)
     assert (spec.vpc, spec.vpc_ref.name, spec.image.snapshot_ref.name, spec.account_ref.name) == (None, "lab", "before", "main")
-    assert (spec.deletion.policy, spec.deletion.snapshots) == (DeletionPolicy.DELETE, SnapshotPolicy.DELETE)
+    assert (spec.deletion.policy, spec.deletion.snapshots) == (None, SnapshotPolicy.DELETE)
 
 
 def test_the_example_is_read():

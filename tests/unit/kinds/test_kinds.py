@@ -190,7 +190,7 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
     assert issubclass(definition.spec, CloudSpec)
     assert issubclass(definition.status, CloudStatus)
     names = list(schema(definition, "status")["properties"])
-    assert names[:8] == [
+    assert names[:9] == [
         "observedGeneration",
         "conditions",
         "order",
@@ -199,6 +199,7 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
         "tenancy",
         "progressDeadlineAt",
         "lastHandledReconcileAt",
+        "deletionPolicy",
     ]
 
 

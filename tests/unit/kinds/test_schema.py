@@ -26,6 +26,13 @@ class Inner(BaseModel):
     name: Annotated[Name, Field(description="Its name.")]
 
 
+class Gap(BaseModel):
+    """Something inside that may be left open."""
+
+    name: Annotated[Name | None, Field(description="Its name.")] = None
+    colour: Annotated[Name | None, Field(description="Its colour.")] = None
+
+
 def printed(annotation, default=...):
     """The schema of one field ``it`` of that type, its description apart."""
     model = create_model("Model", it=(Annotated[annotation, Field(description="It.")], default))
@@ -89,6 +96,8 @@ DEFAULTS = [
     ("None is absence", Name | None, None, {}),
     ("an empty list is absence", Annotated[tuple[Name, ...], Field(max_length=3)], (), {}),
     ("a model's, on the wire", Inner, Inner(name="n"), {"default": {"name": "n"}}),
+    ("a model's, without what it leaves open", Gap, Gap(name="n"), {"default": {"name": "n"}}),
+    ("a model that gives nothing", Gap, Gap(), {}),
     ("the schema's own wins", Annotated[Name | None, schema_default("s")], None, {"default": "s"}),
 ]
 

@@ -13,6 +13,7 @@ from gpucloud.reconcile import placement
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, phase_of
 from gpucloud.reconcile.naming import Identity, same_cluster
 from gpucloud.reconcile.pause import is_paused
+from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,9 @@ def deletable_snapshots(objects: Listers, vm: Vm, here: Identity) -> Iterator[st
     refer_here = {RefersTo(gpuvm.KIND, one.meta.namespace, one.meta.name) for one in of_name}
     for snapshot in objects.snapshots.indexed(MadeFrom(here.name), *refer_here):
         spec = snapshot.spec
-        if spec is None or snapshot.meta.namespace != vm.meta.namespace or spec.deletion.policy is DeletionPolicy.RETAIN:
+        if spec is None or snapshot.meta.namespace != vm.meta.namespace:
+            continue
+        if recorded_policy(spec.deletion.policy, snapshot.order) is DeletionPolicy.RETAIN:
             continue
         if is_paused(snapshot.meta.annotations):
             continue

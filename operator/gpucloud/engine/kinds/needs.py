@@ -15,6 +15,7 @@ from gpucloud.reconcile.conditions import find, is_ready
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import is_id_known
 from gpucloud.reconcile.naming import same_cluster
+from gpucloud.reconcile.retention import deletion_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +160,7 @@ def _need(
 def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:
     """Whether deleting this GpuVpc destroys its VPC. Without a policy in spec, an adopted VPC is retained."""
     said = spec.deletion.policy if spec.deletion is not None else None
-    return not status.adopted if said is None else said is DeletionPolicy.DELETE
+    return deletion_policy(said, adopted=bool(status.adopted)) is DeletionPolicy.DELETE
 
 
 def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:

@@ -23,6 +23,7 @@ from gpucloud.reconcile.facts import (
     Present,
 )
 from gpucloud.reconcile.ownership import own_record
+from gpucloud.reconcile.retention import deletion_policy
 from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
@@ -92,8 +93,13 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     @abstractmethod
+    def declared_policy(self) -> DeletionPolicy | None:
+        """What the spec says about the resource when this object is deleted; None if it leaves that open."""
+
+    @property
     def policy(self) -> DeletionPolicy:
         """What happens to the resource when this object is deleted."""
+        return deletion_policy(self.declared_policy, adopted=self.adopted)
 
     @property
     def adoption(self) -> Adoption:

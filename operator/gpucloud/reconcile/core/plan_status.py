@@ -11,6 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,6 +70,8 @@ def plan_status(
             verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=f.beside(verdict)
         ),
     }
+    order, has_resource = fields["order"], f.owner is None and orders.may_exist(fields["order"])
+    fields["deletion_policy"] = recorded_policy(f.declared_policy, order) if has_resource else None
     status = f.status.model_copy(update=fields)
     return Plan(
         status=status,

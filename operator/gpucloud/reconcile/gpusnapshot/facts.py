@@ -53,8 +53,8 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
         return self.spec.snapshot_name is not None
 
     @property
-    def policy(self) -> DeletionPolicy:
-        """What happens to the snapshot when this object is deleted."""
+    def declared_policy(self) -> DeletionPolicy | None:
+        """What the spec says about the snapshot when this object is deleted."""
         return self.spec.deletion.policy
 
     @property

@@ -84,8 +84,8 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         return self.status.operation
 
     @property
-    def policy(self) -> DeletionPolicy:
-        """What happens to the VM when this object is deleted."""
+    def declared_policy(self) -> DeletionPolicy | None:
+        """What the spec says about the VM when this object is deleted."""
         return self.spec.deletion.policy
 
     def observed(self) -> dict[str, Any]:

@@ -84,11 +84,9 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
         return self.spec.adoption
 
     @property
-    def policy(self) -> DeletionPolicy:
-        """What happens to the VPC when this object is deleted. Without a policy in spec, an adopted VPC is retained."""
-        if self.spec.deletion is not None and self.spec.deletion.policy is not None:
-            return self.spec.deletion.policy
-        return DeletionPolicy.RETAIN if self.adopted else DeletionPolicy.DELETE
+    def declared_policy(self) -> DeletionPolicy | None:
+        """What the spec says about the VPC when this object is deleted."""
+        return None if self.spec.deletion is None else self.spec.deletion.policy
 
     @property
     def place(self) -> str:

@@ -34,6 +34,7 @@ from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
+from gpucloud.reconcile.retention import recorded_policy
 from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
@@ -277,8 +278,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return
         marked, seen_new = spec is not None and spec.vm_name is None, self._tracker.history(meta.uid).seen_new
         ordered = present or is_destroyed(self.order_of(stored), marked=marked, seen_new=seen_new)
-        goes = spec is not None and meta.has_finalizer and spec.deletion.policy is not DeletionPolicy.RETAIN
-        if spec is None or not goes or not ordered or self._ownership.owner(meta.uid) is not None:
+        retained = spec is None or recorded_policy(spec.deletion.policy, self.order_of(stored)) is DeletionPolicy.RETAIN
+        if spec is None or retained or not meta.has_finalizer or not ordered or self._ownership.owner(meta.uid) is not None:
             self._deletion_guard.drop(meta.uid)
             return
         price = dollars(status.price_per_hour)
