@@ -1,5 +1,6 @@
 """When a VM's address is published, and when it is withdrawn: before any call that ends the VM's service."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from gpucloud.kinds.connection import PublishedConnection
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Limits, Refusal, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, Asked, Attempt, CallHistory, Limits, Refusal, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.gpuvm.connection import WITHDRAW_SECONDS, still_published
 from support.builders import NOW, START, a_spec, facts, present
@@ -170,6 +171,30 @@ def test_the_end_of_an_object_waits_no_longer_than_its_calls_and_names_what_is_l
     assert last.action is None
     assert "is retained" in last.release.note
     assert "Not withdrawn: endpointslices/train, services/train, configmaps/train-connection." in last.release.note
+
+
+@pytest.mark.parametrize("found", [ON, Absent(NOW, NOW - 40, NOW - 2)], ids=["retained", "gone"])
+def test_a_release_is_not_held_for_good_where_somebody_removes_ready(found):
+    """The time of the withdrawal is recorded in a status without Ready, too: the wait is counted from it."""
+    ends = {"spec": spec(deletion={"policy": "Retain"}), "found": found, "meta": DELETING}
+    begun = decide(facts(**ends | {"status": status().model_copy(update={"conditions": ()})}))
+    assert (begun.action, begun.release) == (Verb.WITHDRAW, None)
+    assert begun.status.connection == since(0)
+
+    fails = {name: value for name, value in failing(WITHDRAW_SECONDS).items() if name != "status"}
+    removed_again = status(since(WITHDRAW_SECONDS)).model_copy(update={"conditions": ()})
+    ended = decide(facts(**ends | fails | {"status": removed_again}))
+    assert ended.action is None
+    assert "Not withdrawn: endpointslices/train, services/train, configmaps/train-connection." in ended.release.note
+
+
+def test_a_release_that_waits_says_so_of_the_generation_that_is_deleted():
+    """Seed 23 of the simulation: the status of before was written again, which is of an older generation."""
+    deleted = replace(DELETING, generation=2)
+    plan = decide(facts(spec=spec(deletion={"policy": "Retain"}), found=ON, meta=deleted, status=status()))
+    assert (plan.status.observed_generation, plan.status.connection) == (2, since(0))
+    ready = find(plan.status.conditions, ConditionType.READY)
+    assert (ready.status, ready.reason) == ("False", "Deleting")
 
 
 def test_a_lost_status_is_taken_for_one_that_published():

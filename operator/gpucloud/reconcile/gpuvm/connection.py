@@ -187,10 +187,10 @@ def _deferred(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 
 def _recording(f: Facts, plan: Plan[GpuVMStatus], record: PublishedConnection | None) -> Plan[GpuVMStatus]:
     """Return the plan with this record of what is published in its status."""
-    status = f.status if plan.status is None else plan.status
-    if find(status.conditions, ConditionType.READY) is None:  # somebody wrote it; the time of the withdrawal must be recorded
+    status = plan.status
+    if status is None:  # a release, which the withdrawal holds: the time of the withdrawal must be recorded
         words = "What spec.connection published is being withdrawn; the object is deleted next."
-        status = plan_status(f, working(Reason.DELETING, words)).status or status
+        status = plan_status(f, working(Reason.DELETING, words)).status or f.status
     return plan if status.connection == record else replace(plan, status=status.model_copy(update={"connection": record}))
 
 
