@@ -13,6 +13,7 @@ from support.kstatus import ready
 from support.kubectl import Kubectl
 from support.leases import lease_rights
 from support.manifests import gpucloudaccount, secret
+from support.offers import answers, availability, offers, place
 from support.operatorproc import RBAC, USER, OperatorProcess, grant_rights, install_crds
 from support.simcloud import API_KEY
 from support.waiting import eventually, reach
@@ -32,12 +33,6 @@ SOMEBODYS = {
     "metadata": {"name": "gpucloud-operator"},
     "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 3600},
 }
-
-
-def offers(here, account="default"):
-    """What stands for an account, by configuration, cluster and pool."""
-    items = json.loads(here.ok("get", "gpuoffers", f"--field-selector=account={account}", "--output=json"))["items"]
-    return {(item["configuration"], item["cluster"], item["resourcePool"]): item for item in items}
 
 
 def the_one(here):
@@ -61,54 +56,6 @@ def wrote(window, here):
     """What operators wrote of GpuOffers in this namespace, by verb."""
     asked = window.requests(user=USER, namespace=here.namespace, reads=False)
     return [one.verb for one in asked if one.resource == "gpuoffers"]
-
-
-def availability(*items):
-    return json.dumps({"items": list(items)})
-
-
-def place(configuration="A100_40GB_PCIe_1x", pool="on-demand", **more):
-    return {"configuration": configuration, "cluster": "Msc1", "rpool": pool, "price": 2.05, "available": True} | more
-
-
-def answers(sim, body, cluster="Msc1"):
-    """Have the cloud answer so from here on."""
-    sim.clear_faults()
-    fault = {"kind": "status", "status": 200, "operation": "GetAvailability", "body": body}
-    sim.fault(**fault, parameters={"cluster": cluster})
-
-
-def test_two_accounts_of_a_namespace_each_see_their_offers(here, sim, operator, audit):
-    operator(**FLAGS)
-    theirs = secret("second-credential", apikey=sim.key("ann")["value"])
-    here.apply([*ACCOUNT, theirs, gpucloudaccount("second", secretRef={"name": "second-credential"})])
-    published(here, "default", "second")
-
-    table = [line.split()[1:] for line in here.ok("get", "gpuoffers").splitlines()]
-    assert table[0] == ["CONFIGURATION", "GPU", "GPUS", "MEMORY-GB", "PRICE/H", "CLUSTER", "POOL", "AVAILABLE"]
-    assert ["A100_40GB_PCIe_1x", "NVIDIA", "A100", "1", "112", "2.05", "Msc1", "on-demand", "true"] in table
-    names = [item["metadata"]["name"] for item in here.list("gpuoffers")]
-    assert len(names) == len(set(names)) == 2 * len(OFFERED)
-
-    window = audit.since_now()
-    readings(sim)
-    assert wrote(window, here) == [], "nothing has changed"
-
-
-def test_what_the_cloud_offers_changes(here, sim, operator, audit):
-    operator(**FLAGS)
-    here.apply(ACCOUNT)
-    published(here)
-    window = audit.since_now()
-
-    sim.control("capacity", {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "pool": "on-demand", "total": 0})
-    eventually(lambda: the_one(here)["available"] is False, what="the offer to be sold out")
-    answers(sim, availability(place(price=1.5)))
-    eventually(lambda: the_one(here)["pricePerHour"] == "1.50", what="the new price")
-    left = {key for key in OFFERED if key[1] == "Hou1"} | {("A100_40GB_PCIe_1x", "Msc1", "on-demand")}
-    eventually(lambda: offers(here).keys() == left, what="the others of Msc1 to go")
-    readings(sim)
-    assert sorted(wrote(window, here)) == 3 * ["delete"] + 2 * ["patch"]
 
 
 UNKNOWN = [
