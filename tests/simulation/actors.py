@@ -117,13 +117,11 @@ class Actors:
             kind = next_act(world.choices)
             if kind not in world.weather.without:
                 self._acts[kind]()
-            while world.namespaces.step():
-                pass
+            world.tidy()
         await asyncio.sleep(max(0.0, end - world.loop.time()))
         while world.acts_to_come:  # noqa: ASYNC110 - virtual seconds cost nothing
             await asyncio.sleep(world.grace)
-        while world.namespaces.step():
-            pass
+        world.tidy()
 
     def some(self, *kinds: str) -> dict[str, Any] | None:
         """One of the objects that there are."""

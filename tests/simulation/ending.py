@@ -134,8 +134,7 @@ async def _wanted(world: World, of: Judge, oracle: str, settling: float) -> bool
     unmet: list[str] = []
     while world.loop.time() < end:
         await asyncio.sleep(max(1.0, world.grace / 2))
-        while world.namespaces.step():
-            pass
+        world.tidy()
         world.actors.give_keys()
         world.actors.accept_absences()
         unmet = list(_unmet(of))
@@ -163,6 +162,7 @@ def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
     for life in of.books.standing():
         yield from of.guarding.unmet(life)
+        yield from of.publishing.unmet(life)
         if life.deleting:
             if not of.calling.needs_a_person(life) and not (_blocked(life) and of.calling.holds_its_vpc(life)):
                 yield f"{life.name} is being deleted still: {life.ready}"

@@ -18,6 +18,7 @@ from simulation.forgiving import LISTINGS
 from simulation.logs import SimulatedLog
 from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
+from simulation.publishing import PUBLISHED, Publishing
 from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing
 
@@ -39,7 +40,7 @@ class Judge(Ordering):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._promises = Promises(world, self.found)
-        self.collecting, self.calling = Collecting(world), Calling(world)
+        self.collecting, self.calling, self.publishing = Collecting(world), Calling(world), Publishing(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 
@@ -105,6 +106,9 @@ class Judge(Ordering):
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
+        if commit.plural in PUBLISHED:
+            self.publishing.committed(commit)
+            return
         self._note_beside(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
         had = life is not None and life.has_finalizer
@@ -113,6 +117,7 @@ class Judge(Ordering):
             return
         self._appeared.setdefault(life.uid, self._world.loop.time())
         self.collecting.committed(life)
+        self.publishing.noted(life)
         self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
@@ -175,6 +180,7 @@ class Judge(Ordering):
             elif was is not None:
                 life.forced, life.went_at = True, self.restored_at
             self.collecting.committed(life)
+            self.publishing.noted(life)
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""
@@ -199,8 +205,10 @@ class Judge(Ordering):
 
     def writes(self, process: Process, method: str, path: str, body: str | None = None) -> None:
         """An operator sends a write of one of our objects to the apiserver."""
-        if method != "GET" and "/apis/gpucloud.dev/" in path:
+        ours = "/apis/gpucloud.dev/" in path
+        if method != "GET" and (ours or not set(PUBLISHED).isdisjoint(path.split("/")[-2:])):
             self._promises.led(process, f"{method} {path}")
+        if method != "GET" and ours:
             self.written.sent(process, method, path, body)
             self.waiting.patches(process, method, body)
 
@@ -252,6 +260,7 @@ class Judge(Ordering):
         world = self._world
         outsider = world.cloud.outsider
         life = self.books.lives.get(maker)
+        self.publishing.changed(change.after or change.before, maker)
         if change.before is None:
             self._made(table, maker)
             self._promises.made(maker)

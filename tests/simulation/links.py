@@ -124,6 +124,7 @@ class KubeLink(Link):
             return NoAnswer("ConnectionReset") if fault == "kube-unsaid" else answer
 
         answer = await self.travel(domain, slow=slow, deed=deed)
+        world.judge.publishing.answered(urlsplit(path).path, 0 if isinstance(answer, NoAnswer) else answer.status)
         if isinstance(answer, NoAnswer):
             raise answer
         if answer.status < 300:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.people import APPLY, KEY_LINE, OBJECTS, path_of, plain
+from simulation.publication_acts import PublicationActs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ class OwnerActs:
         self._actors = actors
         self._owner = actors.owner
         self._backups: list[dict[str, Any]] = []
+        self._publications = PublicationActs(world, actors)
         self.acts: dict[str, Callable[[], object]] = {
             "create vm": self.create_vm,
             "create vpc": self._create_vpc,
@@ -72,7 +74,8 @@ class OwnerActs:
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
         if choose("vm image", ("", "snapshot"), (9, 1)):
             spec["image"] = {"snapshotRef": {"name": "s"}}
-        self._owner.create("GpuVM", self._namespace(), self._name(), spec)
+        namespace, name = self._namespace(), self._name()
+        self._publications.create(namespace, name, spec)
 
     def _create_vpc(self) -> None:
         choose = self._world.choices.choose

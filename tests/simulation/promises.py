@@ -69,6 +69,12 @@ class Promises:
             self._within_one_namespace(request, name)
         if operation == "DestroyVpc":
             self._empty(name)
+        if operation == "StopServer":
+            said = json.loads(request.body)
+            self._ends_service(process, operation, name, (str(said.get("namespace")), str(said.get("cluster"))))
+        if operation == "DestroyServer":
+            asked = {key.lower(): value for key, value in request.query}
+            self._ends_service(process, operation, name, (asked.get("namespace", ""), asked.get("cluster", "")))
         if operation in POWER:
             self._not_again(process, operation, request, name)
             self._wanted(operation, name, json.loads(request.body))
@@ -130,6 +136,10 @@ class Promises:
                 what = "stopped, and nobody has asked for that, or for a restart that is not done"
                 done = what if operation == "StopServer" else "started, and its owner wants it off"
                 self._found("unasked", f"{life.name} is {done}")
+
+    def _ends_service(self, process: Process, operation: str, name: str, place: tuple[str, str]) -> None:
+        vpc, cluster = place
+        self._world.judge.publishing.ends(process, operation, self._made_for(name, (vpc, cluster.casefold())))
 
     def _made_for(self, name: str, place: tuple[str, str]) -> list[Life]:
         """The objects that VMs of this name, in this VPC and cluster, were made for."""

@@ -13,6 +13,7 @@ from gpucloud.kinds import crd
 from gpucloud.kinds.definitions import DEFINITIONS
 from simulation import ignored_pairs, links, scenario
 from simulation.actors import Actors
+from simulation.apiserver.garbage import GarbageCollector
 from simulation.apiserver.namespaces import NamespaceController
 from simulation.apiserver.resources import served
 from simulation.apiserver.server import ApiServer
@@ -69,7 +70,7 @@ class World:
         self._outages = {what: self._outage(what) for what in ("kube-outage", "cloud-outage")}
         self.api = ApiServer(RESOURCES, now=self.now, new_uid=self._new_uid)
         self.api.subscribe(self._committed)
-        self.namespaces = NamespaceController(self.api)
+        self._namespaces, self._garbage = NamespaceController(self.api), GarbageCollector(self.api)
         self.judge = Judge(self)
         self.cloud = Cloud(self)
         self.replicas = [Replica(self, number, self.scenario.settings) for number in range(self.scenario.replicas)]
@@ -77,6 +78,12 @@ class World:
         self.actors = Actors(self)
         self.deeds = Deeds(self)
         self.loop.on_death = self.kill
+
+    def tidy(self) -> None:
+        """Let the controllers of Kubernetes do what is left for them to do."""
+        while self._namespaces.step():
+            pass
+        self._garbage.step()
 
     def now(self) -> Any:
         """The apiserver's wall clock."""

@@ -116,13 +116,15 @@ def custom(definition: Mapping[str, Any]) -> Iterable[Resource]:
 
 
 def builtin() -> Iterable[Resource]:
-    """Namespaces, Secrets, ConfigMaps, Events and Leases."""
+    """Namespaces, Secrets, ConfigMaps, Services, EndpointSlices, Events and Leases. A Service gets no defaults here."""
     core = Resource("", "v1", "", "", _node({}))
     yield replace(
         core, kind="Namespace", plural="namespaces", node=_node(NAMESPACE), namespaced=False, status=True, read=_namespace
     )
     yield replace(core, kind="Secret", plural="secrets", node=_node(SECRET), read=_secret, rules=_data_keys)
     yield replace(core, kind="ConfigMap", plural="configmaps", node=_node(CONFIG_MAP), rules=_data_keys)
+    yield replace(core, kind="Service", plural="services", node=_node(SERVICE))
+    yield replace(core, group="discovery.k8s.io", kind="EndpointSlice", plural="endpointslices", node=_node(ENDPOINT_SLICE))
     yield replace(
         core,
         group="events.k8s.io",
@@ -167,6 +169,9 @@ SECRET = {
     "immutable": {"type": "boolean"},
 }
 CONFIG_MAP = {"data": STRINGS, "binaryData": STRINGS, "immutable": {"type": "boolean"}}
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+SERVICE = {"spec": OPEN}
+ENDPOINT_SLICE = {"addressType": {"type": "string"}, **fields(("endpoints", "ports"), {"type": "array", "items": OPEN})}
 LEASE = {
     "spec": {
         "type": "object",

@@ -35,7 +35,7 @@ class Answer:
 class ApiServer:
     """A kube-apiserver that serves the given resources.
 
-    Everybody may do everything. CEL rules are not evaluated; nothing collects garbage; see ``NamespaceController``.
+    Everybody may do everything. CEL rules are not evaluated; see ``NamespaceController`` and ``GarbageCollector``.
     """
 
     def __init__(
