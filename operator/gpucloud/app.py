@@ -17,6 +17,7 @@ import kopf
 import structlog
 
 from gpucloud import __version__
+from gpucloud.engine.kinds.quota_usage import price_limits
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints
 from gpucloud.engine.manager.manager import Engine
@@ -71,6 +72,7 @@ async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
     engine = Engine(_placed(settings), lifecycle.connect, SystemClock(), Ports(tracer=_tracer(settings)))
     engine.metrics.export_process(__version__)
+    engine.metrics.export_price_limits(price_limits(settings))
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     metrics_port, health_port = await endpoints.start(settings)
     log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)

@@ -27,6 +27,7 @@ LABELS = {
     "ready",  # True, False, Unknown
     "reason",  # of a condition
     "result",  # of a pass or a write
+    "scope",  # of a limit: account or namespace
     "state",  # the cloud's word for a VM, of those its documents list
     "status",  # of a condition
     "type",  # of a condition

@@ -24,6 +24,7 @@ QUIET_POLLS = 3
 ROOM_SECONDS = 120.0  # whoever waits for room looks every minute; then it is ordered and made
 WATCHED = 0.34  # of histories are looked at until long after their wanted state: that takes as long as all before it
 PROMPT_SECONDS = 10.0
+BILLED = {"True/Running": True, "True/PoweredOff": False}  # GpuVMs that say so: whether the cloud bills their price
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
 # In a message: what failed is repeated, or goes on without a person.
 LOOKS = 4  # for orphans, until one is called leaked
@@ -170,6 +171,8 @@ def _unmet(of: Judge) -> Iterator[str]:
             yield f"{life.name} is {life.ready}"
         elif of.lies(life):
             yield f"{life.name} says {life.ready}, and it is not so"
+        elif life.ready in BILLED and ("billedSince" in life.status) is not BILLED[life.ready]:
+            yield f"{life.name} says {life.ready}, and that it is billed since {life.status.get('billedSince')}"
         elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
             yield f"{life.name} has observed an older generation"
 

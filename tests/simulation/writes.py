@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simulation.books import FINALIZER, PAUSED, annotated
+from simulation.process import EPOCH
 
 if TYPE_CHECKING:
     from simulation.books import Life
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 LONGEST_PASS = 45.0  # seconds from an object's view to the write that rests on it
 MAY_EXIST = frozenset({"Intended", "Accepted", "Unclear", "Overdue", "Seen", "Destroying"})
+BEGINNING = EPOCH.timestamp()
 LOST_AT_ONCE, AT_ONCE_SECONDS = 3, 60.0  # so many that vanish together are not believed to be gone
 
 
@@ -92,8 +95,22 @@ class Writes:
         if said and judged != generation and not twice:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
+        self._note_billed(life, stood, status)
         self._note_adopted(life)
         self._note_lost(life, (status.get("order") or {}).get("state") == "Lost")
+
+    def _note_billed(self, life: Life, stood: dict[str, Any], status: dict[str, Any]) -> None:
+        """A write begins and ends periods in which a VM is billed, and neither adds time to their sum nor loses any.
+
+        Excused: what the clocks of two processes differ by, and the time that a write takes. What is lost costs nothing.
+        """
+        if life.kind != "GpuVM" or status.get("vmId") is None:
+            return
+        now, skews = self._world.loop.time(), [abs(process.skew) for process in self._world.processes]
+        before, after = (_billed(one, BEGINNING + now) for one in (stood, status))
+        if abs(after - before) > LONGEST_PASS + 2 * max(skews, default=0.0):
+            words = f"{life.name} was billed for {before:.0f} s until now, and a status says {after:.0f}"
+            self._world.judge.found("miscounted", words)
 
     def _note_adopted(self, life: Life) -> None:
         """With the operator's own account no namespace adopts a VPC: it may be anybody's."""
@@ -145,6 +162,13 @@ def _frees(before: dict[str, Any], after: dict[str, Any] | None) -> bool:
     """Whether a finalizer of ours was taken away."""
     had, has = (set((item or {"metadata": {}})["metadata"].get("finalizers", ())) for item in (before, after))
     return any(item.startswith(FINALIZER.partition("/")[0]) for item in had - has)
+
+
+def _billed(status: dict[str, Any], now: float) -> float:
+    """For how many seconds a VM has been billed, as this status says."""
+    since = status.get("billedSince")
+    running = 0.0 if since is None else max(0.0, now - datetime.fromisoformat(since).timestamp())
+    return float(status.get("billedSeconds") or 0) + running
 
 
 def _listed_in(life: Life) -> tuple[str, str]:

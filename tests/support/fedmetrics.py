@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from gpucloud.cloud.options import CallReport
 from gpucloud.engine.telemetry import collectors
-from gpucloud.engine.telemetry.collectors import ListingStatus
+from gpucloud.engine.telemetry.collectors import FleetVM, ListingStatus
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.model import Condition
@@ -32,10 +32,11 @@ def everything(clusters: list[str]) -> Metrics:
     metrics.export_objects(lambda: [("GpuVM", "True", "Running")])
     metrics.export_listing_statuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
     metrics.export_held(lambda: {("team",): 1.0})
+    metrics.export_price_limits({("namespace",): 100.0})
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
-        collectors.Fleet(lambda: [("team", a_status())]),
+        collectors.Fleet(lambda: [FleetVM("team", ACCOUNT, a_status())], lambda: NOON),
         collectors.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
         collectors.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
         collectors.Budgets(lambda: [(ACCOUNT, 5.0)]),

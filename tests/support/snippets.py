@@ -42,6 +42,7 @@ _PASSING = (
     (re.compile(r"\b(\d+(\.\d+)?[smhd])+\b"), "<age>"),
     (re.compile(r"-[a-z2-7]{5}-[a-z2-7]{10}\b"), "-<mark>"),
     (re.compile(r"-\d{8}-?\d{6}\b"), "-<time>"),
+    (re.compile(r"\$\d+\.\d\d so far"), "<cost> so far"),
     (re.compile(r"127\.0\.0\.1:\d+|<address>:\d+"), "<address>"),
 )
 

@@ -340,6 +340,14 @@ class GpuVMStatus(CloudStatus):
     price_per_hour: Annotated[
         str | None, Field(max_length=32, description="Dollars per hour of this configuration when the VM was bought.")
     ] = None
+    billed_since: Annotated[
+        Time | None,
+        Field(description="When the operator first saw the VM in a billed state; absent while it is in none, as when off."),
+    ] = None
+    billed_seconds: Annotated[
+        int | None,
+        Field(ge=0, le=INT32_MAX, description="Seconds of earlier billed periods, without the one that began at billedSince."),
+    ] = None
     operation: Annotated[Operation | None, Field(description="The last power call or restart: recorded before it is sent.")] = (
         None
     )

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 NOTHING = Decimal(0)
+SECONDS_PER_HOUR = 3600
 ABSURD_PRICE = Decimal(10**9)  # not a price, and more digits than a status can hold
 # The cloud bills a VM in PENDING_READINESS and ONLINE; of one that is OFFLINE the root disk only (field notes).
 FAILED = frozenset({"CREATE_FAILED", "FAILED", "ADMIN_WAIT"})  # whether these are billed is not documented
@@ -62,6 +67,12 @@ def dollars(text: str | None) -> Decimal | None:
     except InvalidOperation:
         return None
     return price if price.is_finite() and 0 <= price < ABSURD_PRICE else None
+
+
+def accrued(price: Decimal, since: datetime | None, seconds: int, now: datetime) -> Decimal:
+    """Return what a VM has cost so far, in dollars: ``seconds`` of earlier periods, and the one that began at ``since``."""
+    running = 0 if since is None else max(0, int((now - since).total_seconds()))
+    return price * (max(0, seconds) + running) / SECONDS_PER_HOUR
 
 
 def shown(price: Decimal) -> str:

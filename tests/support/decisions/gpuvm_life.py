@@ -11,6 +11,8 @@ from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import (
     Absent,
+    Unknown,
+    UnknownReason,
     Verb,
 )
 from support.builders import (
@@ -38,6 +40,8 @@ from support.rows import OLD, Row, noted, tried
 RESTART = Operation(verb=PowerVerb.RESTART, generation=1, id="t1", at=START + timedelta(seconds=NOW))
 STOPS = Operation(verb=PowerVerb.STOP, generation=3, id="x", at=START)
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
+WALL = START + timedelta(seconds=NOW)
+BILLED = RUNNING.model_copy(update={"billed_since": WALL - timedelta(hours=1), "billed_seconds": 60})
 
 ROWS = {
     # --- life
@@ -61,6 +65,29 @@ ROWS = {
     ),
     "no word at all is waited out": Row(
         "every field may be null", {"status": RUNNING, "found": present(None)}, Reason.UNKNOWN_STATE, says="reports no state"
+    ),
+    "a VM that is first seen on begins to be billed": Row(
+        "its cost is told from then on",
+        {"status": CREATING, "found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"billed_since": WALL, "billed_seconds": None},
+    ),
+    "a VM that is seen off was billed until now": Row(
+        "the hours before are kept",
+        {"spec": STOPPED, "status": BILLED, "found": present("OFFLINE")},
+        Reason.POWERED_OFF,
+        "True",
+        None,
+        status={"billed_since": None, "billed_seconds": 3660},
+    ),
+    "a VM that cannot be seen is billed on": Row(
+        "nobody knows that it is off",
+        {"status": BILLED, "found": Unknown(NOW - 500, UnknownReason.UNREACHABLE, "HTTP 502")},
+        Reason.API_UNAVAILABLE,
+        "Unknown",
+        status={"billed_since": WALL - timedelta(hours=1), "billed_seconds": 60},
     ),
     "a failed VM stalls with its price": Row(
         "it may still cost money",
@@ -325,13 +352,17 @@ ROWS = {
                 ip="198.51.100.7",
                 private_ip="10.0.0.7",
                 price_per_hour="2.05",
+                billed_since=START,
+                billed_seconds=60,
             ),
             "found": present(name="theirs", ip="198.51.100.8"),
         },
         Reason.CONFLICT,
         progress="Stalled",
         says="deleted outside Kubernetes, and another one",
-        status={"vm_id": None, "state": None, "ip": None, "private_ip": None, "price_per_hour": None, "tenancy": None},
+        status=dict.fromkeys(
+            ("vm_id", "state", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds", "tenancy")
+        ),
     ),
     "of a refused order no price is shown": Row(
         "nothing is billed",

@@ -10,11 +10,12 @@ import pytest
 
 from gpucloud.cloud.limits import TokenBucket
 from gpucloud.engine.telemetry import collectors
-from gpucloud.engine.telemetry.collectors import ListingStatus
+from gpucloud.engine.telemetry.collectors import FleetVM, ListingStatus
 from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, ReconcileResult, StatusWriteResult
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus
-from support.fedmetrics import NOON, a_condition, a_status, everything
+from support.fedmetrics import ACCOUNT, NOON, a_condition, a_status, everything
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
 
@@ -23,15 +24,45 @@ def value(metrics, name, **labels):
     return metrics.registry.get_sample_value(name, labels)
 
 
+def fleet(*statuses, account=ACCOUNT, namespace="a"):
+    return [FleetVM(namespace, account, status) for status in statuses]
+
+
 def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
     metrics = Metrics()
-    fleet = [("a", a_status()), ("a", a_status(gpus=1, price="2.05")), ("a", a_status("OFFLINE")), ("b", a_status(price=None))]
-    metrics.export(collectors.Fleet(lambda: fleet))
-    assert value(metrics, "gpucloud_vms", namespace="a", state="ONLINE") == 2
-    assert value(metrics, "gpucloud_gpus", namespace="a", state="ONLINE") == 9
-    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="ONLINE") == 22.55
-    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="a", state="OFFLINE") == 0, "its disk is billed"
-    assert value(metrics, "gpucloud_price_dollars_per_hour", namespace="b", state="ONLINE") == 0, "a price nobody knows"
+    vms = fleet(a_status(), a_status(gpus=1, price="2.05"), a_status("OFFLINE")) + fleet(a_status(price=None), namespace="b")
+    vms += fleet(a_status(price="1.00"), account="a/second")
+    metrics.export(collectors.Fleet(lambda: vms, lambda: NOON))
+    assert value(metrics, "gpucloud_vms", namespace="a", state="ONLINE") == 3
+    assert value(metrics, "gpucloud_gpus", namespace="a", state="ONLINE") == 17
+
+    def price(namespace="a", account=ACCOUNT, state="ONLINE"):
+        return value(metrics, "gpucloud_price_dollars_per_hour", namespace=namespace, account=account, state=state)
+
+    assert price() == 22.55
+    assert price(account="a/second") == 1.00
+    assert price(state="OFFLINE") == 0, "its disk is billed"
+    assert price("b") == 0, "a price nobody knows"
+
+
+HOUR_AGO = NOON - timedelta(hours=1)
+COSTS = [
+    ({"billed_since": HOUR_AGO}, 20.5, "an hour"),
+    ({"billed_seconds": 7200}, 41, "off, after two hours"),
+    ({"billed_since": HOUR_AGO, "billed_seconds": 7200}, 61.5, "the third hour"),
+    ({}, 0, "never seen in a billed state"),
+    ({"billed_since": NOON + timedelta(hours=1)}, 0, "another clock"),
+    ({"billed_since": HOUR_AGO, "price_per_hour": None}, 0, "a price nobody knows"),
+    ({"billed_since": HOUR_AGO, "vm_id": None}, None, "never started"),
+    ({"billed_since": HOUR_AGO, "order": Order(state=OrderState.LOST)}, None, "lost"),
+]
+
+
+@pytest.mark.parametrize(("status", "expected", "why"), COSTS, ids=[row[2] for row in COSTS])
+def test_the_cost_so_far(status, expected, why):
+    metrics = Metrics()
+    metrics.export(collectors.Fleet(lambda: fleet(a_status().model_copy(update=status)), lambda: NOON))
+    assert value(metrics, "gpucloud_accrued_cost_dollars", namespace="a", account=ACCOUNT) == expected, why
 
 
 @pytest.mark.parametrize(
@@ -46,7 +77,7 @@ def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_odd_statuses(status, wanted, why):
-    (vms, *_) = collectors.Fleet(lambda: [("a", status)]).collect()
+    (vms, *_) = collectors.Fleet(lambda: fleet(status), lambda: NOON).collect()
     assert {sample.labels["state"] for sample in vms.samples} == wanted, why
 
 

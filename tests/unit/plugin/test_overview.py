@@ -15,6 +15,7 @@ from gpucloud.kinds.common import FIRST_CONDITION
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
 
 LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 PRICED = {"state": "ONLINE", "vmId": "train-x", "pricePerHour": "2.05"}
 CHAIN = World.of(
     (
@@ -32,7 +33,7 @@ def text_of(lines, width=None):
 
 
 def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
-    text = text_of(overview.as_lines(CHAIN))
+    text = text_of(overview.as_lines(CHAIN, NOW))
     assert text.index(LONG) < text.index("Objects")
     assert text.count(LONG) == 1, "once is enough"
     assert "2 wait for it: GpuSnapshot/before, GpuVM/train" in text
@@ -44,7 +45,7 @@ def test_objects_that_say_the_same_are_one_cause():
     same = {"message": "The cloud refuses it.", "spec": {}}
     things = [a_vm(name, "Stalled", "Rejected", **same) for name in ("a", "b", "c")]
     waits = a_snapshot("before", "Working", "DependencyNotReady", of="c")
-    text = text_of(overview.as_lines(World.of((*things, a_vm("d", "Stalled", "Conflict", **same), waits))))
+    text = text_of(overview.as_lines(World.of((*things, a_vm("d", "Stalled", "Conflict", **same), waits)), NOW))
     causes = text.partition("Objects")[0]
     assert "  GpuVM/a, GpuVM/b  Stalled  Rejected\n    The cloud refuses it.\n" in causes
     assert "  GpuVM/c  Stalled  Rejected\n    The cloud refuses it.\n    1 waits for it: GpuSnapshot/before" in causes
@@ -52,20 +53,20 @@ def test_objects_that_say_the_same_are_one_cause():
 
 
 def test_the_reason_of_an_older_spec_is_not_shown_as_that_of_the_new_one():
-    text = text_of(overview.as_lines(World.of((a_vm("train", "Unseen", "Running", spec={}),))))
+    text = text_of(overview.as_lines(World.of((a_vm("train", "Unseen", "Running", spec={}),)), NOW))
     assert "GpuVM/train  Unseen\n" in text
     assert "Running" not in text
 
 
 def test_what_is_missing_names_a_way_out():
-    text = text_of(overview.as_lines(World.of((a_vm("train", "Working", "DependencyNotReady"),))))
+    text = text_of(overview.as_lines(World.of((a_vm("train", "Working", "DependencyNotReady"),)), NOW))
     assert "GpuVpc/lab  missing" in text
     assert "There is no GpuVpc/lab in namespace 'team'. Create it; or, if its name is wrong, delete the objects that" in text
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_message_is_wrapped_and_never_cut(width):
-    text = text_of(overview.as_lines(CHAIN), width)
+    text = text_of(overview.as_lines(CHAIN, NOW), width)
     assert all(len(line) <= width for line in text.splitlines())
     assert LONG in " ".join(text.replace("│", " ").split())
 
@@ -73,7 +74,7 @@ def test_a_message_is_wrapped_and_never_cut(width):
 def test_named_objects_show_what_they_hang_on_and_their_events_and_no_others():
     key = Key("team", "GpuSnapshot", "before")
     events = {key: (Event(datetime(2026, 1, 2, tzinfo=UTC), "Warning", "OrderFailed", "no room", 3),)}
-    text = text_of(overview.as_lines(CHAIN, (key,), events))
+    text = text_of(overview.as_lines(CHAIN, NOW, (key,), events))
     for shown in (
         "GpuCloudAccount/default",
         "GpuVpc/lab",
@@ -86,7 +87,7 @@ def test_named_objects_show_what_they_hang_on_and_their_events_and_no_others():
 
 
 def test_the_document_says_the_same():
-    document = overview.as_document(CHAIN)
+    document = overview.as_document(CHAIN, NOW)
     by_name = {item["name"]: item for item in document["objects"]}
     lab = {"kind": "GpuVpc", "namespace": "team", "name": "lab"}
     assert by_name["train"]["waitsFor"] == [{**lab, "exists": True}]
@@ -114,15 +115,36 @@ def test_the_document_says_the_same():
     ],
 )
 def test_what_it_costs_an_hour(vms, expected, why):
-    spent = overview.cost(vms)
+    spent = overview.cost(vms, NOW)
     assert (str(spent.per_hour), spent.unpriced, spent.off) == expected, why
+
+
+SPENT = {**PRICED, "billedSince": "2026-01-01T22:00:00Z", "billedSeconds": 3600}
+COSTS = [
+    (SPENT, "6.15", "two hours, and one before"),
+    ({**SPENT, "state": "OFFLINE", "billedSince": None}, "2.05", "it is off: the hour before"),
+    ({**SPENT, "order": {"state": "Lost"}}, None, "it is lost"),
+    ({**SPENT, "vmId": None}, None, "it never started"),
+    ({**SPENT, "pricePerHour": "dear"}, None, "no price"),
+    ({**PRICED, "billedSince": "once", "billedSeconds": "long"}, "0.00", "statuses can be edited"),
+]
+
+
+@pytest.mark.parametrize(("status", "expected", "why"), COSTS, ids=[row[2] for row in COSTS])
+def test_what_it_has_cost_so_far(status, expected, why):
+    document = overview.as_document(World.of((a_vm(status=status), an_account())), NOW)
+    by_kind = {item["kind"]: item["accruedCost"] for item in document["objects"]}
+    assert by_kind == {"GpuVM": expected, "GpuCloudAccount": None}, why
+    assert document["accruedCost"] == (expected or "0.00")
 
 
 def test_a_failed_vm_is_not_counted_and_told():
     """Its own condition says that it may be billed: the sum beside it must not deny that."""
     world = World.of((a_vm("failed", "Stalled", "CreateFailed", status={**PRICED, "state": "CREATE_FAILED"}),))
-    assert "$0.00 an hour (1 failed VM of $2.05 may be billed, not counted)" in text_of(overview.as_lines(world))
-    assert overview.as_document(world)["vmsFailed"] == 1
+    assert "$0.00 an hour (1 failed VM of $2.05 may be billed, not counted), $0.00 so far" in text_of(
+        overview.as_lines(world, NOW)
+    )
+    assert overview.as_document(world, NOW)["vmsFailed"] == 1
 
 
 @pytest.mark.parametrize(
@@ -134,7 +156,7 @@ def test_a_failed_vm_is_not_counted_and_told():
 )
 def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
     blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="The VPC is still needed by GpuVM 'train': delete them, too.")
-    text = text_of(overview.as_lines(World.of((an_account(), blocked, vm))))
+    text = text_of(overview.as_lines(World.of((an_account(), blocked, vm)), NOW))
     assert says in text
     assert "waits for it" not in text
 
@@ -142,14 +164,14 @@ def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
 @pytest.mark.parametrize(("state", "billed"), [("ONLINE", True), ("OFFLINE", False)])
 def test_a_price_stands_beside_what_is_billed(state, billed):
     world = World.of((a_vm(status={**PRICED, "state": state}),))
-    assert ("  $2.05/h" in text_of(overview.as_lines(world))) is billed
-    (item,) = overview.as_document(world)["objects"]
+    assert ("  $2.05/h" in text_of(overview.as_lines(world, NOW))) is billed
+    (item,) = overview.as_document(world, NOW)["objects"]
     assert (item["pricePerHour"], item["billed"]) == ("2.05", billed)
 
 
 def test_a_pause_is_in_the_summary_and_beside_the_object():
     world = World.of((a_vm("held", annotations={"gpucloud.dev/paused": "true"}, status=PRICED), a_vm("free", status=PRICED)))
-    text = text_of(overview.as_lines(world))
+    text = text_of(overview.as_lines(world, NOW))
     assert "2 objects: 2 ready, 1 of them paused" in text
     (line,) = [line for line in text.splitlines() if "GpuVM/held" in line]
     assert "Ready" in line
@@ -160,7 +182,7 @@ def test_a_pause_is_in_the_summary_and_beside_the_object():
 
 def test_the_clouds_words_cannot_forge_a_line_nor_colour_it():
     world = World.of((a_vm("train", "Stalled", message="no\n\x1b[31mGpuVM/forged  Ready\x07"),))
-    text = text_of(overview.as_lines(world))
+    text = text_of(overview.as_lines(world, NOW))
     assert "\x1b" not in text
     assert "no [31mGpuVM/forged Ready" in text
 

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -29,6 +30,7 @@ STATUS = {
     "privateIp": "10.0.0.7",
     "pricePerHour": "12.05",
 }
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SPEC = {"configuration": "A100_40GB_PCIe_1x", "vpcRef": {"name": "lab"}}
 
 
@@ -77,6 +79,16 @@ def test_without_a_terminal_only_a_change_is_printed(capsys):
     for text in ("one", "one", "two", "two", "one"):
         draw([Line(text)])
     assert capsys.readouterr().out == "one\n\ntwo\n\none\n"
+
+
+def test_without_a_terminal_a_cost_that_grows_is_no_change(capsys):
+    """Else a watch in a pipe would print the page with every cent."""
+    vm, draw = a_vm(spec=SPEC, status={**STATUS, "billedSince": "2026-01-02T11:00:00Z"}), watching.changes()
+    for minutes in (0, 20, 40):
+        draw(list(overview.as_lines(World.of((vm,)), NOON + timedelta(minutes=minutes))))
+    draw(list(overview.as_lines(World.of((a_vm("other"), vm)), NOON + timedelta(hours=1))))
+    told = [line for line in capsys.readouterr().out.splitlines() if "so far" in line]
+    assert told == ["$12.05 an hour, $12.05 so far", "$12.05 an hour, $24.10 so far"]
 
 
 @pytest.fixture
@@ -190,7 +202,7 @@ def test_every_page_of_a_list_is_asked_for_with_the_labels():
 
 def lines_of(vm, width, **more):
     world = World.of((an_account(), a_vpc("lab", status={"vpcId": "v", "name": "acme", "ipRange": "10.0.0.0/16"}), vm))
-    found = wrapped(overview.as_lines(world, **more), width)
+    found = wrapped(overview.as_lines(world, NOON, **more), width)
     return [f"{line.lead}{line.text}" for line in found]
 
 

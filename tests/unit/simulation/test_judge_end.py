@@ -204,7 +204,7 @@ def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_oth
     """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
     ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
     court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
-    court.writes(ordered, observedGeneration=1, **tenancy)
+    court.writes(ordered, observedGeneration=1, billedSince="2026-01-01T00:00:00Z", **tenancy)
     court.passes(1000)
     court.world.cloud.notice()
     court.says(ordered, "True", "Running")
@@ -279,11 +279,38 @@ def test_what_says_ready_and_is_gone_is_not_as_wanted(court):
     court.passes(1000)
     court.world.cloud.notice()
     court.says(item, "True", "Running")
+    court.writes(item, billedSince="2026-01-01T00:10:00Z")
     assert list(ending._unmet(court.judge)) == []
     court.world.cloud.end_vm("a-x", "acme", "Msc1")
     court.passes(60)
     court.world.cloud.notice()
     assert list(ending._unmet(court.judge)) == ["GpuVM team/a says True/Running, and it is not so"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "since", "so"),
+    [
+        ("Running", "2026-01-01T00:10:00Z", True),
+        ("Running", None, False),
+        ("PoweredOff", None, True),
+        ("PoweredOff", "2026-01-01T00:10:00Z", False),
+    ],
+)
+def test_a_vm_says_since_when_it_is_billed_while_it_runs(court, reason, since, so):
+    item = court.bought(powerState="Running" if reason == "Running" else "Stopped")
+    court.passes(1000)
+    court.world.cloud.notice()
+    if reason == "PoweredOff":
+        court.sends("StopServer", id="a-x", namespace="acme", cluster="Msc1")
+        court.passes(60)
+        court.world.cloud.notice()
+    court.says(item, "True", reason)
+    court.writes(item, **({"billedSince": since} if since else {}))
+    assert (
+        list(ending._unmet(court.judge)) == []
+        if so
+        else [f"GpuVM team/a says True/{reason}, and that it is billed since {since}"]
+    )
 
 
 @pytest.mark.parametrize(

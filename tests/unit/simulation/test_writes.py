@@ -125,6 +125,36 @@ def test_what_is_gone_may_be_called_lost(court):
     assert court.oracles == []
 
 
+BEGUN = {"vmId": "a-x", "billedSince": "2026-01-01T00:00:00Z"}  # the world begins then
+COUNTS = [
+    (BEGUN, {"billedSince": None, "billedSeconds": 7200}, [], "a period of two hours has ended"),
+    (BEGUN, {"billedSince": None, "billedSeconds": 0}, ["miscounted"], "two hours are lost"),
+    (BEGUN, {"billedSeconds": 7200}, ["miscounted"], "they are counted twice"),
+    (BEGUN, {"billedSince": "2026-01-01T02:00:00Z"}, ["miscounted"], "a period is begun anew, and the one before is lost"),
+    (BEGUN, {"vmId": None, "billedSince": None}, [], "it is lost"),
+    ({"vmId": "a-x", "billedSeconds": 30}, {"billedSince": "2026-01-01T02:00:00Z"}, [], "a period begins"),
+    ({"vmId": "a-x", "billedSeconds": 30}, {"billedSince": "2026-01-01T00:00:00Z"}, ["miscounted"], "it began long ago"),
+]
+
+
+@pytest.mark.parametrize(("stood", "said", "found", "why"), COUNTS, ids=[row[3] for row in COUNTS])
+def test_a_write_adds_no_time_to_what_a_vm_was_billed_and_loses_none(court, stood, said, found, why):
+    item = court.applied()
+    court.writes(item, **stood)
+    court.passes(7200)
+    court.writes(item, **said)
+    assert court.oracles == found, why
+
+
+def test_a_clock_that_goes_wrong_may_miscount(court):
+    court.operator.skew = 3600.0
+    court.world.processes.append(court.operator)
+    item = court.applied()
+    court.writes(item, **BEGUN)
+    court.writes(item, billedSince=None, billedSeconds=3600)
+    assert court.oracles == []
+
+
 def account(court):
     path = f"/apis/{API_VERSION}/namespaces/team/gpucloudaccounts/default"
     court.hands.merge(path, {"metadata": {"finalizers": [FINALIZER]}})

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds.meta import rfc3339
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.price import dollars, is_failed, is_off, may_be_billed, shown
+from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from gpucloud.cli.plugin.objects import Event
     from gpucloud.cli.plugin.world import Cause, World
@@ -41,23 +42,33 @@ NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars an hour of the VMs that may be billed now, and what the sum leaves out."""
+    """Dollars an hour of the VMs that may be billed now, what all VMs have cost so far, and what the sums leave out."""
 
     per_hour: Decimal
+    so_far: Decimal
     unpriced: int
     off: int
     failed: int  # not in the sum, and perhaps billed all the same
     failed_per_hour: Decimal
 
 
-def cost(things: Iterable[Thing]) -> Cost:
+def cost(things: Iterable[Thing], now: datetime) -> Cost:
     """Of the VMs that the cloud may bill; a lost one, or one that never came to be, costs nothing."""
     vms = [item for item in things if item.key.kind == VM]
     prices = [dollars(item.text("pricePerHour")) for item in vms if may_be_billed(item.status)]
     known = sum((price for price in prices if price is not None), Decimal(0))
     failed = [dollars(item.text("pricePerHour")) or Decimal(0) for item in vms if is_failed(item.status)]
     off = sum(is_off(item.status) for item in vms)
-    return Cost(known, prices.count(None), off, len(failed), sum(failed, Decimal(0)))
+    so_far = sum((_so_far(item, now) or Decimal(0) for item in vms), Decimal(0))
+    return Cost(known, so_far, prices.count(None), off, len(failed), sum(failed, Decimal(0)))
+
+
+def _so_far(vm: Thing, now: datetime) -> Decimal | None:
+    """Return what a VM has cost; None if it is not in the cloud, or its price is not known."""
+    price, seconds = dollars(vm.text("pricePerHour")), vm.status.get("billedSeconds")
+    if price is None or not in_cloud(vm.status):
+        return None
+    return accrued(price, moment(vm.status.get("billedSince")), seconds if isinstance(seconds, int) else 0, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,12 @@ class _Scope:
 
 
 def as_lines(
-    world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None, *, wide: bool = False
+    world: World,
+    now: datetime,
+    only: tuple[Key, ...] = (),
+    events: Mapping[Key, Iterable[Event]] | None = None,
+    *,
+    wide: bool = False,
 ) -> Iterator[Line]:
     """The page: a summary, root causes, the tree; of ``only`` these objects, with what they wait for."""
     namespaces = sorted({key.namespace for key in (only or world.things)})
@@ -79,7 +95,7 @@ def as_lines(
     for place, namespace in enumerate(namespaces):
         if place:
             yield Line("")
-        yield from _summary(namespace, [item for item in world.things.values() if item.key.namespace == namespace])
+        yield from _summary(namespace, [item for item in world.things.values() if item.key.namespace == namespace], now)
         here = [cause for cause in found if cause.key.namespace == namespace]
         yield from _causes(here)
         yield Line("")
@@ -96,13 +112,13 @@ def as_lines(
 
 
 def as_document(
-    world: World, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None
+    world: World, now: datetime, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None
 ) -> dict[str, Any]:
     """The same for programs; the shape is documented in docs/how-to/kubectl-plugin.md."""
     chosen = [item for item in world.things.values() if not only or item.key in only]
-    spent = cost(chosen)
+    spent = cost(chosen, now)
     return {
-        "objects": [_object(world, item) | _recorded(item.key, events or {}) for item in chosen],
+        "objects": [_object(world, item, now) | _recorded(item.key, events or {}) for item in chosen],
         "causes": [
             {
                 **_identity(cause.key),
@@ -115,6 +131,7 @@ def as_document(
             for cause in concerning(causes(world), only)
         ],
         "pricePerHour": shown(spent.per_hour),
+        "accruedCost": shown(spent.so_far),
         "vmsWithoutPrice": spent.unpriced,
         "vmsPoweredOff": spent.off,
         "vmsFailed": spent.failed,
@@ -146,20 +163,21 @@ def concerning(found: Iterable[Cause], only: tuple[Key, ...]) -> tuple[Cause, ..
     return tuple(cause for cause in found if not only or {cause.key, *cause.waiting}.intersection(only))
 
 
-def _summary(namespace: str, things: list[Thing]) -> Iterator[Line]:
+def _summary(namespace: str, things: list[Thing], now: datetime) -> Iterator[Line]:
     counts = {kind: sum(standing(item) is kind for item in things) for kind in Standing}
     paused = sum(item.paused for item in things)
     words = [f"{count} {kind.value.lower()}" for kind, count in counts.items() if count]
     said = ", ".join([*words, *([f"{paused} of them paused"] if paused else [])])
     yield Line(f"Namespace {namespace}: {plural(len(things), 'object')}{': ' if said else ''}{said}", style="bold")
-    spent = cost(things)
+    spent = cost(things, now)
     if not any(item.key.kind == VM for item in things):
         return
     notes = [f"{plural(spent.unpriced, 'VM')} of unknown price not counted"] if spent.unpriced else []
     notes += [f"{plural(spent.off, 'VM')} powered off, whose disks are billed"] if spent.off else []
     if spent.failed:
         notes.append(f"{plural(spent.failed, 'failed VM')} of ${shown(spent.failed_per_hour)} may be billed, not counted")
-    yield Line(f"${shown(spent.per_hour)} an hour{' (' + '; '.join(notes) + ')' if notes else ''}")
+    left_out = f" ({'; '.join(notes)})" if notes else ""
+    yield Line(f"${shown(spent.per_hour)} an hour{left_out}", growing=f", ${shown(spent.so_far)} so far")
 
 
 def _causes(found: Iterable[Cause]) -> Iterator[Line]:
@@ -270,8 +288,8 @@ def _events(key: Key, events: tuple[Event, ...]) -> Iterator[Line]:
         yield Line(f"{event.reason}: {event.note}{times}", f"  {at}  ", "    ", "yellow" if event.type == "Warning" else "")
 
 
-def _object(world: World, item: Thing) -> dict[str, Any]:
-    parent = world.parent(item)
+def _object(world: World, item: Thing, now: datetime) -> dict[str, Any]:
+    parent, so_far = world.parent(item), _so_far(item, now) if item.key.kind == VM else None
     return {
         **_identity(item.key),
         "standing": standing(item).value,
@@ -286,6 +304,8 @@ def _object(world: World, item: Thing) -> dict[str, Any]:
         "rootCauses": [_identity(key) for key in world.roots(item.key)] if standing(item) is not Standing.READY else [],
         "pricePerHour": item.text("pricePerHour") or None,
         "billed": may_be_billed(item.status) if item.key.kind == VM else None,
+        "billedSince": item.text("billedSince") or None,
+        "accruedCost": None if so_far is None else shown(so_far),
         "ip": item.text("ip") or None,
         "state": item.text("state") or None,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.standing import Standing
@@ -26,7 +26,8 @@ NARROWEST = 20  # a message is not pressed into less, however deep it stands
 class Line:
     """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``.
 
-    ``spare`` follows the text where the width allows it, and is left out elsewhere.
+    ``growing`` follows the text; it changes with time alone, so pages that differ in nothing else are equal.
+    ``spare`` follows both where the width allows it, and is left out elsewhere.
     """
 
     text: str
@@ -34,20 +35,22 @@ class Line:
     hang: str = ""
     style: str = ""
     spare: str = ""
+    growing: str = field(default="", compare=False)
 
 
 def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
     """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe)."""
-    for given in lines:
+    for line in lines:
+        given = replace(line, text=line.text + line.growing, growing="")
         whole = replace(given, text=f"{given.text}  {given.spare}", spare="") if given.spare else given
-        line = whole if _fits(whole, width) else replace(given, spare="")
-        if width is None or _fits(line, width):
-            yield line
+        shown = whole if _fits(whole, width) else replace(given, spare="")
+        if width is None or _fits(shown, width):
+            yield shown
             continue
-        room = max(width - len(line.lead), NARROWEST)
-        parts = textwrap.wrap(line.text, room, break_long_words=False, break_on_hyphens=False)
+        room = max(width - len(shown.lead), NARROWEST)
+        parts = textwrap.wrap(shown.text, room, break_long_words=False, break_on_hyphens=False)
         for place, part in enumerate(parts):
-            yield Line(part, line.lead if place == 0 else line.hang, line.hang, line.style)
+            yield Line(part, shown.lead if place == 0 else shown.hang, shown.hang, shown.style)
 
 
 def _fits(line: Line, width: int | None) -> bool:

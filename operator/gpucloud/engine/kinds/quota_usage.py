@@ -53,6 +53,11 @@ def quotas_of(settings: Settings) -> tuple[Quota, Quota]:
     )
 
 
+def price_limits(settings: Settings) -> dict[tuple[str], float]:
+    """Return the limits on prices that are set, by scope, for metrics."""
+    return {(quota.scope,): float(quota.price) for quota in quotas_of(settings) if quota.price > 0}
+
+
 class QuotaUsage:
     """Counted VMs by UID, and their sums. Counts nothing while no quota is set."""
 

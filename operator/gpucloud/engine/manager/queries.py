@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.engine.kinds.quota_usage import account_label
 from gpucloud.engine.telemetry import collectors
 from gpucloud.kinds import gpuvm
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.engine.telemetry.metrics import Metrics
-    from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.kinds.model import Condition
 
 
@@ -43,7 +44,7 @@ class Queries:
         metrics.export_withheld(self._withheld)
         metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
         metrics.export(
-            collectors.Fleet(self._fleet),
+            collectors.Fleet(self._fleet, self._clock.wall),
             collectors.Conditions(self._conditions, self._clock.wall),
             collectors.Deletions(self._deletions, self._clock.wall),
             collectors.Budgets(lambda: [(label, session.client.budget_left) for label, session in sessions]),
@@ -68,8 +69,11 @@ class Queries:
             ):  # else it waits for another controller's finalizer
                 yield kind, _summary(stored.status.conditions), stored.meta.deleted_at
 
-    def _fleet(self) -> Iterator[tuple[str, GpuVMStatus]]:
-        return ((stored.meta.namespace, stored.status) for kind, stored in self._objects() if kind == gpuvm.KIND)
+    def _fleet(self) -> Iterator[collectors.FleetVM]:
+        for kind, stored in self._objects():
+            if kind == gpuvm.KIND:
+                namespace, status = stored.meta.namespace, stored.status
+                yield collectors.FleetVM(namespace, account_label(namespace, status.account or OWN_ACCOUNT), status)
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         controllers = self._controllers.items()

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import GaugeMetricFamily
 
 from gpucloud.reconcile.gpuvm.vm_states import is_documented
-from gpucloud.reconcile.price import dollars, in_cloud, may_be_billed
+from gpucloud.reconcile.price import NOTHING, accrued, dollars, in_cloud, may_be_billed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
+    from decimal import Decimal
 
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.kinds.model import Condition
@@ -35,29 +35,44 @@ class ListingStatus:
     doubted: bool  # the listing is implausible, so the operator does not believe it
 
 
-class Fleet:
-    """VMs, their GPUs and their price, by namespace and cloud state."""
+@dataclass(frozen=True, slots=True)
+class FleetVM:
+    """A GpuVM of the fleet."""
 
-    def __init__(self, statuses: Callable[[], Iterable[tuple[str, GpuVMStatus]]]) -> None:
-        self._statuses = statuses
+    namespace: str
+    account: str  # namespace/name, or the operator's own
+    status: GpuVMStatus
+
+
+class Fleet:
+    """VMs, their GPUs, their price and their cost so far, by namespace, account and cloud state."""
+
+    def __init__(self, vms: Callable[[], Iterable[FleetVM]], wall: Callable[[], datetime]) -> None:
+        self._vms, self._wall = vms, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Count the VMs that the cloud showed last, without VMs never seen, lost or gone."""
         vms: Counter[tuple[str, str]] = Counter()
         gpus: Counter[tuple[str, str]] = Counter()
-        price: dict[tuple[str, str], Decimal] = {}
-        for namespace, status in self._statuses():
+        price: dict[tuple[str, str, str], Decimal] = {}
+        cost: dict[tuple[str, str], Decimal] = {}
+        now = self._wall()
+        for vm in self._vms():
+            status = vm.status
             if not in_cloud(status):
                 continue
-            labels = namespace, status.state if status.state is not None and is_documented(status.state) else OTHER_STATE
-            vms[labels] += 1
-            gpus[labels] += status.gpus or 0
-            costs = dollars(status.price_per_hour) if may_be_billed(status) else None
-            price[labels] = price.get(labels, Decimal(0)) + (costs or 0)
+            state = status.state if status.state is not None and is_documented(status.state) else OTHER_STATE
+            vms[vm.namespace, state] += 1
+            gpus[vm.namespace, state] += status.gpus or 0
+            each = dollars(status.price_per_hour) or NOTHING
+            _add(price, (vm.namespace, vm.account, state), each if may_be_billed(status) else NOTHING)
+            _add(cost, (vm.namespace, vm.account), accrued(each, status.billed_since, status.billed_seconds or 0, now))
         yield _family("gpucloud_vms", "VMs by the cloud's word for their state.", ("namespace", "state"), vms)
         yield _family("gpucloud_gpus", "GPUs of these VMs.", ("namespace", "state"), gpus)
         words = "Price of these VMs when they were bought; 0 in states in which the cloud does not bill a VM's configuration."
-        yield _family("gpucloud_price_dollars_per_hour", words, ("namespace", "state"), price)
+        yield _family("gpucloud_price_dollars_per_hour", words, ("namespace", "account", "state"), price)
+        words = "What these VMs have cost since they were bought, as far as the operator saw them billed."
+        yield _family("gpucloud_accrued_cost_dollars", words, ("namespace", "account"), cost)
 
 
 class Budgets:
@@ -172,6 +187,10 @@ class Orphans:
         yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good look for orphans.", LISTED, ages)
         words = "1 while too many look orphaned to collect any."
         yield _family("gpucloud_orphans_collection_refused", words, ("account",), refused)
+
+
+def _add(sums: dict[Any, Decimal], labels: Any, amount: Decimal) -> None:
+    sums[labels] = sums.get(labels, NOTHING) + amount
 
 
 def _by_kind(found: Iterable[tuple[str, Any, datetime]]) -> list[tuple[str, list[tuple[Any, datetime]]]]:

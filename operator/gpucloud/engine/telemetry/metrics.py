@@ -156,6 +156,11 @@ class Metrics:
             collectors.Counts("gpucloud_deletions_held", "GpuVMs whose deletion the brake holds.", ("namespace",), held)
         )
 
+    def export_price_limits(self, limits: Mapping[tuple[str], float]) -> None:
+        """Export the limits on prices that are set, by scope: account or namespace."""
+        words = "Dollars an hour that one account or one namespace may spend on VMs, where a limit is set."
+        self.registry.register(collectors.Counts("gpucloud_price_limit_dollars_per_hour", words, ("scope",), lambda: limits))
+
     def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
         """Export the number of actions that --observe-only withholds, by kind and action."""
         words = "Actions that --observe-only keeps back now."

@@ -11,6 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import connection
+from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
 
@@ -29,7 +30,7 @@ SUBJECT = Subject(
     lost=Reason.VM_LOST,
     by_name=True,
     unique_id=False,
-    shown=("state", "vm_id", "ip", "private_ip", "price_per_hour"),
+    shown=("state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds"),
     kept_when_gone=("settled_generation",),
     conflict_advice=" and create it again with another spec.vmName",
     name_field="spec.vmName",
@@ -89,9 +90,12 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         return self.spec.deletion.policy
 
     def observed(self) -> dict[str, Any]:
-        """The VM's record in status, with the price at which it was bought."""
-        record = observed(self.found.record, self.identity) if isinstance(self.found, Present) else {}
-        return {**record, "price_per_hour": self.status.price_per_hour or self.price_per_hour}
+        """The VM's record in status, with the price at which it was bought, and since when it is billed."""
+        price = {"price_per_hour": self.status.price_per_hour or self.price_per_hour}
+        if not isinstance(self.found, Present):
+            return price
+        seen = observed(self.found.record, self.identity)
+        return {**seen, **price, **billed(self.status, seen["state"], self.now.wall)}
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""

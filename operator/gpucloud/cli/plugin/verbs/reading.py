@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import overview, show, watching
@@ -60,7 +61,7 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     if output in {Output.TEXT, Output.WIDE}:
         show.lines(_page(choice, seen, events, wide=wide))
     else:
-        show.document(overview.as_document(seen.world, seen.only, events), output)
+        show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
     found = overview.concerning(causes(seen.world), seen.only)
     return ExitCode.FOUND if any(cause.standing is Standing.STALLED for cause in found) else ExitCode.OK
 
@@ -92,7 +93,7 @@ def _look(here: Cluster, choice: _Choice) -> _Seen:
 def _page(choice: _Choice, seen: _Seen, events: Mapping[Key, tuple[Event, ...]], *, wide: bool) -> list[Line]:
     if not seen.world.things:
         return [Line(f"There are no GPU cloud objects in {choice.place()}.")]
-    return list(overview.as_lines(seen.world, seen.only, events, wide=wide))
+    return list(overview.as_lines(seen.world, datetime.now(UTC), seen.only, events, wide=wide))
 
 
 def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:

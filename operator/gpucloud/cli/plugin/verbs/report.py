@@ -28,7 +28,7 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
     here, now = cluster(at), datetime.now(UTC)
     folder = f"gpucloud-report-{here.namespace}-{now:%Y%m%d-%H%M%S}"
     path = file if file is not None else Path(f"{folder}.tar.gz")
-    packed = archive(_files(here, operator_namespace), folder, now)
+    packed = archive(_files(here, operator_namespace, now), folder, now)
     try:
         with path.open("xb") as target:
             path.chmod(0o600)
@@ -39,7 +39,7 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
     return ExitCode.OK
 
 
-def _files(here: Cluster, operator_namespace: str) -> dict[str, Any]:
+def _files(here: Cluster, operator_namespace: str, now: datetime) -> dict[str, Any]:
     """By name; what may not be read is told in doctor.json, or is left out."""
     facts = gather(here, here.namespace, operator_namespace)
     events = here.read(f"/api/v1/namespaces/{here.namespace}/events", {"limit": "500"}) or {}
@@ -52,7 +52,7 @@ def _files(here: Cluster, operator_namespace: str) -> dict[str, Any]:
     return {
         "version.json": {"plugin": gpucloud.__version__} | of_cluster(here, operator_namespace),
         "doctor.json": document(facts, examine(facts)),
-        "status.json": overview.as_document(World.of(facts.things)),
+        "status.json": overview.as_document(World.of(facts.things), now),
         "objects.json": [
             of_object(body)
             for kind in KINDS
