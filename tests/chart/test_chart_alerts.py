@@ -15,10 +15,12 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
+from gpucloud.engine.kinds.quota_usage import quotas_of
 from gpucloud.engine.telemetry.metrics import controller_name
 from gpucloud.engine.telemetry.queue import QUEUE
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.settings import Settings
 from promtool import PromtoolError, obtain_promtool
 from support.chart import NAME
 from support.fedmetrics import everything
@@ -188,6 +190,7 @@ VALUES = {
     "kind": KINDS | {reconciler.inventory_name for reconciler in (GpuVMReconciler, GpuVpcReconciler, GpuSnapshotReconciler)},
     "controller": {controller_name(kind) for kind in KINDS},
     "name": {QUEUE},
+    "scope": {quota.scope for quota in quotas_of(Settings(endpoint=("default=https://cloud.example",)))},
     "code": {str(number) for number in range(100, 600)} | set(ErrorKind),
 }
 COMPARED = sorted({value for _, expression in EXPRESSIONS for value in values_of(expression)})
