@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from support.messages import judge
@@ -13,6 +15,8 @@ from support.messages.sources import texts
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
+LONGEST = 335  # characters of a message, without the commands in it
+COMMAND = re.compile(r"kubectl annotate \S+ \S+ --namespace=\S+ --overwrite \S+ (?:\S+ )?\S+")
 FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
 SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event")
 PARTS = texts(*FRAMED)
@@ -23,6 +27,11 @@ def test_a_condition_says_what_is_the_case_and_what_to_do_or_what_comes(message)
     assert judge.cause(message.words), message.words
     calls_a_person = "Stalled" in message.condition or message.condition == "Warning Event"
     assert judge.way_out(message.words) or (not calls_a_person and judge.goes_on(message.words)), message.words
+
+
+@pytest.mark.parametrize("message", said(), ids=lambda item: f"{item.kind} {item.reason}")
+def test_a_condition_is_short_enough_to_be_read(message):
+    assert len(COMMAND.sub("", message.words)) <= LONGEST, message.words
 
 
 @pytest.mark.parametrize("text", SOURCES, ids=lambda item: item.place)

@@ -177,8 +177,7 @@ def _immutability(node: Schema, place: _Place) -> list[Schema]:
     return [
         CEL(
             rule=_unchanged(name, required=name in node.get("required", [])),
-            message=f"{place.path}.{name} is fixed when the object is created: it cannot be changed in place. "
-            "Put the old value back, or delete this object and create it again.",
+            message=f"{place.path}.{name} is immutable. Put the old value back, or delete this object and create it again.",
             reason="FieldValueForbidden",
             field_path=f".{name}",
         ).entry()

@@ -14,10 +14,7 @@ def renew(account: str) -> str:
     """Return what to do when the cloud refuses the credential."""
     if account == OWN_ACCOUNT:
         return "Ask the administrator to replace the operator's own credential; the operator reads it again within a minute."
-    return (
-        f"Update the Secret of account {account!r} in place (do not delete it) with a valid API key or login; the operator "
-        "reads it again within a minute."
-    )
+    return f"Update the Secret of account {account!r} in place (do not delete it); the operator reads it again within a minute."
 
 
 def grant(account: str, noun: str) -> str:

@@ -79,7 +79,7 @@ def edit(objects, cases, field, value, *, given):
 def assert_fixed(done, field):
     top = field.partition(".")[0]
     assert done.returncode != 0, f"{field} could be edited: {done.stdout}"
-    assert f"spec.{top}: Forbidden: spec.{top} is fixed when the object is created" in done.stderr
+    assert f"spec.{top}: Forbidden: spec.{top} is immutable" in done.stderr
     assert "delete this object and create it again" in done.stderr
 
 

@@ -61,7 +61,7 @@ LIFE = {
         {"secret": HELD, "users_elsewhere": (VM,)},
         Reason.ENDPOINT_MISMATCH,
         ready="Unknown",
-        says=(VM, "declare it first again (--endpoint"),
+        says=(VM, "declare that one first (--endpoint"),
     ),
     "a credential that works": connected(
         "the whole point",
@@ -193,7 +193,7 @@ TENANTS = {
         {"secret": HELD, "contact": in_trouble(UnknownReason.REFUSED, ANSWERED.last), "tenant": "acme"},
         Reason.CREDENTIALS_REFUSED,
         status={"tenant": "acme", "proven_secret": None},
-        says=("Update it in place (do not delete it)",),
+        says=("Update the Secret in place (do not delete it)",),
     ),
     "proof is not taken from a Secret that holds another": stalled(
         "the credential in use was read before",

@@ -37,7 +37,7 @@ HOLDING = {
         {"contact": REFUSED},
         Reason.CREDENTIALS_REFUSED,
         action=HOLD,
-        says=("Update it in place (do not delete it)",),
+        says=("Update the Secret in place (do not delete it)",),
     ),
     "hold nothing that is of no use": stalled(
         "it would block its correction",

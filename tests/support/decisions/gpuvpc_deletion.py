@@ -199,7 +199,7 @@ ROWS = {
         "the status may be wiped",
         {"meta": DELETING},
         released=Reason.RETAINED,
-        says="may be your VPC. If it is, destroy it in the cloud",
+        says="may be your VPC. If so, destroy it in the cloud",
     ),
     "never ordered: free": Row(
         "nothing was made",

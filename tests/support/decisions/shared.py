@@ -226,7 +226,7 @@ def _ownership(k):
             {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
             Reason.CONFLICT,
             progress="Stalled",
-            says=("'first'", f"Or free the name: this object then creates its {k.noun} by itself"),
+            says=("'first'", f"Or free the name: the {k.noun} is then created"),
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",
@@ -240,7 +240,7 @@ def _ownership(k):
             k.another,
             Reason.CONFLICT,
             progress="Stalled",
-            says=(*k.another_says, f"Or free the name: this object then creates its {k.noun} by itself"),
+            says=(*k.another_says, f"Or free the name: the {k.noun} is then created"),
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",

@@ -102,7 +102,7 @@ def fingerprint(k):
                 "history": CallHistory(first_seen=NOW - 9, seen_new=True),
             },
             Reason.DELETION_BLOCKED,
-            says="This object stays",
+            says="so this object stays",
         ),
         "in an outage, seen new by this process and never ordered: held, and no bill is spoken of": Row(
             "a backup may have taken the finalizer and the status off an object that has bought, before this process saw it",

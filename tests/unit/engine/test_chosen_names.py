@@ -11,7 +11,7 @@ from support.fakes import GOING
 pytestmark = pytest.mark.looptime
 GRACE = 30.0
 PAUSED = {"gpucloud.dev/paused": "true"}
-MAY_BE_YOURS = "so this may be your VM. If it is, it is billed: destroy it in the cloud"
+MAY_BE_YOURS = "this may be your VM, and billed. If so, destroy it in the cloud"
 
 
 def notes(it, reason):

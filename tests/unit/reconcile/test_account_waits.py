@@ -143,10 +143,10 @@ def test_a_mismatch_counts_whom_it_concerns(users, says):
 
 
 @pytest.mark.parametrize(
-    ("users", "says"), [(1, "long as 1 object uses this account."), (2, "long as 2 objects use this account.")]
+    ("users", "says"), [(1, "again: 1 object uses this account."), (2, "again: 2 objects use this account.")]
 )
 def test_a_lost_secret_counts_who_will_need_it_again(users, says):
     names = tuple(f"GpuVM '{number}'" for number in range(users))
     ready = decide(account_facts(secret=None, remembered=True, users=names)).status.conditions[0]
-    assert "stays in use until then for what exists; nothing new is created with it." in ready.message
+    assert "Until then the old credential stays in use for what exists, and nothing new is created." in ready.message
     assert ready.message.endswith(says), ready.message

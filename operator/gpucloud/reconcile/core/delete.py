@@ -162,10 +162,10 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = f"{sure} -- or, {way_out.replace('To let', 'to let', 1)}"
     detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
-    stays = f"This object stays until the {f.subject.noun} is proven gone."
+    stays, goes = ", so this object stays", ""
     if f.never_ordered:
-        stays = f"No order is recorded; this object goes when a listing confirms that there is no {f.subject.noun}."
-    message = f"The {f.subject.noun} cannot be seen: {unseen.cause}{detail}. {stays} {way_out}"
+        stays, goes = "", f" No order is recorded; this object goes when a listing shows no {f.subject.noun}."
+    message = f"The {f.subject.noun} cannot be seen{stays}: {unseen.cause}{detail}.{goes} {way_out}"
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:

@@ -72,8 +72,9 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
     words = (
-        f"The cloud accepts {attempt.verb}, or finds nothing to destroy, and still lists {what}. The call is sent again, "
-        f"every {LONGEST_RESEND_SECONDS / 60:.0f} minutes in the end. If that goes on, ask the cloud's support. {way_out}"
+        f"The cloud answers that {attempt.verb} is done, and still lists {what}. The operator repeats the call every "
+        f"{RESEND_SECONDS / 60:.0f} to {LONGEST_RESEND_SECONDS / 60:.0f} minutes; if that goes on, ask the cloud's support. "
+        f"{way_out}"
     )
     return stalled(Reason.DELETION_BLOCKED, words)
 

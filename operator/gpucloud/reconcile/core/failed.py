@@ -64,8 +64,8 @@ def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     if not why:
         return ""
     if not f.subject.billed:
-        return f" {why}, so this may be your {noun}. If it is, destroy it in the cloud when it is no longer needed."
-    return f" {why}, so this may be your {noun}. If it is, it is billed: destroy it in the cloud."
+        return f" {why}: this may be your {noun}. If so, destroy it in the cloud."
+    return f" {why}: this may be your {noun}, and billed. If so, destroy it in the cloud."
 
 
 def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
@@ -75,11 +75,11 @@ def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     if f.others_record is not None and not f.seen:
         return "status.order was recorded for another object, as a restored backup brings it"
     if f.seen and not f.subject.unique_id and f.state in {OrderState.LOST, OrderState.GONE}:
-        return f"A {f.subject.noun} that listings lacked for a while may come back"
+        return f"A {f.subject.noun} that listings lack may come back"
     if f.tracked.earlier_unclear and not f.seen:
-        return "An order of this object had no clear answer"
+        return "An order had no clear answer"
     if f.unrecorded:
-        return "Nothing records what this object ordered"
+        return "No order is recorded"
     return ""
 
 

@@ -282,14 +282,14 @@ def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> str:
     """Say that this object creates its resource when the name is free; nothing if it will not."""
     if f.adoption is Adoption.REQUIRED or f.seen:
         return ""
-    return f" Or free the name: this object then creates its {f.subject.noun} by itself."
+    return f" Or free the name: the {f.subject.noun} is then created."
 
 
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
     noun, called = f.subject.noun, f"named {f.identity.name!r}"
     if f.state is OrderState.LOST and f.seen:
-        return f"The {noun} of this object was deleted {f.how_lost}, and another one {called} is in {f.place} now"
-    return f"A {noun} {called} exists already in {f.place} and was not created for this object"
+        return f"The {noun} was deleted {f.how_lost}, and another one {called} is in {f.place}"
+    return f"A {noun} {called} is in {f.place} and was not created for this object"
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

@@ -10,7 +10,7 @@ from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, quoted, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
-from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.text import listed, suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
@@ -31,12 +31,12 @@ def unknown_endpoint(f: AccountStateFacts) -> Verdict | None:
     """Check that the administrator declared the endpoint: only the administrator decides where a credential is sent."""
     if f.endpoint is not None:
         return None
+    name = f.spec.endpoint or "(default)"
     declared = ", ".join(repr(name) for name in f.endpoints) or "none"
     return stalled(
         Reason.UNKNOWN_ENDPOINT,
-        f"There is no endpoint {f.spec.endpoint or '(default)'!r}. The administrator declares endpoints with --endpoint; "
-        f"declared: {declared}. Delete this account and create it again "
-        "with one of these in spec.endpoint, or ask the administrator to declare this one.",
+        f"Unknown endpoint {name!r}.{suggestion(name, f.endpoints)} Declared: {declared}. Delete this account and create it "
+        "again with one of these in spec.endpoint, or ask the administrator to declare this one (--endpoint).",
     )
 
 
@@ -44,12 +44,12 @@ def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
     """Check the endpoint: what was ordered at another one cannot be seen from here, and would look gone."""
     if not f.users_elsewhere:
         return None
-    default = f"; or ask the administrator to declare it first again (--endpoint: {f.endpoint!r} is the first)"
+    default = "; or ask the administrator to declare that one first (--endpoint)"
     return stalled(
         Reason.ENDPOINT_MISMATCH,
-        f"This account is at endpoint {f.endpoint!r} now. Ordered at another one: {listed(f.users_elsewhere)} "
-        "(status.endpoint). Nothing is done to them from here. Create the account again with that one in spec.endpoint"
-        f"{default if f.spec.endpoint is None else ''}; or delete them with spec.deletion.policy: Retain.",
+        f"This account is at endpoint {f.endpoint!r}, and {listed(f.users_elsewhere)} was ordered at another one "
+        "(status.endpoint): nothing is done there. Create the account again with that spec.endpoint"
+        f"{default if f.spec.endpoint is None else ''}; or delete the objects with spec.deletion.policy: Retain.",
         ready="Unknown",
     )
 
@@ -59,8 +59,8 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
         words = f.secret_trouble or (
-            f"Waiting for Secret {name!r} in namespace {namespace!r}, which spec.secretRef names: there is none. Create it; it "
-            "is read again within seconds."
+            f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}. Create it; the operator "
+            "reads it within seconds."
         )
         return working(Reason.SECRET_NOT_FOUND, words + _remembered(f))
     if not usable(f.secret):
@@ -82,7 +82,7 @@ def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     return stalled(
         Reason.TENANT_MISMATCH,
         f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}. {objects} to tenant "
-        f"{f.status.tenant!r}. Nothing is destroyed or re-created on the strength of it: put a key of tenant "
+        f"{f.status.tenant!r}. Nothing is destroyed or re-created: put a key of tenant "
         f"{f.status.tenant!r} back, or create another account for the other tenant.",
     )
 
@@ -101,9 +101,7 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
         words = f"The cloud refuses the credential in Secret {name!r} ({detail}). "
-        way_out = (
-            "Update it in place (do not delete it) with a valid API key or login; the operator reads it again within a minute."
-        )
+        way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
         return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
     words = f"The cloud cannot be asked at endpoint {f.endpoint!r} ({detail}). The operator goes on asking."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
@@ -134,10 +132,10 @@ def _secret_deleting(f: AccountStateFacts) -> str:
 def _remembered(f: AccountStateFacts) -> str:
     if not f.remembered:
         return ""
-    words = " The credential that was read before stays in use until then"
+    words = " Until then the old credential stays in use"
     gone = f.secret is None and not f.secret_trouble
-    words += " for what exists; nothing new is created with it." if gone else "."
+    words += " for what exists, and nothing new is created." if gone else "."
     if not f.users:
         return words
     use = "1 object uses" if len(f.users) == 1 else f"{len(f.users)} objects use"
-    return f"{words} After a restart of the operator this Secret is needed again, as long as {use} this account."
+    return f"{words} After a restart the operator needs the Secret again: {use} this account."
