@@ -28,8 +28,12 @@ from support.promql import OF_TARGETS, spoken_of, values_of
 
 RULE = {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://runbooks.example"}}}
 CASES = yaml.safe_load((ROOT / "tests" / "chart" / "rules.test.yaml").read_text())["tests"]
-PANELS = json.loads((CHART / "files" / "dashboard.json").read_text())["panels"]
-TARGETS = [(panel["title"], target) for panel in PANELS for target in panel["targets"]]
+DASHBOARD = json.loads((CHART / "files" / "dashboard.json").read_text())
+PANELS = DASHBOARD["panels"]
+CHARTS = [panel for panel in PANELS if panel["type"] != "row"]
+TARGETS = [(panel["title"], target) for panel in CHARTS for target in panel["targets"]]
+VARIABLES = {one["name"]: one for one in DASHBOARD["templating"]["list"]}
+GRAFANAS_OWN = {"__range": "6h", "__interval_ms": "60000", "__interval": "1m"}  # variables, and a value of each
 RULES = [rule for group in yaml.safe_load((CHART / "files" / "rules.yaml").read_text())["groups"] for rule in group["rules"]]
 # How seldom the cloud is listed, the minutes up to the next listing, the minute of an outage in which it is told.
 PACES = [
@@ -44,6 +48,8 @@ ASKED = {
     "time from apply to Ready": "gpucloud_time_to_ready_seconds_bucket",
     "conditions": "operator_gpuvm_status_condition_count",
     "cost per hour": "gpucloud_price_dollars_per_hour",
+    "cost so far": "gpucloud_accrued_cost_dollars",
+    "the limit on spend": "gpucloud_price_limit_dollars_per_hour",
     "GPUs by state": "gpucloud_gpus",
     "watch age": "gpucloud_watch_age_seconds",
     "budget left": "gpucloud_cloud_budget_requests",
@@ -147,8 +153,15 @@ def test_no_case_is_of_an_alert_that_does_not_exist():
     assert all({one["alertname"] for one in case["alert_rule_test"]} == {alert_of(case)} for case in CASES)
 
 
+def filled(expression):
+    """As Grafana asks it of Prometheus."""
+    for name, value in GRAFANAS_OWN.items():
+        expression = expression.replace(f"${name}", value)
+    return expression
+
+
 def test_promtool_reads_every_panel(promtool):
-    rules = [{"record": f"panel:{number}", "expr": target["expr"]} for number, (_, target) in enumerate(TARGETS)]
+    rules = [{"record": f"panel:{number}", "expr": filled(target["expr"])} for number, (_, target) in enumerate(TARGETS)]
     done = promtool({"panels.yaml": {"groups": [{"name": "panels", "rules": rules}]}}, "check", "rules", "panels.yaml")
     assert done.returncode == 0, told(done)
 
@@ -168,7 +181,7 @@ def exported():
 
 
 EXPORTED = exported()
-EXPRESSIONS = [(rule["alert"], rule["expr"]) for rule in RULES] + [(title, target["expr"]) for title, target in TARGETS]
+EXPRESSIONS = [(rule["alert"], rule["expr"]) for rule in RULES] + [(title, filled(target["expr"])) for title, target in TARGETS]
 
 
 @pytest.mark.parametrize(("name", "expression"), EXPRESSIONS, ids=[name for name, _ in EXPRESSIONS])
@@ -193,7 +206,7 @@ VALUES = {
     "scope": {quota.scope for quota in quotas_of(Settings(endpoint=("default=https://cloud.example",)))},
     "code": {str(number) for number in range(100, 600)} | set(ErrorKind),
 }
-COMPARED = sorted({value for _, expression in EXPRESSIONS for value in values_of(expression)})
+COMPARED = sorted({one for _, expression in EXPRESSIONS for one in values_of(expression) if not one[1].startswith("$")})
 SERIES = sorted({one["series"] for case in CASES for one in case["input_series"]})
 
 
@@ -242,6 +255,9 @@ def test_a_legend_names_labels_that_the_expression_keeps(title, target):
     assert shown - spoken_of(target["expr"]).labels == set(), title
 
 
+OF_WHOM = {"namespace": "exported_namespace", "account": "account"}  # a label of ours, and its name in Prometheus
+
+
 @pytest.mark.parametrize(("question", "metric"), ASKED.items(), ids=list(ASKED))
 def test_the_dashboard_answers_what_is_asked(question, metric):
     assert any(metric in spoken_of(target["expr"]).metrics for _, target in TARGETS), question
@@ -257,7 +273,36 @@ def test_every_panel_has_a_place_of_its_own_and_says_what_it_shows():
     assert len(taken) == len(set(taken))
     assert max(x for x, _ in taken) < 24
     assert len({panel["id"] for panel in PANELS}) == len(PANELS)
-    assert all(panel["title"] and panel["description"] for panel in PANELS)
+    assert all(panel["title"] and panel["description"] for panel in CHARTS)
+
+
+def test_every_panel_stands_in_a_row():
+    """Grafana takes what follows a row, down to the next one, for its panels."""
+    rows = [panel for panel in PANELS if panel["type"] == "row"]
+    assert [row["title"] for row in rows] == ["Spend", "Objects", "The cloud", "Orphans, and what is held back", "The operator"]
+    assert PANELS[0] in rows
+    assert [panel["gridPos"]["y"] for panel in PANELS] == sorted(panel["gridPos"]["y"] for panel in PANELS)
+    assert {panel["type"] for panel in CHARTS} == {"stat", "timeseries"}
+    assert all(PANELS[PANELS.index(row) + 1] in CHARTS for row in rows), "none is empty"
+
+
+@pytest.mark.parametrize("name", ["namespace", "account"])
+def test_a_variable_lists_the_values_of_a_label_that_is_exported(name):
+    variable = VARIABLES[name]
+    metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"]).groups()
+    assert label in EXPORTED[metric] | OF_TARGETS
+    assert (variable["multi"], variable["includeAll"], variable["allValue"]) == (True, True, ".*")
+
+
+@pytest.mark.parametrize(("title", "target"), TARGETS, ids=[title for title, _ in TARGETS])
+def test_what_is_of_a_namespace_or_an_account_is_filtered_by_it(title, target):
+    """A filter that some panels do not obey shows one team's spend beside another's."""
+    used = set(re.findall(r"\$(\w+)", target["expr"]))
+    assert used <= VARIABLES.keys() | GRAFANAS_OWN.keys()
+    for metric in spoken_of(filled(target["expr"])).metrics:
+        wanted = {(one, f"${name}", True) for name, one in OF_WHOM.items() if name in EXPORTED[metric]}
+        for matchers in re.findall(rf"\b{metric}\b({{[^}}]*}})?", target["expr"]):
+            assert wanted <= values_of(matchers), title
 
 
 PARTS = [
