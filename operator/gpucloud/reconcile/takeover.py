@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
 
 RecordVersion = tuple[str, OrderState]
-# What another process can have learned of an order beyond what this one knows, which no listing would tell it.
+# What another process can have learned of an order beyond what this one knows, which no listing would tell it, or only after
+# a wait that the other has waited out: a person who asked to order again did so because of Overdue.
 FURTHER = {
-    OrderState.UNCLEAR: frozenset({OrderState.ACCEPTED, OrderState.SEEN, OrderState.DESTROYING}),
-    OrderState.ACCEPTED: frozenset({OrderState.SEEN, OrderState.DESTROYING}),
+    OrderState.UNCLEAR: frozenset({OrderState.ACCEPTED, OrderState.OVERDUE, OrderState.SEEN, OrderState.DESTROYING}),
+    OrderState.ACCEPTED: frozenset({OrderState.OVERDUE, OrderState.SEEN, OrderState.DESTROYING}),
     OrderState.SEEN: frozenset({OrderState.DESTROYING}),
 }
 

@@ -111,6 +111,8 @@ def versions(order_id):
     [
         (S.UNCLEAR, S.ACCEPTED, True),  # seed 6000903: the acceptance was forgotten, and four orders more were sent
         (S.UNCLEAR, S.SEEN, True),
+        (S.UNCLEAR, S.OVERDUE, True),  # else a person's request to order again would count for nothing
+        (S.ACCEPTED, S.OVERDUE, True),
         (S.SEEN, S.DESTROYING, True),
         (S.SEEN, S.LOST, False),  # so do they, whether it is lost; an edited status may say so of what runs
         (S.LOST, S.SEEN, False),  # whether it is back, this process's listings say
@@ -126,6 +128,16 @@ def test_what_another_process_had_learned_of_an_order_counts_when_the_cache_brin
     assert after.own is False
     again = takeover.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
     assert again is before, "what this process wrote itself brings nothing new"
+
+
+def test_a_request_to_order_again_counts_though_the_cache_shows_overdue_late():
+    """The person read Overdue in the status; the process that follows saw an older record first, with the request beside it."""
+    accepted = replace(at(S.ACCEPTED), recorded=None)
+    overdue = accepted.order.model_copy(update={"state": S.OVERDUE, "reorders": 3})
+    before = orders.asked_again(accepted, "t2", "t1", SINCE)
+    taken = frozenset({(overdue.id, S.ACCEPTED)})
+    after = orders.asked_again(takeover.take_over(before, overdue, taken, SINCE + 9), "t2", "t1", SINCE + 9)
+    assert (after.state, after.order.reorders) == (S.UNCLEAR, 0)
 
 
 def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_wiped():
