@@ -61,6 +61,7 @@ class Life:
     recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
     forgotten: set[str] = field(default_factory=set)  # of that, what somebody else took away, and no operator has put back
     held_at: dict[str, float] = field(default_factory=dict)  # when a status of the operator last said of this name: it is there
+    adopted_at: float = math.inf  # when a status of the operator first said that its VPC was there before
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
     _read: tuple[Any, set[str]] | None = None  # what was read of the status last
@@ -215,6 +216,7 @@ class Books:
         if user == OPERATOR and after is not None:
             life.recorded |= life.records()
             life.forgotten -= life.records()
+            life.adopted_at = min(life.adopted_at, now if life.status.get("adopted") else math.inf)
             if (life.status.get("order") or {}).get("state") in THERE:
                 life.held_at |= dict.fromkeys(life.records(), now)
             self._note_intent(life, now)

@@ -96,10 +96,15 @@ class Verdicts(Forgiving):
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
 
     def _adopted(self, row: Vpc) -> bool:
-        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so."""
+        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so.
+
+        An object that is being deleted adopts nothing: a status, or a listing, told of the VPC before that.
+        """
+        shown, between = self._shown(self.time_of(row)), self._sightings.between
         return not self._world.scenario.own_account and any(
             life.kind == "GpuVpc"
             and life.asked_to_go
+            and (life.adopted_at <= life.went_at or between(row, life.namespace, shown, life.went_at) > 0)
             and life.spec.get("name") == row.name
             and life.spec.get("adoption") in {"IfExists", "Required"}
             and (life.spec.get("deletion") or {}).get("policy") == "Delete"

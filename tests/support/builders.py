@@ -106,7 +106,7 @@ def tracked(base, before=None):
 def proofs(base):
     """As the engine makes them."""
     marked = not base.chosen_name and naming.proves(base.identity.name, base.meta.uid)
-    adoptable = base.adoption is not Adoption.NEVER
+    adoptable = base.adoption is not Adoption.NEVER and not base.meta.deleting
     subject = base.subject
     return evidence.Proofs(
         marked, adoptable, base.identity, base.limits.grace, unique_id=subject.unique_id, markable=subject.markable

@@ -30,7 +30,7 @@ class Proofs:
     """What makes an observation count for one object."""
 
     marked: bool  # its name bears the fingerprint of the object's UID
-    adoptable: bool  # the spec allows what exists to be adopted
+    adoptable: bool  # the spec allows what exists to be adopted, and the object is not being deleted
     here: Identity
     grace: float
     unique_id: bool = False  # the cloud's id of it is never given twice

@@ -52,6 +52,7 @@ MAY_EXIST = frozenset(
     }
 )
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
+_ADOPTS = "spec.adoption allows it and the object is not being deleted"
 _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
 _REPLACED = (
     "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
@@ -62,7 +63,7 @@ _ANOTHERS = "no order of this object is open that could have made it, so it is a
 
 TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.NOT_ORDERED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
-    (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.NOT_ORDERED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or {_ADOPTS}"),
     (S.NOT_ORDERED, E.DESTROYED): Transition(S.DESTROYING, f"no record tells what was ordered, and {_MARKED}"),
     (S.INTENDED, E.TAKEN_OVER): Transition(S.UNCLEAR, "none needed: whoever wrote it may have sent it until this moment"),
     (S.INTENDED, E.RECORDED): Transition(S.INTENDED, "the first record was not used, or is too old to be used"),
@@ -84,7 +85,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     ),
     (S.UNCLEAR, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
-    (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or spec.adoption allows it"),
+    (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or {_ADOPTS}"),
     (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),
     (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.OVERDUE, E.ASKED_AGAIN): Transition(S.UNCLEAR, "reconcile-requested-at is new: it is looked for once more before that"),
@@ -97,7 +98,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
         f"the owner deleted the object, and a listing shows it as ours, or {_MARKED}, or {_KNOWN}",
     ),
     (S.LOST, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
-    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or its unique id is the recorded one, or spec.adoption allows it"),
+    (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or its unique id is the recorded one, or {_ADOPTS}"),
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or {_KNOWN}"),
     (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
     (S.DESTROYING, E.MISSING): Transition(
@@ -105,7 +106,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     ),
     (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so the operator looks once more"),
-    (S.GONE, E.SHOWN): Transition(S.DESTROYING, f"{_MARKED}, or spec.adoption allows it"),
+    (S.GONE, E.SHOWN): Transition(S.DESTROYING, f"{_MARKED}, or {_ADOPTS}"),
     (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}; {_NAME_FREE}"),
 }
 

@@ -95,6 +95,18 @@ ROWS = {
         Reason.DELETING,
         action=Verb.DESTROY_VPC,
     ),
+    "one that shows only while this object is being deleted is not adopted": Row(
+        "it would be adopted to be destroyed",
+        {"meta": DELETING, "spec": DELETES, "found": a_vpc(), "occupants": EMPTY},
+        released=Reason.RETAINED,
+        says=(NAME, "was not created for this object"),
+    ),
+    "one that takes the name of what was lost is not adopted during deletion": Row(
+        "what was ours is gone",
+        EMPTIED | {"known": LOST_ADOPTED, "spec": DELETES, "found": a_vpc("vpc-2")},
+        released=Reason.RETAINED,
+        says=(NAME, "is not destroyed"),
+    ),
     "what was created goes although adoption was allowed": Row(
         "else it would leak", EMPTIED | {"spec": ADOPTS}, Reason.DELETING, action=Verb.DESTROY_VPC
     ),

@@ -247,3 +247,11 @@ async def test_a_record_that_somebody_else_put_into_the_status_moves_no_snapshot
     reconcilers.put("GpuSnapshot", "copy", spec=spec, status={"order": seen | {"name": "theirs"}, "snapshotId": "theirs"})
     facts = await reconcilers.facts("GpuSnapshot", "copy")
     assert (facts.identity.name, isinstance(facts.found, Absent)) == (NAME, True)
+
+
+@pytest.mark.parametrize(("meta", "state"), [({}, OrderState.SEEN), (GOING, OrderState.NOT_ORDERED)])
+async def test_an_object_that_is_being_deleted_adopts_no_vpc(reconcilers, meta, state):
+    """It would be adopted to be destroyed."""
+    spec = {"adoption": "IfExists", "deletion": {"policy": "Delete"}}
+    facts = await going(reconcilers, meta=meta, status={}, spec=spec)
+    assert (facts.state, facts.ours) == (state, state is OrderState.SEEN)

@@ -80,11 +80,11 @@ def adopted(f):
         return False
     if known_as(f, "Seen", "Lost", "Destroying", "Gone"):
         return f.tracked.order.origin == "Adopted"
-    return not may_stand(f)
+    return not (f.meta.deleting or may_stand(f))
 
 
 def ours(f):
-    return f.owner is None and (created_here(f) or adopted(f))
+    return f.owner is None and (created_here(f) or (adopted(f) and (may_stand(f) or not f.meta.deleting)))
 
 
 def retained(f):

@@ -5,10 +5,8 @@ import json
 import pytest
 
 from gpucloud.sim.messages import Request
-from simulation.books import FINALIZER
 from simulation.credentials import KEYS, secret_data
 from simulation.people import MERGE, path_of
-from support.court import SIGNED
 
 
 def test_something_of_a_stranger_is_destroyed(court):
@@ -229,21 +227,6 @@ def test_a_listing_that_lags_shows_later_that_ours_is_gone(court, lag, later, fo
     listed(court, later)
     court.world.actors.owner.delete(item)
     court.destroys("prod")
-    assert court.oracles == found
-
-
-@pytest.mark.parametrize(("goes", "found"), [(True, []), (False, ["foreign"])])
-def test_a_vpc_that_was_adopted_goes_when_its_object_does(court, goes, found):
-    court.world.cloud.make_vpc("acme-net", "Msc1", "stranger")
-    spec = {"cluster": "Msc1", "name": "acme-net", "adoption": "Required", "deletion": {"policy": "Delete"}}
-    item = court.world.actors.owner.create("GpuVpc", "team", "net", spec) | {"kind": "GpuVpc"}
-    court.hands.patch(item, {"metadata": {"finalizers": [FINALIZER]}})
-    if goes:
-        court.world.actors.owner.delete(item)
-    vpc = next(row for row in court.world.cloud.world.vpcs.table.rows() if row.name == "acme-net")
-    request = Request("DELETE", "/api/v1/vpcs/DestroyVpc", (("Id", vpc.id), ("Cluster", "Msc1")), SIGNED)
-    court.judge.sent(court.operator, "DestroyVpc", request)
-    assert court.world.cloud.carry_out(court.operator, "DestroyVpc", request, "").status < 300
     assert court.oracles == found
 
 

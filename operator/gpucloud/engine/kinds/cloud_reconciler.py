@@ -119,9 +119,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
-        adoptable = (
-            getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and self._ownership.owner(stored.meta.uid) is None
-        )
+        allowed = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and not stored.meta.deleting
+        adoptable = allowed and self._ownership.owner(stored.meta.uid) is None
         grace = self._deps.limits.grace
         likeness = Likeness.UNKNOWN
         if isinstance(found, Present) and self._tracker.is_described(stored.meta.uid, stored.status.order):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, DeletionPolicy, OrderState
+from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
@@ -65,11 +65,20 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None if f.tracked.own else _unprovable(f)
     if f.owner is None and not f.ours and (f.seen or f.unproven):
         return _unproven(f) if f.unproven else _lost_before(f)
-    # What was ordered is elsewhere, whoever has the name that the spec says now.
-    moved = isinstance(f.found, Unknown) and f.found.cause is UnknownReason.MOVED
-    if not (f.ours or moved):  # a second claimant, or an existing resource of this name
+    if not (f.ours or _is_open(f)):  # a second claimant, or an existing resource of this name
         return _not_ours(f)
     return None
+
+
+def _is_open(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether a later observation may show a resource of this object, though nothing proves one now.
+
+    What was ordered is elsewhere; or the resource may have been adopted, and its record lost.
+    """
+    if not isinstance(f.found, Unknown):
+        return False
+    lost_record = f.adoption is not Adoption.NEVER and not f.never_ordered
+    return f.found.cause is UnknownReason.MOVED or lost_record
 
 
 def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:

@@ -157,12 +157,15 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def adopted(self) -> bool:
-        """Whether it is taken over, as the spec says now: it was there before any order of ours."""
+        """Whether it is taken over, as the spec says now: it was there before any order of ours.
+
+        An object that is being deleted takes over nothing more: it would only destroy it.
+        """
         if self.adoption is Adoption.NEVER:
             return False
         if self.order is not None and orders.was_seen(self.order):
             return self.order.origin is Origin.ADOPTED
-        return not orders.may_exist(self.order)
+        return not (self.meta.deleting or orders.may_exist(self.order))
 
     @property
     def ours(self) -> bool:
@@ -173,8 +176,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
         """
         if self.owner is not None:
             return False
-        if self.adopted:
-            return True
+        if self.adopted:  # what takes the name of one that is lost is adopted anew, and not during deletion
+            return not self.meta.deleting or orders.may_exist(self.order)
         if not (self.chosen_name or self.unproven_place):
             return True
         made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
