@@ -278,3 +278,23 @@ async def test_a_deleted_object_that_neither_account_lists_goes_after_both_were_
     await wiped(it, **GOING)
     await it.until(lambda: it.gone, 500)
     assert it.cloud.bought == (0, 0)
+
+
+async def test_a_chosen_name_without_a_vpc_is_an_invalid_spec_and_holds_its_object(it):
+    """An older definition lets such a spec pass. Nobody can look for the VM, so a lost status must not let the object go."""
+    await it.apply(vpc=None, vmName="prod")
+    await it.until(lambda: it.ready == "False/InvalidSpec")
+    assert "set exactly one of spec.vpc and spec.vpcRef" in it.words
+    it.restore({})
+    await it.start()
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 400)
+    await asyncio.sleep(400)
+    assert (it.gone, "Set exactly one of spec.vpc and spec.vpcRef" in it.words) == (False, True)
+
+
+async def test_a_chosen_name_without_a_vpc_for_which_nothing_was_ordered_is_let_go(it):
+    await it.apply(vpc=None, vmName="prod")
+    await it.until(lambda: it.ready == "False/InvalidSpec")
+    it.delete()
+    await it.until(lambda: it.gone)

@@ -73,12 +73,12 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def _is_open(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether a later observation may show a resource of this object, though nothing proves one now.
 
-    What was ordered is elsewhere; or the resource may have been adopted, and its record lost.
+    What was ordered is elsewhere, or the spec does not say where; or the resource may have been adopted, and its record lost.
     """
     if not isinstance(f.found, Unknown):
         return False
     lost_record = f.adoption is not Adoption.NEVER and not f.never_ordered
-    return f.found.cause is UnknownReason.MOVED or lost_record
+    return f.found.cause is UnknownReason.MOVED or bool(f.unset_place) or lost_record
 
 
 def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
@@ -190,7 +190,9 @@ def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 
 def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
-    """Return what makes the resource visible again, if that is the credential's affair: Retain may leave a bill behind."""
+    """Return what makes the resource visible again, by the credential or the spec: Retain may leave a bill behind."""
+    if cause is UnknownReason.UNPLACED and f.unset_place:
+        return f"Set exactly one of {f.unset_place}, so that it can be looked for. "
     if cause is UnknownReason.REFUSED:
         return f"{credential.renew(f.account.name)} "
     return f"{credential.grant(f.account.name, f.subject.noun)} " if cause is UnknownReason.FORBIDDEN else ""

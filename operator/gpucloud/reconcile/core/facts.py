@@ -112,6 +112,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.subject.conflict_advice
 
     @property
+    def unset_place(self) -> str:
+        """The fields of which the spec sets none, though one must say where the resource belongs; empty if one does."""
+        return ""
+
+    @property
     def how_lost(self) -> str:
         """How the resource may have been deleted, after "was deleted"."""
         return "outside Kubernetes"

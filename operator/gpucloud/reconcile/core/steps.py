@@ -143,8 +143,13 @@ def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for the dependency that determines the place of the resource."""
-    return dependency_not_ready(f) if isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED else None
+    """Wait for the dependency that determines the place of the resource; report a spec that names none."""
+    if not (isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED):
+        return None
+    if not f.unset_place:
+        return dependency_not_ready(f)
+    words = f"The spec does not say where the {f.subject.noun} belongs: set exactly one of {f.unset_place}."
+    return plan_status(f, stalled(Reason.INVALID_SPEC, words, ready="Unknown" if f.seen else "False"))
 
 
 def unknown_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:

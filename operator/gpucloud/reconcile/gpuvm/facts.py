@@ -85,6 +85,11 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         return self.status.operation
 
     @property
+    def unset_place(self) -> str:
+        """The fields that name the VPC, if none of them is set: an older definition lets such a spec pass."""
+        return "spec.vpc and spec.vpcRef" if self.spec.vpc is None and self.spec.vpc_ref is None else ""
+
+    @property
     def declared_policy(self) -> DeletionPolicy | None:
         """What the spec says about the VM when this object is deleted."""
         return self.spec.deletion.policy
