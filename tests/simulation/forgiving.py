@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vpcs import Vpc
+from simulation.books import TABLES
 from simulation.cloud import CREATES, Order, name_of, place_of
 from simulation.process import EPOCH
 from simulation.witness import Witness
@@ -87,6 +88,22 @@ class Forgiving(Witness):
     def _waited(self, order: Order) -> float:
         """For how long an order is waited for: longer if it was, or may have been, accepted."""
         return self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" or order.perhaps else 1)
+
+    def came_and_went(self, life: Life, intent: Intent) -> bool:
+        """Whether a listing has shown what was ordered with a record, and two have lacked it since.
+
+        No status need say so: while the apiserver is away none can be written.
+        """
+        table, cloud, between = TABLES[life.kind], self._world.cloud, self._sightings.between
+        for change in getattr(cloud.world, table).table.changes:
+            row = change.before
+            if change.after is not None or cloud.maker_of(table, row) != life.uid or self.time_of(row) < intent.committed:
+                continue
+            gone = self._shown(change.at - cloud.epoch)
+            shown = between(row, life.namespace, self._shown(self.time_of(row)), gone)
+            if shown and between(row, life.namespace, gone, self._world.loop.time()) > 1:
+                return True
+        return False
 
     def is_unproven(self, life: Life) -> bool:
         """Whether an order for a chosen name had no clear answer, or none that was recorded before its process ended."""

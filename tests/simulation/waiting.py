@@ -81,13 +81,15 @@ class Waiting:
     def let_go(self, life: Life) -> None:
         """An operator has let an object go.
 
-        Excused: a chosen name that is another's by now, whatever became of the order; what was seen and is lost, or was
-        destroyed by a call that followed the order (whether that is gone is judged by ``released``).
+        Excused: a chosen name that is another's by now, whatever became of the order; what was seen and is lost, as a status or
+        listings tell, or was destroyed by a call that followed the order (whether that is gone is judged by ``released``).
         """
         lost = (life.status.get("order") or {}).get("state") in {"Lost", "Gone"}
         for record in self._records[life.uid][-1:]:
-            destroyed = self._destroyed.get(record.intent.name, -math.inf) >= record.intent.committed
-            if not (life.chosen or life.keeps() or destroyed or lost):
+            intent = record.intent
+            destroyed = self._destroyed.get(intent.name, -math.inf) >= intent.committed
+            gone = lost or self._world.judge.came_and_went(life, intent)
+            if not (life.chosen or life.keeps() or destroyed or gone):
                 self._judge(self._frees.get(life.uid, ""), life, record, f"{life.name} was let go")
 
     def _judge(self, actor: str, life: Life, record: _Record, what: str) -> None:

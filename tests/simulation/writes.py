@@ -138,11 +138,17 @@ class Writes:
     def _is_there(self, life: Life) -> bool:
         return any(not getattr(row, "leaving", False) for _, row in self._world.cloud.made_for(life.uid))
 
+    def _is_known(self, life: Life) -> bool:
+        """Whether it has something that is not on its way out, and that an operator could know of."""
+        judge, rows = self._world.judge, self._world.cloud.made_for(life.uid)
+        there = (row for _, row in rows if not getattr(row, "leaving", False))
+        return any(not judge.forgives(judge.untraceable(life, row)) for row in there)
+
     def freed(self, plural: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """An operator has changed an account or a Secret: a credential stays for those who need it to end what they have.
 
         Excused: an object whose status, with the record of what it has, somebody else wrote within the pass that frees it, or
-        put back from a backup of before, which an operator may not have noticed.
+        put back from a backup of before, which an operator may not have noticed. Forgiven: what could be known to nobody.
         """
         if before is None or not _frees(before, after):
             return
@@ -154,7 +160,7 @@ class Writes:
             )
             rewritten = self._world.loop.time() - life.tampered_at < LONGEST_PASS or self._world.judge.may_be_unnoticed(life)
             recorded = (life.status.get("order") or {}).get("state") in MAY_EXIST and not rewritten
-            if uses and account == "default" and recorded and life.has_finalizer and not life.keeps() and self._is_there(life):
+            if uses and account == "default" and recorded and life.has_finalizer and not life.keeps() and self._is_known(life):
                 self._world.judge.found("credential", f"{plural} {meta['name']!r} was let go, and {life.name} needs it")
 
 

@@ -39,6 +39,13 @@ def ends(court):
     return Process("operator-0.2")
 
 
+def listed(court, times):
+    request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED[:1])
+    for _ in range(times):
+        court.passes(1.0)
+        court.world.cloud.carry_out(court.operator, "GetServers", request, "")
+
+
 @pytest.fixture
 def ordered(court):
     """An order whose answer was lost, and that made nothing."""
@@ -135,6 +142,22 @@ def test_nothing_is_let_go_while_its_order_is_waited_for(court, ordered, restart
     court.passes(after)
     lets_go(court, actor, ordered)
     assert court.oracles == found * ["waits"]
+
+
+@pytest.mark.parametrize(("before", "after", "found"), [(1, 2, []), (0, 2, ["waits"]), (1, 1, ["waits"])])
+def test_what_a_listing_showed_and_two_lack_is_not_waited_for(court, before, after, found):
+    """Seed 70003786: a stranger destroyed it, and no status could be written, since the apiserver was away."""
+    item = court.applied()
+    writes(court, court.operator, item, "Intended")
+    sends(court, court.operator)
+    listed(court, before)
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60.0)
+    court.world.cloud.notice()
+    listed(court, after)
+    court.world.actors.owner.delete(item)
+    lets_go(court, court.operator, item)
+    assert court.oracles == found
 
 
 @pytest.mark.parametrize("excuse", ["Retain", "Lost", "destroyed", "chosen"])

@@ -173,6 +173,16 @@ def test_an_account_stays_for_those_who_need_it_to_end_what_they_have(court):
     assert account(court) == ["credential"]
 
 
+@pytest.mark.parametrize(("lag", "found"), [(90.0, []), (10.0, ["credential"])])
+def test_an_account_may_go_when_nobody_could_know_what_its_users_have(court, lag, found):
+    """Seed 70036326: the answer was lost, and listings lagged by more than a lost answer is waited for."""
+    court.world.cloud.lag = lag
+    item = court.applied()
+    court.records(item, "a-x")
+    court.orders("a-x", "write-unsaid")
+    assert account(court) == found
+
+
 def test_an_account_may_go_when_what_its_users_have_is_to_stay(court):
     court.bought(deletion={"policy": "Retain"})
     assert account(court) == []
