@@ -28,6 +28,7 @@ REACHED = {
     "vpc-adopted.yaml": {"GpuVpc/tenant-default": "True/Adopted"},
     "snapshot.yaml": {"GpuSnapshot/golden": "True/Completed"},
     "gpuvm.yaml": {"GpuVM/train": "True/Running"},
+    "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},
     "gpuvm-connection.yaml": {"GpuVM/exporter": "True/Running"},
     "gpuvm-from-snapshot.yaml": {"GpuVM/worker": "True/Running"},
@@ -107,11 +108,11 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held
     sent = Counter(call["operation"] for call in sim.control(f"ledger?since={last}&mutating=true")["entries"])
     assert sent == {
-        "CreateServer": 7,
+        "CreateServer": 8,
         "CreateVpc": 1,
         "CreateSnapshot": 1,
         "StopServer": 1,
-        "DestroyServer": 7,
+        "DestroyServer": 8,
         "DeleteSnapshot": 1,
         "DestroyVpc": 1,
     }

@@ -103,6 +103,8 @@ TEXT_FOR_THE_CLOUD = {
     "spec.cluster",
     "spec.configuration",
     "spec.resourcePool",
+    "spec.placement.alternatives[].configuration",
+    "spec.placement.alternatives[].resourcePool",
     "spec.vpc",
     "spec.sshKeys",
     "spec.image.operatingSystem",

@@ -93,6 +93,10 @@ class Life:
         recorded = (order.get("vpc"), order.get("cluster"), self.status.get("tenancy"))
         return all(not one or not other or one == other for one, other in zip(recorded, (vpc, cluster, tenant), strict=True))
 
+    def records_configuration(self, configuration: str) -> bool:
+        """Whether its record is of an order for this configuration; one that names none is of any, as another kind's is."""
+        return (self.status.get("order") or {}).get("configuration") in {None, configuration}
+
     @property
     def chosen(self) -> bool:
         """Whether its thing bears a name that says nothing of whose it is."""

@@ -192,7 +192,7 @@ class Guarding:
         counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]
         there = [one for one in counting if one.last["metadata"]["namespace"] == namespace]
         everywhere = counting if self._world.scenario.own_account else there
-        price = max(_price(life), *self._prices(life))  # what it has ordered, or orders anew as its spec says now
+        price = max(*_accepted(life), *self._prices(life))  # what it has ordered, or orders anew as its spec says now
         reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
@@ -281,6 +281,12 @@ def _time(text: str) -> datetime:
 
 def _entered(life: Life) -> datetime:
     return _time(life.last["metadata"]["deletionTimestamp"])
+
+
+def _accepted(life: Life) -> list[float]:
+    """What a VM costs as its spec asks for, and as each of its alternatives."""
+    others = (life.spec.get("placement") or {}).get("alternatives") or ()
+    return [_price(life), *(PRICES.get(str(one.get("configuration")), 0.0) for one in others)]
 
 
 def _price(life: Life) -> float:

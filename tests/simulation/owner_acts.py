@@ -19,6 +19,9 @@ TEXTS = ("2026-01-01T00:00:00Z", "\U0001f680 now", "line\u0000\u001b[31m", "\u20
 VPC = "acme"
 
 
+ALTERNATIVES = ({"configuration": "A100_40GB_PCIe_2x"}, {"resourcePool": "on-demand"})
+
+
 class OwnerActs:
     """Each act is drawn when its time comes."""
 
@@ -72,6 +75,8 @@ class OwnerActs:
         )
         if (policy, snapshots) != ("Delete", "Keep"):
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
+        others = choose("vm alternatives", ((), ALTERNATIVES[:1], ALTERNATIVES[1:], ALTERNATIVES), (6, 1, 1, 1))
+        spec |= {"placement": {"alternatives": list(others)}} if others else {}
         if choose("vm image", ("", "snapshot"), (9, 1)):
             spec["image"] = {"snapshotRef": {"name": "s"}}
         namespace, name = self._namespace(), self._name()

@@ -44,8 +44,8 @@ class Court:
             "PUT", f"{path_of(item)}/status", {**now, "status": {**now.get("status", {}), **judged, **status}}
         )
 
-    def records(self, item, name, at="2026-01-01T00:00:00Z"):
-        when = {"recordedAt": at}
+    def records(self, item, name, at="2026-01-01T00:00:00Z", **more):
+        when = {"recordedAt": at, **more}
         self.writes(item, order={"state": "Intended", "name": name, "cluster": "Msc1", "vpc": "acme", "id": "x", **when})
 
     def sends(self, operation, fault="", **said):

@@ -196,6 +196,10 @@ def repaired_vm(r: Random, spec: Spec) -> Spec:
         spec["image"] = one_of(r, spec["image"], ("operatingSystem", "customFile", "snapshotRef", "snapshot"))
     if "connection" in spec:
         spec["connection"] = repaired_connection(spec["connection"])
+    for alternative in spec.get("placement", {}).get("alternatives", ()):
+        if "nodeName" in spec or not alternative:
+            alternative.pop("resourcePool", None)
+            alternative.setdefault("configuration", "A100_40GB_PCIe_2x")
     return spec
 
 
@@ -262,6 +266,11 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
         {"nodeName": "n", "resourcePool": "on-demand"},
     ),
     "has(self.configMapName) || has(self.service)": ({"configMapName": None, "service": None},),
+    "has(self.configuration) || has(self.resourcePool)": ({"configuration": None, "resourcePool": None},),
+    "!has(self.nodeName) || !has(self.placement) || !has(self.placement.alternatives) || "
+    "self.placement.alternatives.all(a, !has(a.resourcePool))": (
+        {"nodeName": "n", "resourcePool": "p", "placement": {"alternatives": [{"resourcePool": "q"}]}},
+    ),
     "has(self.vmRef) != has(self.vm)": (
         {"vmRef": None, "vm": None},
         {"vmRef": REF, "vm": {"cluster": "a", "vpc": "b", "name": "c"}},

@@ -101,6 +101,12 @@ class Order(Model):
     name: Annotated[str, Field(max_length=253, description="Name that was, or is to be, ordered.")] = ""
     cluster: Annotated[str, Field(max_length=253, description="Cluster that it was ordered in.")] = ""
     vpc: Annotated[str, Field(max_length=253, description="VPC that it was ordered in; of a VPC, its own name.")] = ""
+    configuration: Annotated[
+        str | None, Field(max_length=253, description="VM configuration that was, or is to be, ordered.")
+    ] = None
+    resource_pool: Annotated[
+        str | None, Field(max_length=253, description="Resource pool that it was ordered in, where one was named.")
+    ] = None
     recorded_at: Annotated[Time | None, Field(description="When this record was written, before the order was sent.")] = None
     origin: Annotated[
         Origin,

@@ -12,6 +12,7 @@ from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPol
 from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
+from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
 from gpucloud.kinds.schema import INT32_MAX
 
 __all__ = [
@@ -203,6 +204,12 @@ class GpuVMSpec(CloudSpec):
                 "node's pool, or remove spec.nodeName.",
                 field_path=".nodeName",
             ),
+            CEL(
+                "!has(self.nodeName) || !has(self.placement) || !has(self.placement.alternatives) || "
+                "self.placement.alternatives.all(a, !has(a.resourcePool))",
+                "A node is in one resource pool: remove resourcePool from the alternatives, or remove spec.nodeName.",
+                field_path=".placement",
+            ),
         )
     )
 
@@ -262,6 +269,9 @@ class GpuVMSpec(CloudSpec):
         PowerState.RUNNING
     )
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
+    placement: Annotated[
+        PlacementSpec | None, Field(description="What is ordered instead where the cloud has no capacity.")
+    ] = None
     connection: Annotated[
         Connection | None, Field(description="ConfigMap and Service through which other workloads reach the running VM.")
     ] = None
@@ -347,6 +357,9 @@ class GpuVMStatus(CloudStatus):
     billed_seconds: Annotated[
         int | None,
         Field(ge=0, le=INT32_MAX, description="Seconds of earlier billed periods, without the one that began at billedSince."),
+    ] = None
+    placement: Annotated[
+        PlacementStatus | None, Field(description="The alternative of spec.placement in hand, and what was refused.")
     ] = None
     operation: Annotated[Operation | None, Field(description="The last power call or restart: recorded before it is sent.")] = (
         None

@@ -7,6 +7,7 @@ from itertools import combinations
 from gpucloud.kinds.definitions import GPUVM
 from support.crdcases.cases import CLOUD_ACCEPTED, CLOUD_FIXED, CLOUD_FREE, CLOUD_REFUSED, Cases, Edit, bad_references
 from support.crdcases.connection import CONNECTION_ACCEPTED, CONNECTION_FREE, CONNECTION_REFUSED, CONNECTION_REQUIRED
+from support.crdcases.placement import PLACEMENT_ACCEPTED, PLACEMENT_FREE, PLACEMENT_REFUSED
 
 KEY = "ssh-ed25519 AAAAmadeup someone@example.com"
 PRIVATE_KEY = "-----BEGIN MADE UP " + "PRIVATE KEY-----\nbWFkZS11cA==\n-----END"
@@ -19,6 +20,7 @@ ONE_SOURCE = "keep one of operatingSystem, customFile, snapshotRef and snapshot"
 VM_ACCEPTED = [
     *CLOUD_ACCEPTED,
     *CONNECTION_ACCEPTED,
+    *PLACEMENT_ACCEPTED,
     ("a VPC of this namespace", BY_REF),
     ("keys from a Secret only", {"sshKeys": None, "sshKeysFrom": [SECRET_REF]}),
     ("a template that leaves the list empty", {"sshKeys": [], "sshKeysFrom": [SECRET_REF]}),
@@ -49,6 +51,7 @@ VM_ACCEPTED = [
 VM_REFUSED = [
     *CLOUD_REFUSED,
     *CONNECTION_REFUSED,
+    *PLACEMENT_REFUSED,
     *bad_references("vpcRef", lambda reference: {"vpc": None, "vpcRef": reference}),
     *bad_references("image.snapshotRef", lambda reference: {"image": {"snapshotRef": reference}}),
     ("no cluster", {"cluster": None}, "spec.cluster", "Required value"),
@@ -136,6 +139,7 @@ VM_FIXED = [
 VM_FREE = [
     *CLOUD_FREE,
     *CONNECTION_FREE,
+    *PLACEMENT_FREE,
     Edit("powerState", "Stopped", "Running"),
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),

@@ -39,7 +39,12 @@ from support.gpuvmfacts import (
 from support.rows import LONG_KNOWN, OLD, Row, noted, tried
 
 AGAIN = INTENDED.model_copy(
-    update={"id": record_id("", UID, NAME), "recorded_at": START + timedelta(seconds=NOW), "reorders": 1}
+    update={
+        "id": record_id("", UID, NAME),
+        "recorded_at": START + timedelta(seconds=NOW),
+        "reorders": 1,
+        "configuration": "A100_40GB_PCIe_1x",
+    }
 )
 
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)

@@ -16,6 +16,7 @@ from support.decisions import (
     gpuvm_life,
     gpuvm_needs,
     gpuvm_order,
+    gpuvm_placement,
     gpuvpc,
     gpuvpc_deletion,
     kinds,
@@ -69,7 +70,7 @@ def joined(*tables):
 TABLES = {
     "GpuVM": ordering(
         kinds.GPUVM,
-        *(gpuvm_order, gpuvm_life, gpuvm_needs, gpuvm_deletion),
+        *(gpuvm_order, gpuvm_placement, gpuvm_life, gpuvm_needs, gpuvm_deletion),
         reasons={
             *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
             *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),

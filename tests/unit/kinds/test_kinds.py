@@ -157,7 +157,7 @@ def test_columns_and_selectable_fields_name_fields_that_exist_and_their_types(de
 
 
 FREE = [
-    (GPUVM, {"powerState", "deletion", "progressDeadlineSeconds", "connection"}),
+    (GPUVM, {"powerState", "deletion", "progressDeadlineSeconds", "connection", "placement"}),
     (GPUVPC, {"adoption", "deletion", "progressDeadlineSeconds"}),
     (GPUSNAPSHOT, {"deletion", "progressDeadlineSeconds"}),
     (GPUCLOUDACCOUNT, {"secretRef", "defaults"}),

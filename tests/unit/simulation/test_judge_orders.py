@@ -262,3 +262,15 @@ def test_an_event_that_is_not_expected_in_a_state_is_found(monkeypatch):
     """Which of some histories meets it depends on the draws: any will do."""
     monkeypatch.delitem(IGNORED, (OrderState.DESTROYING, OrderEvent.SHOWN))
     assert any(single.live(seed).oracle == "ignored pair" for seed in range(30))
+
+
+@pytest.mark.parametrize(
+    ("recorded", "found"),
+    [(SPEC["configuration"], []), (None, []), ("A100_40GB_PCIe_2x", ["offer"])],
+    ids=["the one that is ordered", "none, as an earlier version wrote it", "another one"],
+)
+def test_what_is_ordered_is_what_the_record_names(court, recorded, found):
+    item = court.applied()
+    court.records(item, "a-x", **({"configuration": recorded} if recorded else {}))
+    court.sends("CreateServer", name="a-x", **SPEC)
+    assert court.oracles == found

@@ -215,16 +215,17 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, verdict)
 
 
-def order(f: CloudFacts[Any, S, Any], **recorded: Any) -> Plan[S]:
+def order(f: CloudFacts[Any, S, Any], said: Verdict | None = None, **recorded: Any) -> Plan[S]:
     """Record the order, with ``recorded`` in the same write; send it if its record is this process's own, unused and recent.
 
-    The call follows the current spec, so changed ``recorded`` fields are written again before it. What the status says of an
+    ``said`` is the verdict until the answer comes, if the kind has a better one. The call follows the current spec, so changed
+    ``recorded`` fields are written again before it. What the status says of an
     earlier resource is cleared: its address or creation time would make the new one pass for another's.
     """
     held_back = unproven_tenant(f)
     if held_back is not None:
         return held_back
-    announcement = _announcement(f)
+    announcement = said or _announcement(f)
     if _may_send(f):
         return plan_action(f, f.subject.create, announcement, **recorded)
     tenancy = f.tenancy
@@ -254,19 +255,21 @@ def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
         name=here.name,
         cluster=here.cluster,
         vpc=here.vpc,
+        **f.ordered,
         recorded_at=f.now.wall,
         reorders=reorders + (f.state is OrderState.OVERDUE),
     )
 
 
 def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:
-    """Whether the order record was written by this process, is unused, and is recent.
+    """Whether the order record was written by this process, is unused, is recent, and says what would be ordered now.
 
     Another process that has taken over waits at least a whole grace period before it sends, so an old record must not be used.
     """
     recorded = f.tracked.recorded
     return (
         orders.may_be_sent(f.tracked, f.status.order)
+        and f.is_as_recorded
         and recorded is not None
         and f.now.mono - recorded <= young(f.limits.grace)
     )

@@ -134,6 +134,16 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return ()
 
     @property
+    def ordered(self) -> dict[str, Any]:
+        """Fields of a new order's record beyond the identity: what is ordered, as far as the kind leaves a choice."""
+        return {}
+
+    @property
+    def is_as_recorded(self) -> bool:
+        """Whether the recorded order is what would be ordered now."""
+        return True
+
+    @property
     def place(self) -> str:
         """The scope in which the name is unique, for messages."""
         return f"VPC {self.identity.vpc!r} of cluster {self.identity.cluster!r}"

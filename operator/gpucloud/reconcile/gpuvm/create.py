@@ -22,11 +22,13 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble
+from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.gpuvm.facts import VmFacts
 
 KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a missing Secret
@@ -37,7 +39,7 @@ PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missi
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step towards buying a VM that does not exist and never did."""
     for step in (
-        rejected,
+        refused_for_good,
         name_conflict,
         outstanding,
         overdue,
@@ -47,12 +49,22 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         terminating,
         ssh_keys_missing,
         quota_exceeded,
-        backing_off,
+        waiting_to_retry,
     ):
         plan = step(f)
         if plan is not None:
             return plan
     return buy(f)
+
+
+def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Report Rejected if the cloud has refused every offer of this generation."""
+    return None if moves_on(f) else rejected(f)
+
+
+def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait after a failed call, unless the next order is for an offer that was not tried yet."""
+    return None if moves_on(f) else backing_off(f)
 
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -102,12 +114,22 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
-        misnamed = f.corrections("")
-        words = f"The cloud's catalogue has no price for {f.spec.configuration!r}, and {setting} needs one.{misnamed}"
+        offer, misnamed = current_offer(f), f.corrections("")
+        words = f"The cloud's catalogue has no price for {offer.configuration!r}, and {setting} needs one.{misnamed}"
     if words is None:
         return None
     way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."
     return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
+
+
+def _instead(f: VmFacts) -> Verdict | None:
+    """Return the verdict while an alternative is ordered for the first time; None for any other order."""
+    tried, here = refusals(f), current_offer(f)
+    if not tried or any(offer_of(item) == here for item in tried):
+        return None
+    last = max(tried, key=lambda item: item.at)
+    words = f"The VM is being created as {described(here)}: the cloud refused {described(offer_of(last))} ({last.message})."
+    return working(Reason.CREATING, words)
 
 
 def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:
@@ -122,9 +144,11 @@ def buy(f: VmFacts) -> Plan[GpuVMStatus]:
 
     The price is that of the configuration that is ordered now: an earlier order, never made, may have asked for another.
     """
+    same = ordered_offer(f.spec, f.order) in {None, current_offer(f)}
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return order(
         f,
+        _instead(f),
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
-        price_per_hour=f.price_per_hour or f.status.price_per_hour,
+        price_per_hour=f.price_per_hour or (f.status.price_per_hour if same else None),
     )

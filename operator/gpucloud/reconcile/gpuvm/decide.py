@@ -19,7 +19,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import create, delete, power
+from gpucloud.reconcile.gpuvm import create, delete, offers, power
 from gpucloud.reconcile.gpuvm.connection import with_connection
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the plan for this GpuVM. Total: returns a plan for all facts, and never raises."""
-    plan = with_connection(f, _first(f), f.reassert_seconds)
+    plan = with_placement(f, with_connection(f, _first(f), f.reassert_seconds))
     if f.status.order is not None or plan.status is None or plan.status.order is None:
         return plan
     # The record is new, or it was lost and is put back: what was asked for before counts as answered. Nobody can know, and
@@ -38,6 +38,13 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     asked = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     handled = asked or plan.status.last_handled_restart_at
     return replace(plan, status=plan.status.model_copy(update={"last_handled_restart_at": handled}))
+
+
+def with_placement(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan with ``status.placement`` as it is now. It alone is no reason for a write."""
+    if plan.status is None:
+        return plan
+    return replace(plan, status=plan.status.model_copy(update={"placement": offers.recorded(f)}))
 
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:

@@ -10,7 +10,7 @@ from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import connection
+from gpucloud.reconcile.gpuvm import connection, offers
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
@@ -94,6 +94,16 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         """What the spec says about the VM when this object is deleted."""
         return self.spec.deletion.policy
 
+    @property
+    def ordered(self) -> dict[str, Any]:
+        """The offer, as a new order's record names it."""
+        return offers.current_offer(self)._asdict()
+
+    @property
+    def is_as_recorded(self) -> bool:
+        """Whether the recorded order is for the offer that would be ordered now: the alternatives may be edited meanwhile."""
+        return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, with the price at which it was bought, and since when it is billed."""
         price = {"price_per_hour": self.status.price_per_hour or self.price_per_hour}
@@ -104,7 +114,8 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""
-        return corrections(self.spec, self.known, words)
+        refused = offers.ordered_offer(self.spec, self.order) or offers.current_offer(self)
+        return corrections(offers.with_offer(self.spec, refused), self.known, words)
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - as of all kinds
         """PublicationFailed, while spec.connection could not be published or withdrawn."""

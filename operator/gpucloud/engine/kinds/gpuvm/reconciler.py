@@ -32,6 +32,7 @@ from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
+from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_offer, with_offer
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.retention import recorded_policy
@@ -144,19 +145,21 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
-        price, known = None, KnownNames()
+        known = KnownNames()
         if not stored.meta.deleting and account.session is not None:
-            price = account.session.catalogue.price_per_hour(spec.configuration)
             known = known_names(account.session, account.facts.name, common["identity"].cluster)
-        return VmFacts(
+        facts = VmFacts(
             **common,
-            price_per_hour=price,
             known=known,
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
             reassert_seconds=self._publisher.reassert_seconds,
         )
+        if stored.meta.deleting or account.session is None:
+            return facts
+        price = account.session.catalogue.price_per_hour(current_offer(facts).configuration)
+        return replace(facts, price_per_hour=price)
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
         """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
@@ -286,7 +289,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         session = self.account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
             session.catalogue.refresh()
-            price = dollars(session.catalogue.price_per_hour(spec.configuration))
+            price = dollars(session.catalogue.price_per_hour(self._configuration(stored, spec)))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 
     def _count_usage(self, stored: GpuVM) -> None:
@@ -301,7 +304,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._quota_usage.drop(meta.uid)
             return
         account = self._deps.accounts.name_for(meta, spec, status)
-        self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, spec.configuration, dollars(status.price_per_hour)))
+        configuration, price = self._configuration(stored, spec), dollars(status.price_per_hour)
+        self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, configuration, price))
+
+    def _configuration(self, stored: GpuVM, spec: GpuVMSpec) -> str:
+        """Return the configuration that was ordered, or that the spec asks for first."""
+        offer = ordered_offer(spec, self.order_of(stored))
+        return spec.configuration if offer is None else offer.configuration
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
         account = self._deps.accounts.resolve(f.meta, f.spec, f.status)
@@ -310,9 +319,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _order(self, facts: VmFacts) -> CreateServer:
         account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
-        return create_server_request(
-            facts.identity, facts.spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults
-        )
+        spec = with_offer(facts.spec, current_offer(facts))
+        return create_server_request(facts.identity, spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults)
 
     def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""

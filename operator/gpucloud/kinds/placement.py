@@ -1,0 +1,86 @@
+"""``spec.placement`` of a GpuVM, and its record in status: what is ordered instead where the cloud has no capacity."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from gpucloud.kinds.markers import CEL, rules
+from gpucloud.kinds.model import Model, Time
+
+MOST_ALTERNATIVES = 8
+
+
+class Alternative(Model):
+    """Another configuration or resource pool that serves as well. A field that is not set is that of the spec."""
+
+    model_config = ConfigDict(
+        json_schema_extra=rules(
+            CEL(
+                "has(self.configuration) || has(self.resourcePool)",
+                "An alternative differs from the spec: set its configuration, its resourcePool, or both.",
+            )
+        )
+    )
+
+    configuration: Annotated[
+        str | None, Field(min_length=1, max_length=253, description="VM configuration to order instead of spec.configuration.")
+    ] = None
+    resource_pool: Annotated[
+        str | None, Field(min_length=1, max_length=253, description="Resource pool to order in instead of spec.resourcePool.")
+    ] = None
+
+
+class PlacementSpec(Model):
+    """What is ordered where the cloud refuses the configuration and resource pool of the spec."""
+
+    alternatives: Annotated[
+        tuple[Alternative, ...],
+        Field(
+            max_length=MOST_ALTERNATIVES,
+            description="Ordered in turn, each after a certain refusal of the one before; the spec's own comes first. They may "
+            "be changed at any time; a VM that was ordered stays what it is.",
+        ),
+    ] = ()
+
+
+class RefusedReason(StrEnum):
+    """Why the cloud did not make the VM there."""
+
+    NO_CAPACITY = "NoCapacity"
+    REJECTED = "Rejected"
+    FAILED = "Failed"
+
+
+class RefusedOffer(Model):
+    """A configuration and resource pool for which the cloud refused the order."""
+
+    configuration: Annotated[str, Field(max_length=253, description="VM configuration that was ordered.")]
+    resource_pool: Annotated[
+        str | None, Field(max_length=253, description="Resource pool that was ordered, where one was named.")
+    ] = None
+    reason: Annotated[
+        RefusedReason,
+        Field(
+            description="NoCapacity: ordered again when its turn comes. Rejected: not ordered again for this generation of the "
+            "spec. Failed: an error whose cause the cloud does not name."
+        ),
+    ]
+    message: Annotated[str, Field(max_length=253, description="The cloud's words.")]
+    at: Annotated[Time, Field(description="When the cloud refused it last.")]
+    generation: Annotated[int, Field(ge=0, description="Generation of the spec that was ordered.")]
+
+
+class PlacementStatus(Model):
+    """The alternative in hand, and what was refused. Absent where there are none."""
+
+    configuration: Annotated[str, Field(max_length=253, description="VM configuration that was ordered, or is ordered next.")]
+    resource_pool: Annotated[
+        str | None, Field(max_length=253, description="Resource pool of it; if none, the account's or the tenant's.")
+    ] = None
+    refused: Annotated[
+        tuple[RefusedOffer, ...],
+        Field(max_length=MOST_ALTERNATIVES + 1, description="What the cloud refused, and when. Empty once the VM is there."),
+    ] = ()

@@ -1,0 +1,156 @@
+"""The offers that a GpuVM accepts, an offer being a configuration in a resource pool: which is ordered, which were refused.
+
+The spec's own comes first, then its alternatives. Another offer is ordered only where the order record allows a new order
+(``transitions.py``): after a certain refusal, or when listings have proven that an order without a clear answer made nothing.
+All offers are in one cluster and VPC, so the name still allows the cloud one VM of this object only.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.placement import PlacementStatus, RefusedOffer, RefusedReason
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.text import MAX_TEXT, printable
+
+if TYPE_CHECKING:
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import Attempt
+
+    Facts = CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]
+
+REASONS = {
+    ErrorKind.UNAVAILABLE: RefusedReason.NO_CAPACITY,
+    ErrorKind.INVALID: RefusedReason.REJECTED,
+    ErrorKind.NOT_FOUND: RefusedReason.REJECTED,
+    ErrorKind.FORBIDDEN: RefusedReason.REJECTED,
+    ErrorKind.SERVER: RefusedReason.FAILED,  # field notes: business errors often arrive as 500
+}
+SAME_CALL = timedelta(seconds=2)  # two times of one refusal differ by less: both clocks are read, and seconds are cut
+
+
+class Offer(NamedTuple):
+    """A configuration in a resource pool; without one in the account's, else in the tenant's first."""
+
+    configuration: str
+    resource_pool: str | None = None
+
+
+def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
+    """Return the spec's own offer, then its alternatives, each once."""
+    own = Offer(spec.configuration, spec.resource_pool)
+    others = () if spec.placement is None else spec.placement.alternatives
+    found = (Offer(one.configuration or own.configuration, one.resource_pool or own.resource_pool) for one in others)
+    return tuple(dict.fromkeys((own, *found)))
+
+
+def with_offer(spec: GpuVMSpec, offer: Offer) -> GpuVMSpec:
+    """Return the spec as if this offer were its own."""
+    return spec.model_copy(update=offer._asdict())
+
+
+def ordered_offer(spec: GpuVMSpec, order: Order | None) -> Offer | None:
+    """Return the offer that a record names; the spec's own if it names none, as an earlier version wrote it."""
+    if order is None or order.state is OrderState.NOT_ORDERED:
+        return None
+    return offers(spec)[0] if order.configuration is None else Offer(order.configuration, order.resource_pool)
+
+
+def current_offer(f: Facts) -> Offer:
+    """Return what the VM, or its order, was made of; while there is none, what is ordered next.
+
+    A recorded order that was not sent counts only while the spec still has its offer.
+    """
+    recorded = ordered_offer(f.spec, f.order)
+    kept = f.state is not OrderState.INTENDED or recorded in offers(f.spec)
+    return recorded if recorded is not None and kept and orders.may_exist(f.order) else next_offer(f)
+
+
+def next_offer(f: Facts) -> Offer:
+    """Return the first offer that was not refused; else the one whose refusal is the oldest.
+
+    What the cloud rejected by its words is left out while another one remains.
+    """
+    known = offers(f.spec)
+    if len(known) == 1:
+        return known[0]
+    refused = {offer_of(item): item for item in refusals(f)}
+    untried = [one for one in known if one not in refused]
+    again = [item for item in refused.values() if item.reason is not RefusedReason.REJECTED]
+    if untried:
+        return untried[0]
+    return offer_of(min(again, key=lambda item: item.at)) if again else ordered_offer(f.spec, f.order) or known[0]
+
+
+def moves_on(f: Facts) -> bool:
+    """Whether the next order is for one of several offers that was not tried yet, so that no failed call delays it."""
+    following = current_offer(f)
+    if len(offers(f.spec)) == 1 or any(offer_of(item) == following for item in refusals(f)):
+        return False
+    attempt, recorded = f.attempt(Verb.CREATE), f.tracked.recorded
+    tried = attempt is not None and recorded is not None and attempt.at >= recorded
+    return not tried or ordered_offer(f.spec, f.order) != following
+
+
+def refusals(f: Facts) -> tuple[RefusedOffer, ...]:
+    """Return the last refusal of each offer of the spec, the last call's included; an edit or a request begins anew."""
+    asked = f.asked.reconcile_request not in {None, f.status.last_handled_reconcile_at}
+    before = () if f.status.placement is None or asked else f.status.placement.refused
+    found = {offer_of(item): item for item in before if item.generation == f.meta.generation}
+    newest = _last_refusal(f)
+    if newest is not None:
+        known = found.get(offer_of(newest))
+        if known is None or newest.at > known.at + SAME_CALL:
+            found[offer_of(newest)] = newest
+    return tuple(found[one] for one in offers(f.spec) if one in found)
+
+
+def _last_refusal(f: Facts) -> RefusedOffer | None:
+    """Return the refusal of the last creating call, if it was for the recorded order; None for one that blames no offer."""
+    attempt, ordered = f.attempt(Verb.CREATE), ordered_offer(f.spec, f.order)
+    if attempt is None or attempt.refusal is None or ordered is None or not _is_answer(f, attempt):
+        return None
+    reason = REASONS.get(attempt.refusal.kind)
+    if reason is None:
+        return None
+    return RefusedOffer(
+        configuration=ordered.configuration,
+        resource_pool=ordered.resource_pool,
+        reason=reason,
+        message=printable(attempt.refusal.message, MAX_TEXT),
+        at=(f.now.wall - timedelta(seconds=f.now.mono - attempt.at)).replace(microsecond=0),
+        generation=f.meta.generation,
+    )
+
+
+def _is_answer(f: Facts, attempt: Attempt) -> bool:
+    """Whether this creating call was for the recorded order, which this process wrote, and made nothing as far as is known."""
+    sent = f.tracked.recorded is not None and attempt.at >= f.tracked.recorded and attempt.asked == f.asked
+    return sent and f.state in {OrderState.UNCLEAR, OrderState.REFUSED}
+
+
+def offer_of(item: RefusedOffer) -> Offer:
+    """Return the offer that was refused."""
+    return Offer(item.configuration, item.resource_pool)
+
+
+def described(offer: Offer) -> str:
+    """Return an offer as messages name it."""
+    pool = "" if offer.resource_pool is None else f" in pool {offer.resource_pool!r}"
+    return f"{offer.configuration!r}{pool}"
+
+
+def recorded(f: Facts) -> PlacementStatus | None:
+    """Return ``status.placement``; None for a VM without alternatives."""
+    if len(offers(f.spec)) == 1:
+        return None
+    here = current_offer(f)
+    refused = () if orders.was_seen(f.order) else refusals(f)
+    return PlacementStatus(configuration=here.configuration, resource_pool=here.resource_pool, refused=refused)

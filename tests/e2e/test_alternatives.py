@@ -1,0 +1,93 @@
+"""spec.placement.alternatives: what is ordered where the cloud refuses the spec's own configuration, and never two VMs."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.kstatus import condition
+from support.manifests import gpuvm
+from support.waiting import eventually, reach
+
+FLAGS = {"poll_pending_seconds": 0.2, "poll_steady_seconds": 0.5, "create_grace_seconds": 1}
+OWN, OTHER = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x"
+POOL = "reserved-acme"
+
+
+def train(*alternatives, **spec):
+    return gpuvm(resourcePool=POOL, placement={"alternatives": list(alternatives)}, **spec)
+
+
+@pytest.fixture
+def scarce(sim):
+    """A cloud that refuses what it has no capacity for, and has none for the spec's own configuration."""
+    sim.turn(create_without_capacity="refuse_503")
+    sim.control("capacity", {"configuration": OWN, "cluster": "Msc1", "pool": POOL, "total": 0})
+    return sim
+
+
+def orders(sim):
+    return [(call["body"]["configuration"], call["body"]["rpool"], call["status"]) for call in sim.calls("CreateServer")]
+
+
+def test_without_capacity_the_first_alternative_that_has_some_is_ordered(here, scarce, operator):
+    operator(**FLAGS)
+    scarce.control("capacity", {"configuration": OTHER, "cluster": "Msc1", "pool": POOL, "total": 0})
+    here.apply(train({"configuration": OTHER}, {"resourcePool": "on-demand"}))
+    item = eventually(lambda: len((found := here.get("gpuvm", "train"))["status"].get("placement", {}).get("refused", [])) == 2
+                      and found, what="two refusals")  # fmt: skip
+    refused = [(one["configuration"], one["reason"]) for one in item["status"]["placement"]["refused"]]
+    assert refused == [(OWN, "NoCapacity"), (OTHER, "NoCapacity")]
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=60)["status"]
+    assert (status["order"]["configuration"], status["order"]["resourcePool"]) == (OWN, "on-demand")
+    assert status["placement"] == {"configuration": OWN, "resourcePool": "on-demand", "refused": []}
+    assert status["resourcePool"] == "on-demand"
+    assert len(scarce.vms()) == 1
+    assert len(scarce.calls("CreateServer")) == 3
+
+
+def test_a_wrong_word_is_told_and_the_next_alternative_is_ordered(here, sim, operator):
+    operator(**FLAGS)
+    here.apply(gpuvm(configuration="A100_40GB_PCIe_3x", placement={"alternatives": [{"configuration": OTHER}]}))
+    status = reach(here, "gpuvm", "train", "True/Running")["status"]
+    assert (status["order"]["configuration"], status["pricePerHour"]) == (OTHER, "4.10")
+    assert len(sim.vms()) == 1
+    assert any("A100_40GB_PCIe_3x" in note for note in (event["note"] for event in here.list("events.events.k8s.io")))
+
+
+def test_when_every_word_is_wrong_a_person_is_called(here, sim, operator):
+    operator(**FLAGS)
+    here.apply(gpuvm(configuration="wrong-1", placement={"alternatives": [{"configuration": "wrong-2"}]}))
+    item = reach(here, "gpuvm", "train", "False/Rejected")
+    refused = [(one["configuration"], one["reason"]) for one in item["status"]["placement"]["refused"]]
+    assert refused == [("wrong-1", "Rejected"), ("wrong-2", "Rejected")]
+    assert condition(item, "Stalled")
+    here.patch("gpuvm", "train", {"spec": {"placement": {"alternatives": [{"configuration": OTHER}]}}})
+    reach(here, "gpuvm", "train", "True/Running")
+    assert len(sim.vms()) == 1
+
+
+@pytest.mark.parametrize("fault", ["lost_answer", "late_commit"])
+def test_an_answer_that_is_lost_moves_nothing(here, sim, operator, fault):
+    """The VM of the first order shows up while the operator looks for it: no alternative is ordered beside it."""
+    late = {"status": 503, "seconds": 0.8} if fault == "late_commit" else {}
+    sim.fault(kind=fault, operation="CreateServer", nth=1, **late)
+    operator(**FLAGS)
+    here.apply(train({"configuration": OTHER}))
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=60)["status"]
+    assert status["placement"]["configuration"] == OWN
+    assert len(sim.calls("CreateServer")) == 1
+    assert len(sim.vms()) == 1
+
+
+def test_killed_between_two_alternatives_there_is_one_vm_in_the_end(here, scarce, operator):
+    process = operator(**FLAGS)
+    here.apply(train({"configuration": OTHER}))
+    scarce.fault(kind="delay_answer", operation="CreateServer", nth=2, seconds=600)
+    eventually(lambda: len(scarce.calls("CreateServer")) == 2 or scarce.vms(), what="the alternative to be ordered")
+    process.kill9()
+    operator(**FLAGS)
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=90)["status"]
+    assert status["order"]["configuration"] == OTHER
+    assert len(scarce.vms()) == 1
+    here.delete("gpuvm", "train")
+    assert scarce.vms() == []

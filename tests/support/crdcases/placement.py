@@ -1,0 +1,33 @@
+"""What of ``spec.placement`` of a GpuVM is accepted, refused and free."""
+
+from __future__ import annotations
+
+from support.crdcases.cases import Edit
+
+OTHER = {"configuration": "A100_40GB_PCIe_2x"}
+
+
+def placement(*alternatives, **more):
+    return {"placement": {"alternatives": list(alternatives)}, **more}
+
+
+PLACEMENT_ACCEPTED = [
+    ("another configuration", placement(OTHER)),
+    ("another pool", placement({"resourcePool": "on-demand"})),
+    ("as many alternatives as may be", placement(*({"configuration": f"c{number}"} for number in range(8)))),
+    ("a placement without alternatives", {"placement": {}}),
+    ("another configuration on the same node", placement(OTHER, nodeName="n", resourcePool="reserved-acme")),
+]
+WHERE = "spec.placement.alternatives"
+PLACEMENT_REFUSED = [
+    ("an alternative that says nothing", placement({}), f"{WHERE}[0]", "set its configuration, its resourcePool, or both"),
+    ("too many alternatives", placement(*([OTHER] * 9)), WHERE, "must have at most 8 items"),
+    ("an empty configuration", placement({"configuration": ""}), f"{WHERE}[0].configuration", "at least 1 chars long"),
+    ("too long a pool", placement({"resourcePool": "x" * 254}), f"{WHERE}[0].resourcePool", "Too long"),
+    ("another pool than the node's", placement({"resourcePool": "on-demand"}, nodeName="n", resourcePool="reserved-acme"),
+     "spec.placement", "A node is in one resource pool"),
+]  # fmt: skip
+PLACEMENT_FREE = [
+    Edit("placement", {"alternatives": [OTHER]}, {"alternatives": [{"resourcePool": "on-demand"}]}),
+    Edit("placement.alternatives", [OTHER], [{"resourcePool": "on-demand"}, OTHER]),
+]

@@ -1,0 +1,180 @@
+"""Rows of a GpuVM with alternatives: which offer is ordered next, and what the status says of those that were refused."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.placement import PlacementStatus, RefusedOffer
+from gpucloud.reconcile.facts import Absent, Verb
+from support.builders import NOW, START, a_spec, a_status, an_order, known, present
+from support.gpuvmfacts import NAME, RUNNING
+from support.rows import WORDS, Row, noted, tried
+
+ONE, TWO, POOLED = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "on-demand"
+SPEC = a_spec(placement={"alternatives": [{"configuration": TWO}, {"resourcePool": POOLED}]})
+PAST = START + timedelta(seconds=NOW - 100)
+
+
+def refused(configuration=ONE, pool=None, reason="NoCapacity", at=PAST, generation=1):
+    return RefusedOffer(
+        configuration=configuration, resource_pool=pool, reason=reason, message=WORDS, at=at, generation=generation
+    )
+
+
+def in_hand(configuration=ONE, pool=None, *items):
+    return PlacementStatus(configuration=configuration, resource_pool=pool, refused=items)
+
+
+def ordered(state, configuration=ONE, pool=None):
+    return an_order(NAME, state, configuration=configuration, resource_pool=pool)
+
+
+def after(kind, *, ambiguous=False, ago=1.0, state=OrderState.REFUSED, configuration=ONE, placement=None, **more):
+    """A process that sent its own order for an offer, and what became of it."""
+    order = ordered(state, configuration)
+    return {
+        "spec": SPEC,
+        "status": a_status("Creating", order=order, placement=placement),
+        "history": tried(Verb.CREATE, ago=ago, kind=kind, ambiguous=ambiguous),
+        "known": known(order, ago=ago, recorded=ago + 1, earlier_unclear=ambiguous),
+        "found": Absent(NOW, NOW - 80, NOW - 0.5),
+    } | more
+
+
+ALL_BUSY = in_hand(TWO, None, refused(), refused(TWO), refused(ONE, POOLED, at=PAST - timedelta(seconds=5)))
+ROWS = {
+    "the spec's own offer is ordered first": Row(
+        "an alternative is second best",
+        {"spec": SPEC},
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(ONE)},
+    ),
+    "no capacity is answered by the first alternative": Row(
+        "the refusal is certain, so nothing was made",
+        after(ErrorKind.UNAVAILABLE, ambiguous=True, ago=40.0),
+        Reason.CREATING,
+        records=True,
+        says=f"The VM is being created as '{TWO}': the cloud refused '{ONE}' ({WORDS}).",
+        status={"placement": in_hand(TWO, None, refused(at=START + timedelta(seconds=NOW - 40)))},
+    ),
+    "an answer that may hide a success moves nothing": Row(
+        "a second order elsewhere would buy a second VM",
+        after(ErrorKind.UNAVAILABLE, ambiguous=True, state=OrderState.UNCLEAR),
+        Reason.WAITING_FOR_CAPACITY,
+        looks=False,
+        records=False,
+        status={"order": OrderState.UNCLEAR},
+    ),
+    "a wrong word of one offer does not stop the others": Row(
+        "an alternative may be of another pool, or may be allowed",
+        after(ErrorKind.INVALID),
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(TWO, None, refused(reason="Rejected", at=START + timedelta(seconds=NOW - 1)))},
+    ),
+    "too many requests blame no offer": Row(
+        "the same offer is ordered after the pause",
+        after(ErrorKind.THROTTLED),
+        Reason.RATE_LIMITED,
+        records=False,
+        wakes=10,
+        status={"placement": in_hand(ONE)},
+    ),
+    "when all were tried the operator waits before it goes round again": Row(
+        "no hot loop over the alternatives",
+        after(ErrorKind.UNAVAILABLE, configuration=TWO, placement=ALL_BUSY),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        wakes=20,
+    ),
+    "the offer whose refusal is the oldest comes next": Row(
+        "each gets its turn",
+        after(ErrorKind.UNAVAILABLE, configuration=TWO, placement=ALL_BUSY, ago=30.0),
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        says=WORDS,
+    ),
+    "what was rejected is left out when the others come round again": Row(
+        "the same words get the same answer",
+        after(
+            ErrorKind.UNAVAILABLE,
+            configuration=TWO,
+            ago=30.0,
+            placement=in_hand(TWO, None, refused(reason="Rejected", at=PAST - timedelta(seconds=9)), refused(ONE, POOLED)),
+        ),
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+    ),
+    "an edit begins with the spec's own offer again": Row(
+        "a person has corrected something",
+        after(ErrorKind.UNAVAILABLE, configuration=TWO, placement=ALL_BUSY) | {"meta": noted(generation=2)},
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        status={"placement": in_hand(ONE)},
+    ),
+    "a new process goes on where the last one stood": Row(
+        "the refusals stand in status",
+        {
+            "spec": SPEC,
+            "status": a_status(
+                "WaitingForCapacity", order=ordered(OrderState.REFUSED), placement=in_hand(TWO, None, refused())
+            ),
+            "found": Absent(NOW, NOW - 80, NOW - 0.5),
+        },
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(TWO, None, refused())},
+    ),
+    "a recorded order is sent for the offer that it names": Row(
+        "whatever was refused before",
+        {
+            "spec": SPEC,
+            "status": a_status("Creating", order=ordered(OrderState.INTENDED, TWO), placement=in_hand(TWO, None, refused())),
+            "known": known(ordered(OrderState.INTENDED, TWO), ago=1, recorded=1),
+        },
+        Reason.CREATING,
+        action=Verb.CREATE,
+        status={"placement": in_hand(TWO, None, refused())},
+    ),
+    "the refusal of one offer does not delay the order for the next": Row(
+        "the record stands, and only its call is missing",
+        {
+            "spec": SPEC,
+            "status": a_status(
+                "Creating", order=ordered(OrderState.INTENDED, TWO), placement=in_hand(TWO, None, refused(reason="Rejected"))
+            ),
+            "history": tried(Verb.CREATE, ago=2.0, kind=ErrorKind.INVALID),
+            "known": known(ordered(OrderState.INTENDED, TWO), ago=1, recorded=1),
+        },
+        Reason.CREATING,
+        action=Verb.CREATE,
+    ),
+    "an order whose alternative was removed is recorded anew": Row(
+        "the call follows the spec of the moment",
+        {
+            "status": a_status("Creating", order=ordered(OrderState.INTENDED, TWO), placement=in_hand(TWO)),
+            "known": known(ordered(OrderState.INTENDED, TWO), ago=1, recorded=1),
+        },
+        Reason.CREATING,
+        records=True,
+        status={"placement": None},
+    ),
+    "a VM that is there keeps its alternative, and the refusals go": Row(
+        "they say nothing about it",
+        {
+            "spec": SPEC,
+            "status": RUNNING.model_copy(
+                update={"order": ordered(OrderState.SEEN, TWO), "placement": in_hand(TWO, None, refused())}
+            ),
+            "found": present(),
+        },
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"placement": in_hand(TWO)},
+    ),
+}
