@@ -165,7 +165,8 @@ def _unmet(of: Judge) -> Iterator[str]:
         yield from of.guarding.unmet(life)
         yield from of.publishing.unmet(life)
         if life.deleting:
-            if not of.calling.needs_a_person(life) and not (_blocked(life) and of.calling.holds_its_vpc(life)):
+            kept = (_blocked(life) and of.calling.holds_its_vpc(life)) or _is_held(of, life)
+            if not of.calling.needs_a_person(life) and not kept:
                 yield f"{life.name} is being deleted still: {life.ready}"
         elif not life.ready.startswith("True/") and not of.calling.needs_a_person(life) and not _waits(of, life):
             yield f"{life.name} is {life.ready}"
@@ -203,6 +204,19 @@ def _waits(of: Judge, life: Life) -> bool:
         needed = [one for one in found if one.last["metadata"]["namespace"] == meta["namespace"]]
         if not needed or any(one.deleting or not one.ready.startswith("True/") for one in needed):
             return True
+    return False
+
+
+def _is_held(of: Judge, life: Life) -> bool:
+    """Whether its deletion waits for an object that refers to it, and calls a person: nobody knows what its order made."""
+    if life.ready.partition("/")[2] != "DeletionBlocked":
+        return False
+    for field, kind in REFERENCES:
+        for other in of.books.standing():
+            named = (other.spec.get(field) or (other.spec.get("image") or {}).get(field) or {}).get("name")
+            here = (kind, named, other.namespace) == (life.kind, life.last["metadata"]["name"], life.namespace)
+            if here and of.calling.needs_a_person(other):
+                return True
     return False
 
 

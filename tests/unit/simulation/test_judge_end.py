@@ -273,6 +273,18 @@ def test_what_is_being_deleted_must_go(court):
     assert "is being deleted still" in unmet
 
 
+@pytest.mark.parametrize(("reason", "waits"), [("Ambiguous", True), ("Creating", False)])
+def test_what_another_object_holds_that_calls_a_person_waits_with_it(court, monkeypatch, reason, waits):
+    """Seed 91001639: nobody can tell whether a snapshot of a chosen name is being taken of the VM."""
+    monkeypatch.setattr(court.judge.calling, "needs_a_person", lambda life: life.ready.endswith("/Ambiguous"))
+    item = court.applied()
+    court.says(item, "False", "DeletionBlocked")
+    court.world.actors.owner.delete(item)
+    taken = court.world.actors.owner.create("GpuSnapshot", "team", "s", {"vmRef": {"name": "a"}, "snapshotName": "snap"})
+    court.says(taken | {"kind": "GpuSnapshot"}, "False", reason)
+    assert ([words for words in ending._unmet(court.judge) if "team/a" in words] == []) == waits
+
+
 def test_what_says_ready_and_is_gone_is_not_as_wanted(court):
     """Seed 982835: all VMs had gone at once, which nobody believed for minutes; meanwhile the judge looked on for quiet."""
     item = court.bought()
