@@ -142,4 +142,5 @@ class Reason(StrEnum):
     SECRET_HELD = "SecretHeld"  # noqa: S105 - a word, no secret
     SECRET_FREED = "SecretFreed"  # noqa: S105 - a word, no secret
     OFFERS_NOT_WRITTEN = "OffersNotWritten"
+    STATUS_UNDONE = "StatusUndone"
     SECRET_FAILED = "SecretFailed"  # noqa: S105 - a word, no secret

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import structlog
 
+from gpucloud.engine.controller import undone
 from gpucloud.engine.controller.edits import EditTraces
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer, backoff
 from gpucloud.engine.controller.reconciled import Reconciled
@@ -203,6 +204,8 @@ class Controller(Generic[P, S, F]):
         if plan.records_order:  # before the write: its watch event may arrive before its answer
             self._reconciler.before_recording(key.uid, status)
         document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if undone.is_told(self._known(key.uid).undone):
+            await self._tell_undone(key, stored)
         self._pacer.spend(key.uid, stored.meta.generation, before)
         try:
             answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
@@ -231,13 +234,22 @@ class Controller(Generic[P, S, F]):
 
     def _judge_write(self, key: Key, status: S, document: dict[str, Any], shown: S) -> None:
         """Slow down the writes if this one had no effect, or if somebody undid the same write before."""
-        undone = self._pacer.judge(key.uid, document, shown == status, self._clock.mono())
-        if not undone:
+        times = self._known(key.uid).undone = self._pacer.judge(key.uid, document, shown == status, self._clock.mono())
+        if not times:
             return
         self._metrics.undone_writes.labels(key.kind).inc()
-        if undone == 1:
+        if times == 1:
             differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(shown, name)]
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
+
+    async def _tell_undone(self, key: Key, stored: CachedObject[P, S]) -> None:
+        """Record an Event that names who undid the last writes. Right before the next one: that takes the fields back.
+
+        Raises:
+            KubeError: the apiserver did not answer, or the object was deleted.
+        """
+        fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
+        self._events.record(key.kind, stored.meta, undone.event(key, fresh["metadata"].get("managedFields") or ()))
 
     def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
         before, after = stored.status.conditions, status.conditions

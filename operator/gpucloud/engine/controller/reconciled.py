@@ -16,4 +16,5 @@ class Reconciled:
     released: str | None = None  # the resourceVersion from which our finalizer was removed
     withheld: str | None = None  # what --observe-only withholds now
     withheld_logged: str | None = None
+    undone: int = 0  # status writes in a row that somebody undid, or that had no effect
     refused: tuple[int, int] | None = None  # the cached version, and how often the apiserver refused it
