@@ -12,7 +12,7 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
 PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -87,7 +87,10 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli
 	-$(RUN)/python -m promtool
 	$(RUN)/python -m controlplane ensure
-	$(PYTEST) -n 4 --dist worksteal
+	$(PYTEST) -n 4 --dist worksteal --ignore tests/packages
+
+test-packages: $(READY) ## the wheel without extras, built in a fresh clone
+	$(PYTEST) -n 0 tests/packages
 
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)

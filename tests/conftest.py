@@ -18,6 +18,7 @@ from support.rights import PLUGIN, RightsOfARun
 CHANCE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 settings.register_profile("suite", deadline=None, suppress_health_check=CHANCE)
 settings.load_profile("suite")
+FIGURE = "figure"  # a sentence of a test, printed at the end of the run
 
 
 def pytest_configure(config):
@@ -33,3 +34,24 @@ def main_loop():
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What the tests have counted, for whoever quotes it."""
+    reports = terminalreporter.stats.get("passed", [])
+    told = [
+        (report.nodeid.rpartition("::")[2], text)
+        for report in reports
+        for name, text in report.user_properties
+        if name == FIGURE
+    ]
+    if told:
+        terminalreporter.section("figures")
+        for test, text in told:
+            terminalreporter.write_line(f"{test}: {text}")
+
+
+@pytest.fixture
+def figure(record_property):
+    """A function that takes a sentence with a figure, to be printed at the end of the run."""
+    return lambda text: record_property(FIGURE, text)

@@ -23,7 +23,6 @@ from support.rights import PLUGIN
 
 E2E = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
-FIGURE = "figure"
 
 
 def pytest_collection_modifyitems(items):
@@ -38,27 +37,6 @@ def pytest_runtest_makereport(item):
     if report.when == "call":
         item.stash[FAILED] = report.failed
     return report
-
-
-def pytest_terminal_summary(terminalreporter):
-    """What the tests have counted, for whoever quotes it."""
-    reports = terminalreporter.stats.get("passed", [])
-    told = [
-        (report.nodeid.rpartition("::")[2], text)
-        for report in reports
-        for name, text in report.user_properties
-        if name == FIGURE
-    ]
-    if told:
-        terminalreporter.section("figures")
-        for test, text in told:
-            terminalreporter.write_line(f"{test}: {text}")
-
-
-@pytest.fixture
-def figure(record_property):
-    """A function that takes a sentence with a figure, to be printed at the end of the run."""
-    return lambda text: record_property(FIGURE, text)
 
 
 @pytest.fixture(scope="session")

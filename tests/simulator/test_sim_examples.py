@@ -4,18 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from support.clientpage import PROGRAMS, SAID
 from support.simcloud import API_KEY, SimCloud
-
-ROOT = Path(__file__).parents[2]
-PROGRAMS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "reference" / "python-client.md").read_text(), re.DOTALL)
-SAID = [
-    ("SyncCloudClient(", "trainer is ONLINE\ntrainer is gone\n"),
-    ("CloudClient(", r"VMs: \[\]\nnot ordered: .*no-such-vpc.*\n"),
-]
 
 
 def test_each_program_of_the_page_is_tried():
