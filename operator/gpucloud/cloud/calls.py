@@ -9,6 +9,7 @@ parameters, the shape of the body, required fields, lengths and ranges. A call t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+from urllib.parse import unquote_plus
 
 from gpucloud.cloud import models
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -165,15 +166,27 @@ def reprovision_host(
     image_checksum: str | None = None,
     cloud_init_base64: str | None = None,
 ) -> Call[models.HostRecord]:
-    """Write a bare metal host again from an image; the cloud-init is a secret. Source: service-api, ReprovisionHost."""
+    """Write a bare metal host again from an image. Source: service-api, ReprovisionHost.
+
+    The cloud-init is a secret, and so is what a URL is signed with.
+    """
     optional = {
         "imageUrl": _optional("image_url", image_url),
         "imageChecksum": _optional("image_checksum", image_checksum),
         "cloudInitBase64": _optional("cloud_init_base64", cloud_init_base64),
     }
     body = {"id": _required("id", id), "cluster": _required("cluster", cluster)} | _given(optional)
-    secrets = (cloud_init_base64,) if cloud_init_base64 else ()
-    return _change("ReprovisionHost", _METAL, record_of(models.HostRecord), body, secrets)
+    secrets = (cloud_init_base64 or "", *_signatures(image_url or ""), *_signatures(image_checksum or ""))
+    return _change("ReprovisionHost", _METAL, record_of(models.HostRecord), body, tuple(filter(None, secrets)))
+
+
+def _signatures(url: str) -> tuple[str, ...]:
+    """Return what may be a secret in a URL: its user and password, its query and fragment, and each value of the query."""
+    rest, _, fragment = url.partition("#")
+    address, _, query = rest.partition("?")
+    user = address.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    values = [pair.partition("=")[2] for pair in query.split("&")]
+    return (user, query, fragment, *values, *map(unquote_plus, values))
 
 
 # --- snapshots ------------------------------------------------------------------------------------------------------

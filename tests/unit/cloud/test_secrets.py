@@ -4,6 +4,7 @@ import asyncio
 import base64
 import logging
 import traceback
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -13,7 +14,17 @@ from unit.cloud.fakes import KEY, LOGIN, PASSWORD, Rig, plain, raw_server, refus
 
 CLOUD_INIT = base64.b64encode(b"#cloud-config canary").decode()
 REFRESH = "canary/refresh+0005=="
-SECRETS = [KEY, PASSWORD, CLOUD_INIT, REFRESH, "canary/refresh", "canary%2Frefresh", "canary-token", "canary-refresh"]
+SIGNED_URL = "https://canary-user@images.example/a.qcow2?X-Expires=900&X-Signature=canary%2Fsignature%2B0006#canary-fragment"
+SECRETS = [
+    *(KEY, PASSWORD, CLOUD_INIT, REFRESH, "canary/refresh", "canary%2Frefresh", "canary-token", "canary-refresh"),
+    *("canary%2Fsignature", "canary/signature", "canary-user", "canary-fragment"),
+]
+
+
+def reprovision(client):
+    return client.reprovision_host(
+        id="bm-128", cluster="Msc1", image_url=SIGNED_URL, image_checksum=SIGNED_URL, cloud_init_base64=CLOUD_INIT
+    )
 
 
 def echo(status):
@@ -22,7 +33,7 @@ def echo(status):
     def answer(request):
         if request.url.path.endswith("/Authenticate") and b"ann@" in request.content:
             return token()
-        given = request.url.params.get("refreshToken")
+        given = f"{request.url.params.get('refreshToken')} {unquote(request.content.decode())}"
         said = f"{request.headers.get('Authorization')} {request.url} {request.content.decode()} {given}"
         return refusal(status, said, code=0)
 
@@ -39,7 +50,7 @@ def refuse_connection(request):
 
 OPERATIONS = [
     lambda client: client.get_servers(),
-    lambda client: client.reprovision_host(id="bm-128", cluster="Msc1", cloud_init_base64=CLOUD_INIT),
+    reprovision,
     lambda client: client.authenticate(username="bob", password=PASSWORD),
     lambda client: client.refresh_token(refresh_token=REFRESH),
 ]
@@ -91,7 +102,7 @@ def test_a_call_shows_no_secret():
     made = [
         calls.authenticate(username="ann", password=PASSWORD, two_factor_verification_code="canary-2fa"),
         calls.refresh_token(refresh_token=REFRESH),
-        calls.reprovision_host(id="bm", cluster="Msc1", cloud_init_base64=CLOUD_INIT),
+        reprovision(calls),
     ]
     assert [secret for secret in [*SECRETS, "canary-2fa"] if secret in repr(made)] == []
 
