@@ -10,7 +10,7 @@ import argocd
 from support import argo
 from support.manifests import gpuvm
 
-KINDS = ("GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount")
+KINDS = ("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount")
 FIXTURES = [
     (kind, test["inputPath"], test["healthStatus"])
     for kind in KINDS

@@ -12,7 +12,7 @@ from chartfiles.places import CHART
 from support.chart import MINIMAL, NAME, SIMULATED, merged
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "operator-rbac.yaml"
-KINDS = {"gpuvms", "gpuvpcs", "gpusnapshots", "gpucloudaccounts"}
+KINDS = {"gpuvms", "gpuvpcs", "gpusnapshots", "gpuhosts", "gpucloudaccounts"}
 NAMESPACED = {"watchNamespaces": ["team-a", "team-b"], "settings": {"installTag": "prod1"}}
 OWN_ACCOUNT = {**NAMESPACED, "credentials": {"existingSecret": "cloud-account"}}
 LEASES = "coordination.k8s.io"

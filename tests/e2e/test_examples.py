@@ -27,6 +27,7 @@ REACHED = {
     "vpc.yaml": {"GpuVpc/lab": "True/Available"},
     "vpc-adopted.yaml": {"GpuVpc/tenant-default": "True/Adopted"},
     "snapshot.yaml": {"GpuSnapshot/golden": "True/Completed"},
+    "host.yaml": {"GpuHost/metal": "True/Running"},
     "gpuvm.yaml": {"GpuVM/train": "True/Running"},
     "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},

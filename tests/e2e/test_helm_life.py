@@ -21,7 +21,7 @@ from support.chart import NAME, Chart
 from support.connections import CONNECTION, let_a_connection_change
 from support.kstatus import condition, verdict
 from support.kubectl import Kubectl
-from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.manifests import PUBLIC_KEY, gpucloudaccount, gpuhost, gpusnapshot, gpuvm, gpuvpc, secret
 from support.offers import let_an_offer_change_and_end
 from support.podrunner.runner import PodRunner
 from support.podsecurity import restricted_namespace
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.timeout(1200)  # many commands, each with a limit of it
 
 ROOT = Path(__file__).parents[2]
 OLD_REPOSITORY, OLD_DIGEST = "registry.example/older/gpucloud-operator", "sha256:" + "0a" * 32
-KINDS = "gpuvms,gpuvpcs,gpusnapshots,gpucloudaccounts"
+KINDS = "gpuvms,gpuvpcs,gpusnapshots,gpuhosts,gpucloudaccounts"
 OPERATOR = "op-gpucloud-operator"
 PATIENCE = 300.0  # seconds: takeovers are among what is waited for, on a machine that may be busy
 QUICK = {
@@ -123,16 +123,17 @@ def older(tmp_path):
 
 
 def twenty():
-    """An account, a VPC, 14 VMs of which some are in it, are published or read their keys elsewhere, and 4 snapshots."""
+    """An account, a VPC, 13 VMs (some in it, published, or with their keys elsewhere), 4 snapshots, and a host."""
     keys = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "keys"}, "data": {"mine": PUBLIC_KEY}}
     inside = {"vpc": None, "vpcRef": {"name": "lab"}}
     elsewhere = {"sshKeys": None, "sshKeysFrom": [{"configMapKeyRef": {"name": "keys", "key": "mine"}}]}
-    more = [inside] * 3 + [inside | {"connection": CONNECTION}] + [elsewhere] * 2 + [{}] * 8
+    more = [inside] * 3 + [inside | {"connection": CONNECTION}] + [elsewhere] * 2 + [{}] * 7
     objects = [
         gpucloudaccount(),
         gpuvpc(),
         *(gpuvm(f"train-{number}", **fields) for number, fields in enumerate(more)),
         *(gpusnapshot(f"before-{number}", vmRef={"name": f"train-{number}"}) for number in range(4)),
+        gpuhost(),
     ]
     assert len(objects) == 20
     return [keys, secret(apikey=API_KEY), *objects]

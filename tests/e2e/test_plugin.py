@@ -254,7 +254,7 @@ def test_a_reader_sees_and_cannot_steer(here, plugin, person, operator):
     operator(**FLAGS)
     here.apply(gpuvm())
     reach(here, "gpuvm", "train", "True/Running")
-    viewer = person("viewer", rule("gpuvms,gpuvpcs,gpusnapshots,gpucloudaccounts", "get", "list"))
+    viewer = person("viewer", rule("gpuvms,gpuvpcs,gpusnapshots,gpuhosts,gpucloudaccounts", "get", "list"))
     assert "GpuVM/train  Ready" in ok(plugin("status", kubeconfig=viewer))
     done = plugin("stop", "train", kubeconfig=viewer)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)

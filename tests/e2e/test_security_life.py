@@ -17,7 +17,7 @@ from gpucloud.reconcile.naming import fingerprint
 from support.canaries import said_by, shown_of
 from support.connections import CONNECTION, let_a_connection_change
 from support.kstatus import ready
-from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.manifests import PUBLIC_KEY, gpucloudaccount, gpuhost, gpusnapshot, gpuvm, gpuvpc, secret
 from support.offers import let_an_offer_change_and_end
 from support.operatorproc import RBAC, USER
 from support.processes import ChildProcess
@@ -41,7 +41,7 @@ OTHERS = {word.partition("_")[0]: word for word in ("garbage", "html", "truncate
 DESTROYING = ("DestroyServer", "DestroyVpc", "DeleteSnapshot")
 IN_LAB = {"vpc": None, "vpcRef": {"name": "lab"}}
 WATCHED = {
-    "gpucloud.dev/v1alpha1": ("gpuvms", "gpuvpcs", "gpusnapshots", "gpucloudaccounts"),
+    "gpucloud.dev/v1alpha1": ("gpuvms", "gpuvpcs", "gpusnapshots", "gpuhosts", "gpucloudaccounts"),
     "events.k8s.io/v1": ("events",),
 }
 
@@ -83,6 +83,7 @@ def household(key):
         gpuvpc(),
         gpuvm(**IN_LAB, sshKeys=None, sshKeysFrom=sources, connection=CONNECTION),
         gpusnapshot(),
+        gpuhost(),
         gpuvm("batch", **IN_LAB, image={"snapshotRef": {"name": "before"}}),
         gpuvm("logged", accountRef={"name": "login"}),
         gpuvm("oops", sshKeys=None, sshKeysFrom=[{"secretKeyRef": {"name": "team", "key": "oops"}}]),
@@ -93,6 +94,7 @@ READY = {
     ("gpuvpc", "lab"): "True/Available",
     ("gpuvm", "train"): "True/Running",
     ("gpusnapshot", "before"): "True/Completed",
+    ("gpuhost", "metal"): "True/Running",
     ("gpuvm", "batch"): "True/Running",
     ("gpuvm", "logged"): "True/Running",
     ("gpuvm", "oops"): "False/InvalidSSHKeys",
@@ -178,7 +180,7 @@ def test_a_whole_life(here, sim, operator, audit, figure, subtests):
         here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
         trouble(here, sim, key)
         reach(here, "gpuvm", "train", "True/PoweredOff")
-        here.ok("delete", "gpuvm,gpusnapshot,gpuvpc", "--all", "--wait=false")
+        here.ok("delete", "gpuvm,gpusnapshot,gpuvpc,gpuhost", "--all", "--wait=false")
         eventually(lambda: all_gone(here), 60, "all to go")
         for name in {f"refused-{what}" for what in (*STATUSES, *OTHERS)} & set(sim.vms()):
             sim.destroy_vm(name)  # kept above; any other VM that is left is a leak

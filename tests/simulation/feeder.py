@@ -11,6 +11,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.engine.kinds.registry import KINDS
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.meta import API_VERSION, FINALIZER
@@ -28,6 +29,7 @@ HEALTH_SECONDS = 60.0
 PAGE = 500
 HAIR = 1e-6
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
+HELD = frozenset(item.plural for item in KINDS if item.holds_deletion)
 
 
 class Feeder:
@@ -127,7 +129,8 @@ class Feeder:
             self._accounts[meta["uid"]] = (meta["namespace"], meta["name"])
             if event["type"] == "DELETED":
                 self._accounts.pop(meta["uid"])
-        if self._guard and self.acts_on(meta["namespace"]) and event["type"] != "DELETED" and needs_finalizer(meta):
+        acts = self._guard and self.acts_on(meta["namespace"]) and definition.plural in HELD
+        if acts and event["type"] != "DELETED" and needs_finalizer(meta):
             await self._add_finalizer(definition.plural, meta)
 
     def acts_on(self, _namespace: str) -> bool:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
+from gpucloud.kinds import names
 from support.simcloud import API_KEY, SimCloud
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 PIECE = 8  # so short a part of a long secret is a find already
 LONG = 2 * PIECE
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-OURS = "gpuvms,gpuvpcs,gpusnapshots,gpucloudaccounts"
+OURS = ",".join(item.plural for item in names.KINDS)
 # Words that secrets of the tests begin with and that prove nothing; a PEM header's words may stand in an explanation.
 _PUBLIC = ("made-up-", "-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
 _PUBLIC_KEY = re.compile(r"^(ssh-|ecdsa-|sk-)", re.MULTILINE)

@@ -11,11 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
+from gpucloud.kinds import names
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 PREFIX = "/apis/gpucloud.dev/v1alpha1"
-PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
+PLURALS = {item.kind: item.plural for item in names.KINDS}
 
 
 def _labelled(items: list[dict[str, Any]], selector: str) -> list[dict[str, Any]]:

@@ -92,6 +92,7 @@ SPECS = {
     "GpuVM": {"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": ["ssh-ed25519 AAAAMADEUP t"]},
     "GpuVpc": {"cluster": "Msc1", "name": "acme-train"},
     "GpuSnapshot": {"vmRef": {"name": "train"}},
+    "GpuHost": {"cluster": "Msc1", "hostId": "bm-128"},
     "GpuCloudAccount": {"secretRef": {"name": "key"}},
 }
 

@@ -50,6 +50,9 @@ CONFIG_MAP_NAME = "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-
 SERVICE_NAME = "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')"
 PORT_NAME = "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')"
 LOGIN_USER = "self.matches('^[a-z_][a-z0-9_-]*$')"
+HOST_ID = "self.matches('^[!-~]+$')"
+URL = "self.matches('^https?://[^/?#\\\\s]+([/?#]\\\\S*)?$')"
+NO_USER = "!self.matches('^[a-z]+://[^/?#]*@')"
 NO_URL = "!self.contains(':') && !self.contains('/')"
 ABSOLUTE = "self.startsWith('/')"
 NOT_PRIVATE, ONE_LINE = "!self.contains('PRIVATE KEY')", "!self.matches('[\\n\\r]')"
@@ -84,6 +87,14 @@ def public_key(r: Random, length: int) -> str:
     return (start + rest)[: max(length, len(start))]
 
 
+def url(r: Random, length: int) -> str:
+    """A URL that the rules let pass: its host is made of anything but what ends it."""
+    start = r.choice(("http://", "https://"))
+    host = "".join(r.choice(LETTERS + "._-:%[]") for _ in range(max(1, min(length - len(start), 12))))
+    rest = "".join(r.choice(LETTERS + "/?#&=%@:") for _ in range(length))
+    return f"{start}{host}/{rest}"[: max(length, len(start) + 1)]
+
+
 WORDS: dict[str, Callable[[Random, int], str]] = {
     OBJECT_NAME: named(LOWER, ".-"),
     DATA_KEY: named(LETTERS + "._-", ""),
@@ -93,6 +104,8 @@ WORDS: dict[str, Callable[[Random, int], str]] = {
     SERVICE_NAME: named("abcxyz", "-"),
     PORT_NAME: named(LOWER, "-"),
     LOGIN_USER: named("abc_xyz", "-0189"),
+    HOST_ID: named(LETTERS, "!~/@#:._-"),
+    URL: url,
     NO_URL: lambda r, length: text(r, length).replace(":", ";").replace("/", "|"),
     ABSOLUTE: lambda r, length: "/" + text(r, length - 1),
     NOT_PRIVATE: public_key,
@@ -107,6 +120,9 @@ BAD_WORDS: dict[str, tuple[str, ...]] = {
     SERVICE_NAME: ("It", "1a", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
     PORT_NAME: ("It", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
     LOGIN_USER: ("It", "-a", "1a", "a.b", "a b", "a\n", "\u00e4"),
+    HOST_ID: ("a b", " a", "a\n", "\u00e4"),
+    URL: ("a", "ftp://a", "https://", "https:///a", "https://a b", "HTTPS://a", "//a", "https://a\n"),
+    NO_USER: ("https://me@a", "https://me:made-up@a/b", "http://@a"),
     NO_URL: ("a:b", "a/b", "https://a", ":", "/"),
     ABSOLUTE: ("a", "~/a", "./a", " /a", "\\a"),
     NOT_PRIVATE: ("ssh-rsa -----BEGIN MADE UP " + "PRIVATE KEY-----",),

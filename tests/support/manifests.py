@@ -24,6 +24,11 @@ def gpusnapshot(name: str = "before", /, *, annotations: dict[str, str] | None =
     return _manifest("GpuSnapshot", name, annotations, {"vmRef": {"name": "train"}} | spec)
 
 
+def gpuhost(name: str = "metal", /, *, annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    """The host bm-128 of the simulated cloud."""
+    return _manifest("GpuHost", name, annotations, {"cluster": "Msc1", "hostId": "bm-128"} | spec)
+
+
 def gpucloudaccount(name: str = "default", /, *, annotations: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
     """The account that the objects of its namespace use unless they say otherwise."""
     return _manifest("GpuCloudAccount", name, annotations, {"secretRef": {"name": "cloud-credential"}} | spec)

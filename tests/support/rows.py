@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuhost import HostOutcome
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
 from support.builders import NOW, START, an_object
@@ -112,6 +113,8 @@ def judge(row, plan):
         got = getattr(plan.status, name)
         if name == "order" and isinstance(value, OrderState):
             got = got.state if got is not None else None
+        if isinstance(value, HostOutcome):
+            got = got.outcome if got is not None else None
         assert got == value, row.why
 
 

@@ -69,7 +69,7 @@ def test_the_judge_finds_the_cause_and_the_way_out(words, cause, way_out):
 
 
 def test_the_judge_reads_all_kinds_of_messages():
-    assert {item.kind for item in CONDITIONS} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount"}
+    assert {item.kind for item in CONDITIONS} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount"}
     assert {item.shown_by for item in SOURCES} >= {"PluginError", "UsageError", "SettingsError", "KeyProblemError"}
     assert len(refusals()) > 40
 

@@ -25,12 +25,14 @@ HARMLESS = {
     Reason.STARTING: "what was asked for is under way",
     Reason.STOPPING: "what was asked for is under way",
     Reason.RESTARTING: "what was asked for is under way",
+    Reason.REBOOTING: "what was asked for is under way",
+    Reason.REPROVISIONING: "what was asked for is under way",
     Reason.DELETING: "what was asked for is under way; the page has a row for a deletion that hangs",
 }
 
 
 # Each kind's page of recipes, and the reasons that call a person beside those of its table of decisions.
-RECIPES = {"GpuVM": "gpuvm", "GpuVpc": "vpc", "GpuSnapshot": "snapshot", "GpuCloudAccount": "account"}
+RECIPES = {"GpuVM": "gpuvm", "GpuVpc": "vpc", "GpuSnapshot": "snapshot", "GpuHost": "host", "GpuCloudAccount": "account"}
 ELSEWHERE = {"GpuVM": {Reason.DELETION_HELD, Reason.LIMIT_REACHED}}  # decided in test_brake.py and test_quota.py
 
 

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import kopf
 
-from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.engine.kinds.registry import KINDS
 from gpucloud.kinds.meta import FINALIZER, GROUP, VERSION
 
 if TYPE_CHECKING:
+    from gpucloud.engine.kinds.declaration import KindDeclaration
     from gpucloud.engine.manager.manager import Engine
-    from gpucloud.kinds.crd import Definition
 
 
 def register(registry: kopf.OperatorRegistry, engine: Engine, *, guard: bool) -> None:
-    """Watch every kind. ``guard``: add our finalizer to objects that lack it (not under ``--observe-only``)."""
-    for definition in DEFINITIONS:
-        _watch(registry, engine, definition, guard=guard)
+    """Watch every kind. ``guard``: add our finalizer to objects that need and lack it (not under ``--observe-only``)."""
+    for declared in KINDS:
+        _watch(registry, engine, declared, guard=guard and declared.holds_deletion)
 
 
-def _watch(registry: kopf.OperatorRegistry, engine: Engine, definition: Definition, *, guard: bool) -> None:
-    @kopf.on.event(GROUP, VERSION, definition.plural, registry=registry, id=definition.kind.lower())
+def _watch(registry: kopf.OperatorRegistry, engine: Engine, declared: KindDeclaration, *, guard: bool) -> None:
+    @kopf.on.event(GROUP, VERSION, declared.plural, registry=registry, id=declared.kind.lower())
     async def observe(event: kopf.RawEvent, patch: kopf.Patch, **_: Any) -> None:
         body = event["object"]
-        engine.observe(definition.kind, event["type"], body)
+        engine.observe(declared.kind, event["type"], body)
         if guard and event["type"] != "DELETED" and needs_finalizer(body):
             patch.fns.append(add_finalizer)
 

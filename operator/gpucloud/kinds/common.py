@@ -1,6 +1,6 @@
 """What the kinds have in common: references, the choices of a spec, the order record, the bases of spec and status.
 
-A cloud kind is one that stands for something in the cloud, under an account: GpuVM, GpuVpc, GpuSnapshot.
+A cloud kind is one that stands for something in the cloud, under an account: GpuVM, GpuVpc, GpuSnapshot, GpuHost.
 """
 
 from __future__ import annotations
@@ -160,12 +160,9 @@ class Status(Model):
     ] = ()
 
 
-class CloudStatus(Status):
-    """What every cloud kind answers."""
+class AccountedStatus(Status):
+    """What every kind answers that is looked at with an account."""
 
-    order: Annotated[
-        Order | None, Field(description="What was ordered in the cloud for this object, and what became of that order.")
-    ] = None
     account: Annotated[
         str | None,
         Field(
@@ -189,6 +186,14 @@ class CloudStatus(Status):
     last_handled_reconcile_at: Annotated[
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/reconcile-requested-at that was answered last."),
+    ] = None
+
+
+class CloudStatus(AccountedStatus):
+    """What every kind answers whose resource the operator creates and destroys."""
+
+    order: Annotated[
+        Order | None, Field(description="What was ordered in the cloud for this object, and what became of that order.")
     ] = None
     deletion_policy: Annotated[
         DeletionPolicy | None,

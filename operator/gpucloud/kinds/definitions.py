@@ -5,7 +5,7 @@ Columns are for people; scripts read conditions. Adding a kind that people decla
 
 from __future__ import annotations
 
-from gpucloud.kinds import gpucloudaccount, gpuoffer, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds import gpucloudaccount, gpuhost, gpuoffer, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.crd import Column, Definition, RecordDefinition
 
 _READY = '.status.conditions[?(@.type=="Ready")]'
@@ -96,6 +96,40 @@ GPUSNAPSHOT = Definition(
     selectable_fields=(".spec.vmRef.name", ".spec.accountRef.name", ".status.snapshotId", ".status.sourceName"),
 )
 
+GPUHOST = Definition(
+    kind=gpuhost.KIND,
+    plural=gpuhost.PLURAL,
+    short_name="ghost",
+    description="A bare metal host that is allocated already: what its owner wants (spec) and what the operator sees (status). "
+    "Deleting this object changes nothing in the cloud.",
+    spec=gpuhost.GpuHostSpec,
+    status=gpuhost.GpuHostStatus,
+    columns=(
+        Column("Ready", f"{_READY}.status", "Whether the host is powered on, provisioned and OK."),
+        _REASON,
+        Column("State", ".status.provisioningState", "The cloud's own word for how far the host is provisioned."),
+        Column("Host", ".spec.hostId", "Id of the host in the cloud."),
+        Column("Cluster", ".spec.cluster", "Cluster of the cloud."),
+        Column("IP", ".status.publicIp", "Public IP address."),
+        _AGE,
+        Column("Type", ".status.nodeType", "Node type of the host.", wide=True),
+        Column("Image", ".status.image", "Image that the host was provisioned with.", wide=True),
+        Column("Operation", ".status.operation.verb", "Last reboot or reprovisioning.", wide=True),
+        Column("Outcome", ".status.operation.outcome", "What became of it.", wide=True),
+        _ACCOUNT,
+        _PAUSED,
+        _MESSAGE,
+    ),
+    selectable_fields=(
+        ".spec.cluster",
+        ".spec.hostId",
+        ".spec.accountRef.name",
+        ".status.nodeType",
+        ".status.operationalStatus",
+        ".status.provisioningState",
+    ),
+)
+
 GPUCLOUDACCOUNT = Definition(
     kind=gpucloudaccount.KIND,
     plural=gpucloudaccount.PLURAL,
@@ -144,6 +178,6 @@ GPUOFFER = RecordDefinition(
 )
 
 # The kinds that people declare, and the operator watches.
-DEFINITIONS = (GPUVM, GPUVPC, GPUSNAPSHOT, GPUCLOUDACCOUNT)
+DEFINITIONS = (GPUVM, GPUVPC, GPUSNAPSHOT, GPUHOST, GPUCLOUDACCOUNT)
 # All kinds: with those that only the operator writes, and nobody needs to watch.
 ALL_DEFINITIONS = (*DEFINITIONS, GPUOFFER)

@@ -24,6 +24,8 @@ class Annotation(StrEnum):
     PAUSED = f"{GROUP}/paused"
     RESTART_REQUESTED_AT = f"{GROUP}/restart-requested-at"
     RECONCILE_REQUESTED_AT = f"{GROUP}/reconcile-requested-at"
+    REBOOT_REQUESTED_AT = f"{GROUP}/reboot-requested-at"  # on a GpuHost
+    REPROVISION_REQUESTED_AT = f"{GROUP}/reprovision-requested-at"  # on a GpuHost
     BUY_ANYWAY = f"{GROUP}/buy-anyway"
     ACCEPT_ABSENCE = f"{GROUP}/accept-absence"
     TRACEPARENT = f"{GROUP}/traceparent"  # W3C trace context: the trace of an edit continues it, with --tracing
@@ -66,6 +68,8 @@ class Reason(StrEnum):
     STARTING = "Starting"
     STOPPING = "Stopping"
     RESTARTING = "Restarting"
+    REBOOTING = "Rebooting"
+    REPROVISIONING = "Reprovisioning"
     DELETING = "Deleting"
     DRIFTED = "Drifted"
     UNKNOWN_STATE = "UnknownState"
@@ -114,6 +118,9 @@ class Reason(StrEnum):
     MISMATCH = "Mismatch"
     VPC_LOST = "VPCLost"
     SNAPSHOT_LOST = "SnapshotLost"
+    HOST_OFF = "HostOff"
+    HOST_FAILED = "HostFailed"
+    HOST_LOST = "HostLost"
     SECRET_NOT_FOUND = "SecretNotFound"  # noqa: S105 - a word, no secret
     INVALID_SECRET = "InvalidSecret"  # noqa: S105 - a word, no secret
     UNKNOWN_ENDPOINT = "UnknownEndpoint"
@@ -122,10 +129,14 @@ class Reason(StrEnum):
     STARTED = "Started"
     STOPPED = "Stopped"
     DESTROYED = "Destroyed"
+    REBOOT_REQUESTED = "RebootRequested"
+    REPROVISION_REQUESTED = "ReprovisionRequested"
     ORDER_FAILED = "OrderFailed"
     START_FAILED = "StartFailed"
     STOP_FAILED = "StopFailed"
     DESTROY_FAILED = "DestroyFailed"
+    REBOOT_FAILED = "RebootFailed"
+    REPROVISION_FAILED = "ReprovisionFailed"
     RESUMED = "Resumed"
     RETAINED = "Retained"
     GONE = "Gone"

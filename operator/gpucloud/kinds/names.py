@@ -9,17 +9,20 @@ DEFAULT_ACCOUNT = "default"
 
 
 class KindNames(NamedTuple):
-    """The names of a kind, as its CRD has them."""
+    """The names of a kind, as its CRD has them, and the fields of its status that ``kubectl gpucloud status`` shows."""
 
     kind: str
     plural: str
     short: str
+    details: tuple[str, ...]
+    wide_details: tuple[str, ...]
 
 
 # In the order of their references: an object refers to objects of the kinds before its own.
 KINDS = (
-    KindNames("GpuCloudAccount", "gpucloudaccounts", "gca"),
-    KindNames("GpuVpc", "gpuvpcs", "gvpc"),
-    KindNames("GpuVM", "gpuvms", "gvm"),
-    KindNames("GpuSnapshot", "gpusnapshots", "gsnap"),
+    KindNames("GpuCloudAccount", "gpucloudaccounts", "gca", ("tenant",), ("endpoint",)),
+    KindNames("GpuVpc", "gpuvpcs", "gvpc", ("name", "ipRange"), ("cluster", "vpcId")),
+    KindNames("GpuVM", "gpuvms", "gvm", ("state", "ip"), ("cluster", "vpc", "vmId", "privateIp", "image")),
+    KindNames("GpuSnapshot", "gpusnapshots", "gsnap", ("rootDiskSize",), ("cluster", "snapshotId")),
+    KindNames("GpuHost", "gpuhosts", "ghost", ("provisioningState", "publicIp"), ("cluster", "hostId", "nodeType", "image")),
 )

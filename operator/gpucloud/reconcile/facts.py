@@ -114,6 +114,8 @@ class Verb(StrEnum):
     DELETE_SNAPSHOT = "DeleteSnapshot"
     CREATE_VPC = "CreateVpc"
     DESTROY_VPC = "DestroyVpc"
+    REBOOT_HOST = "RebootHost"
+    REPROVISION_HOST = "ReprovisionHost"
     HOLD_SECRET = "HoldSecret"  # noqa: S105 - the two that change a Secret of ours, not the cloud
     FREE_SECRET = "FreeSecret"  # noqa: S105
     PUBLISH = "PublishConnection"  # these two change objects of the VM's namespace
@@ -235,6 +237,7 @@ class ObjectFacts:
     has_finalizer: bool  # our finalizer is visible
     annotations: Mapping[str, str]
     deleted_at: datetime | None = None  # when deletion was requested, by the apiserver's clock
+    created_at: datetime | None = None  # by the same clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 MAX_LENGTH = 52  # characters; service-api: CreateServer, name
 TAG_LENGTH = 5
+NO_VPC = "-"  # as the VPC of an Identity: the resource is in none
 FINGERPRINT_LENGTH = 10  # 50 bits: a chance of 1 in 10^9 that any two of a million objects have the same
 
 _OURS = re.compile(r"(?P<base>[a-z0-9][a-z0-9-]*-(?P<tag>[a-z0-9]{3,8})-)(?P<fingerprint>[a-z2-7]{10})")

@@ -10,6 +10,7 @@ import pytest
 
 from gpucloud.kinds.common import FIRST_CONDITION
 from support.crdcases.gpucloudaccount import ACCOUNT
+from support.crdcases.gpuhost import HOST
 from support.crdcases.gpusnapshot import SNAPSHOT
 from support.crdcases.gpuvm import VM
 from support.crdcases.gpuvpc import VPC
@@ -69,6 +70,19 @@ COLUMNS = [
         {"SNAPSHOT-ID": "before-a", "VPC": "acme", "ACCOUNT": "main"},
     ),
     (
+        HOST,
+        {
+            "provisioningState": "provisioned",
+            "publicIp": "198.51.100.8",
+            "nodeType": "H100",
+            "image": "Ubuntu",
+            "operation": {"verb": "Reboot", "generation": 1, "id": "x", "at": "2026-01-02T03:04:05Z", "outcome": "Done"},
+            "account": "main",
+        },
+        {"STATE": "provisioned", "HOST": "bm-128", "CLUSTER": "Msc1", "IP": "198.51.100.8"},
+        {"TYPE": "H100", "IMAGE": "Ubuntu", "OPERATION": "Reboot", "OUTCOME": "Done", "ACCOUNT": "main"},
+    ),
+    (
         ACCOUNT,
         {"endpoint": "eu", "tenant": "acme", "users": 3, "credentialKind": "ApiKey", "lastContactAt": "2026-01-02T03:04:05Z"},
         {"ENDPOINT": "eu", "TENANT": "acme", "USERS": "3"},
@@ -119,6 +133,13 @@ SELECTED = [
         {"snapshotId": "sel", "sourceName": "vm-sel"},
         "spec.vmRef.name=sel,spec.accountRef.name=sel,status.snapshotId=sel,status.sourceName=vm-sel",
         "spec.vmRef.name=sel,status.snapshotId=other",
+    ),
+    (
+        HOST,
+        {"hostId": "bm-sel", "accountRef": {"name": "sel"}},
+        {"nodeType": "H100", "operationalStatus": "OK", "provisioningState": "provisioned"},
+        "spec.cluster=Msc1,spec.hostId=bm-sel,spec.accountRef.name=sel,status.nodeType=H100,status.operationalStatus=OK",
+        "spec.hostId=bm-sel,status.nodeType=A100",
     ),
     (
         ACCOUNT,

@@ -133,7 +133,7 @@ def _sight(k):
             {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
             Reason.API_UNAVAILABLE,
             "Unknown",
-            says=f"about this {k.noun} (no route). Nothing is created meanwhile",
+            says=f"about this {k.noun} (no route). Nothing is created or destroyed meanwhile",
         ),
         "a person who answered the doubt in vain is told at once": Row(
             "the annotation is no time",

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile.gpucloudaccount import decide
+from gpucloud.reconcile.gpuhost import decide as decide_host
 from support.accounts import account_facts
 from support.decisions import (
     gpucloudaccount,
     gpucloudaccount_secret,
+    gpuhost,
+    gpuhost_answers,
+    gpuhost_requests,
     gpusnapshot,
     gpuvm_deletion,
     gpuvm_life,
@@ -22,6 +26,7 @@ from support.decisions import (
     kinds,
     shared,
 )
+from support.hostfacts import host_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +85,28 @@ TABLES = {
     "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),
     "GpuSnapshot": ordering(
         kinds.GPUSNAPSHOT, gpusnapshot, reasons={"Completed", "SourceNotFound", "InvalidReference", "SnapshotLost"}
+    ),
+    "GpuHost": Table(
+        decide_host,
+        host_facts,
+        joined(gpuhost.ROWS, gpuhost_requests.ROWS, gpuhost_answers.ROWS),
+        reasons={
+            *(
+                "Running",
+                "Provisioning",
+                "HostOff",
+                "HostFailed",
+                "UnknownState",
+                "NotFound",
+                "HostLost",
+                "Conflict",
+                "InvalidReference",
+                "Ambiguous",
+            ),
+            *("Paused", "ObserveOnly", "Rebooting", "Reprovisioning", "Rejected", "ApiError", "RateLimited", "ApiUnavailable"),
+            *("SecretNotFound", "InvalidSecret", "NoAccount", "AccountNotReady", "TenantMismatch", "EndpointMismatch"),
+            *("CredentialsRefused", "PermissionDenied", "InvalidSpec", "ImplausibleListing", "ProgressDeadlineExceeded"),
+        },
     ),
     "GpuCloudAccount": Table(
         decide,

@@ -10,7 +10,13 @@ from gpucloud.cli.operations import uninstall as module
 from gpucloud.cli.operations.uninstall import Left, Policy, Uninstall, UninstallClient
 from gpucloud.engine.kube.client import KubeError
 
-PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
+PLURALS = {
+    "GpuVM": "gpuvms",
+    "GpuVpc": "gpuvpcs",
+    "GpuSnapshot": "gpusnapshots",
+    "GpuHost": "gpuhosts",
+    "GpuCloudAccount": "gpucloudaccounts",
+}
 
 
 class Ticking:
@@ -132,7 +138,7 @@ async def test_that_it_may_not_list_is_no_empty_list():
     ("policy", "retained", "why"),
     [
         (Policy.DRAIN, [], "as people delete them"),
-        (Policy.RETAIN, ["gpuvms", "gpuvpcs", "gpusnapshots"], "each spec says so before; an account stands for nothing"),
+        (Policy.RETAIN, ["gpuvms", "gpuvpcs", "gpusnapshots"], "each spec says so before; the others destroy nothing"),
     ],
 )
 async def test_everything_is_let_go_of_and_waited_for(policy, retained, why):

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gpucloud.kinds.common import CloudSpec, CloudStatus
 from gpucloud.kinds.crd import custom_resource_definition
-from gpucloud.kinds.definitions import DEFINITIONS, GPUCLOUDACCOUNT, GPUSNAPSHOT, GPUVM, GPUVPC
+from gpucloud.kinds.definitions import DEFINITIONS, GPUCLOUDACCOUNT, GPUHOST, GPUSNAPSHOT, GPUVM, GPUVPC
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.kinds.model import Condition
 from gpucloud.kinds.reference import reference_page
@@ -95,6 +95,7 @@ def test_names():
         "gpuvms.gpucloud.dev": ["gvm"],
         "gpuvpcs.gpucloud.dev": ["gvpc"],
         "gpusnapshots.gpucloud.dev": ["gsnap"],
+        "gpuhosts.gpucloud.dev": ["ghost"],
         "gpucloudaccounts.gpucloud.dev": ["gca"],
     }
 
@@ -132,6 +133,7 @@ COLUMNS = [
     (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VPC Account Price/h Paused Message"),
     (GPUVPC, "Ready Reason Name Cluster IP-Range Default Age", "VPC-ID Adopted Account Paused Message"),
     (GPUSNAPSHOT, "Ready Reason Source Cluster Size Age", "Snapshot-ID VPC Account Paused Message"),
+    (GPUHOST, "Ready Reason State Host Cluster IP Age", "Type Image Operation Outcome Account Paused Message"),
     (GPUCLOUDACCOUNT, "Ready Reason Endpoint Tenant Users Age", "Credential Last-Contact Paused Message"),
 ]
 
@@ -160,6 +162,7 @@ FREE = [
     (GPUVM, {"powerState", "deletion", "progressDeadlineSeconds", "connection", "placement"}),
     (GPUVPC, {"adoption", "deletion", "progressDeadlineSeconds"}),
     (GPUSNAPSHOT, {"deletion", "progressDeadlineSeconds"}),
+    (GPUHOST, {"reprovision", "progressDeadlineSeconds"}),
     (GPUCLOUDACCOUNT, {"secretRef", "defaults"}),
 ]
 
@@ -193,12 +196,12 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
     assert names[:9] == [
         "observedGeneration",
         "conditions",
-        "order",
         "account",
         "endpoint",
         "tenancy",
         "progressDeadlineAt",
         "lastHandledReconcileAt",
+        "order",
         "deletionPolicy",
     ]
 

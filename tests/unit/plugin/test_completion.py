@@ -40,7 +40,7 @@ def complete(api, tmp_path, monkeypatch, capsys):
         (["stop", "--namespace=other", ""], ["far"]),
         (["stop", "eval", "t"], ["train"]),
         (["ssh", "train", "-n", ""], ["other", "team"]),
-        (["wait", "g"], ["gca/", "gsnap/", "gvm/", "gvpc/"]),
+        (["wait", "g"], ["gca/", "ghost/", "gsnap/", "gvm/", "gvpc/"]),
         (["wait", "gvm/"], ["gvm/eval", "gvm/train"]),
         (["wait", "gvpc/l"], ["gvpc/lab"]),
         (["wait", "pod/"], []),

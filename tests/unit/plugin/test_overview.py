@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.page import Line, table, wrapped
 from gpucloud.cli.plugin.standing import message
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.common import FIRST_CONDITION
-from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
+from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account
 
 LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -38,6 +38,13 @@ def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
     assert text.count(LONG) == 1, "once is enough"
     assert "2 wait for it: GpuSnapshot/before, GpuVM/train" in text
     assert "$2.05 an hour" in text
+
+
+def test_a_host_shows_its_state_and_address():
+    status = {"provisioningState": "provisioned", "publicIp": "198.51.100.7", "nodeType": "H100"}
+    world = World.of((a_thing("GpuHost", "metal", status=status),))
+    assert "GpuHost/metal  Ready  Running  provisioned  198.51.100.7" in text_of(overview.as_lines(world, NOW))
+    assert "nodeType=H100" in text_of(overview.as_lines(world, NOW, wide=True))
 
 
 def test_objects_that_say_the_same_are_one_cause():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.fakeapiserver import PREFIX
 from support.pluginworld import a_body
 
 PAUSED = "gpucloud.dev/paused"
@@ -111,8 +112,16 @@ def test_retain_keeps_what_stands_in_the_cloud(api, plugin, kind):
     assert f"{names[kind]}/b: spec.deletion.policy is Retain already" in out
 
 
-def test_an_account_stands_for_nothing_that_could_be_kept(api, plugin):
-    api.add(a_body("GpuCloudAccount", "default"), a_body("GpuVM", "train"))
-    code, _, err = plugin("retain", "train", "gca/default")
+@pytest.mark.parametrize("kind", [("GpuCloudAccount", "gca"), ("GpuHost", "ghost")], ids=" ".join)
+def test_what_destroys_nothing_cannot_be_retained(api, plugin, kind):
+    api.add(a_body(kind[0], "it"), a_body("GpuVM", "train"))
+    code, _, err = plugin("retain", "train", f"{kind[1]}/it")
     assert (code, patches(api)) == (1, [])
     assert "name a GpuVM, GpuVpc or GpuSnapshot" in err
+
+
+def test_a_kind_that_an_older_cluster_does_not_serve_is_left_out(api, plugin):
+    api.add(a_body("GpuVM", "train"))
+    api.refused[f"{PREFIX}/namespaces/team/gpuhosts"] = 404
+    code, out, _ = plugin("status")
+    assert (code, "GpuVM/train  Ready" in out) == (0, True)

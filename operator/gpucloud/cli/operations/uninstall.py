@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.gpucloudaccount import PLURAL as ACCOUNTS
 from gpucloud.kinds.gpuvpc import PLURAL as VPCS
 from gpucloud.kinds.meta import GROUP, VERSION, ConditionType
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
 
 POLL_SECONDS = 2.0
+RETAINABLE = frozenset(one.plural for one in DEFINITIONS if "deletion" in one.spec.model_fields)
 STAYING = "What these stand for stays in the cloud, running and billed, by their deletion policy or since they were adopted:"
 
 
@@ -137,7 +137,7 @@ class Uninstall:
         meta = body["metadata"]
         doing = "set to Retain"
         try:
-            if policy == Policy.RETAIN and plural != ACCOUNTS and not _retained(body):
+            if policy == Policy.RETAIN and plural in RETAINABLE and not _retained(body):
                 await self._kube.retain(plural, meta)
             doing = "deleted"
             if "deletionTimestamp" not in meta:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.errors import NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean, near
@@ -44,8 +44,20 @@ class Cluster:
         return self.api.namespace
 
     def things(self, namespace: str | None, kinds: Iterable[str] = tuple(KINDS), selector: str = "") -> tuple[Thing, ...]:
-        """All objects of these kinds in a namespace, or in all when None; only those with these labels, if any are named."""
-        return tuple(thing(kind, body) for kind in kinds for body in self.bodies(kind, namespace, selector))
+        """All objects of these kinds in a namespace, or in all when None; only those with these labels, if any are named.
+
+        The CRDs in the cluster may be older than this plugin: a kind that is not served is left out, unless none is.
+        """
+        found, unserved, served = list[Thing](), list[NotServedError](), 0
+        for kind in kinds:
+            try:
+                found += [thing(kind, body) for body in self.bodies(kind, namespace, selector)]
+                served += 1
+            except NotServedError as error:
+                unserved.append(error)
+        if unserved and not served:
+            raise unserved[0]
+        return tuple(found)
 
     def find(self, key: Key) -> Thing | None:
         """One object, if it is there."""
@@ -192,7 +204,8 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         409: "somebody changed it at the same time, or it is there already; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
-    return PluginError(f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}.")
+    form = NotServedError if error.status == 404 else PluginError
+    return form(f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}.")
 
 
 def _event(body: Mapping[str, Any]) -> Event:

@@ -34,5 +34,9 @@ class PluginError(Exception):
         self.code = code
 
 
+class NotServedError(PluginError):
+    """The cluster does not know this kind: its CRD is not installed."""
+
+
 class UnansweredError(PluginError):
     """The cluster did not answer; it may do so again soon."""

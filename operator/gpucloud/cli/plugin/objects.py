@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCOUNT",
+    "HOST",
     "KINDS",
     "SNAPSHOT",
     "VM",
@@ -48,8 +49,8 @@ class Kind:
         return self.name
 
 
-ACCOUNT, VPC, VM, SNAPSHOT = "GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot"
-KINDS = {item.kind: Kind(*item) for item in names.KINDS}
+ACCOUNT, VPC, VM, SNAPSHOT, HOST = "GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot", "GpuHost"
+KINDS = {item.kind: Kind(item.kind, item.plural, item.short) for item in names.KINDS}
 
 
 @dataclass(frozen=True, slots=True, order=True)

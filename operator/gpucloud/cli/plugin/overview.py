@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing, moment
+from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
+from gpucloud.kinds import names
 from gpucloud.kinds.meta import rfc3339
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown
@@ -24,18 +25,9 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Event
     from gpucloud.cli.plugin.world import Cause, World
 
-DETAILS = {  # of the status, beside the reason
-    ACCOUNT: ("tenant",),
-    VPC: ("name", "ipRange"),
-    VM: ("state", "ip"),
-    SNAPSHOT: ("rootDiskSize",),
-}
-WIDE_DETAILS = {
-    ACCOUNT: ("endpoint",),
-    VPC: ("cluster", "vpcId"),
-    VM: ("cluster", "vpc", "vmId", "privateIp", "image"),
-    SNAPSHOT: ("cluster", "snapshotId"),
-}
+# Fields of the status, by kind: beside the reason, and with -o wide.
+DETAILS = {item.kind: item.details for item in names.KINDS}
+WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMED_WAITERS = 8
 NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
 

@@ -215,5 +215,10 @@ def _facts(meta: Mapping[str, Any]) -> ObjectFacts:
         has_finalizer=FINALIZER in meta.get("finalizers", ()),
         # Cut to the length that status can repeat: a status that cannot be written would block every reconcile.
         annotations={name: value[:MAX_TEXT] for name, value in annotations.items() if name.startswith(GROUP + "/")},
-        deleted_at=datetime.fromisoformat(meta["deletionTimestamp"]) if "deletionTimestamp" in meta else None,
+        deleted_at=_time(meta, "deletionTimestamp"),
+        created_at=_time(meta, "creationTimestamp"),
     )
+
+
+def _time(meta: Mapping[str, Any], name: str) -> datetime | None:
+    return datetime.fromisoformat(meta[name]) if name in meta else None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.options import ApiKey, Login
     from gpucloud.engine.cloud.account_session import SessionDeps
-    from gpucloud.kinds.common import CloudSpec, CloudStatus
+    from gpucloud.kinds.common import AccountedStatus, CloudSpec
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
     from gpucloud.reconcile.facts import Dependency, ObjectFacts
 
@@ -142,7 +142,7 @@ class Accounts:
         """Remove a deleted account and return it."""
         return self._accounts.pop((namespace, name), None)
 
-    def name_for(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> str:
+    def name_for(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> str:
         """Return the name of the object's account: from spec, else as recorded in status, else ``default`` if it exists."""
         if spec.account_ref is not None:
             return spec.account_ref.name
@@ -150,7 +150,7 @@ class Accounts:
             return status.account
         return DEFAULT_ACCOUNT if (meta.namespace, DEFAULT_ACCOUNT) in self._accounts else OWN_ACCOUNT
 
-    def resolve(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
+    def resolve(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> ResolvedAccount:
         """Return the account that this object uses. It has no session for an object that was ordered at another endpoint."""
         found = self._resolve(meta, spec, status)
         recorded, used = status.endpoint, found.facts.endpoint
@@ -163,14 +163,14 @@ class Accounts:
         )
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
 
-    def _resolve(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount:
+    def _resolve(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> ResolvedAccount:
         name = self.name_for(meta, spec, status)
         if name == OWN_ACCOUNT:
             return self._resolve_own(meta.namespace, recorded=status.account == OWN_ACCOUNT)
         account = self._accounts.get((meta.namespace, name))
         described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
-            correctable = spec.account_ref is not None and not orders.may_exist(status.order)
+            correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
             message = f"Waiting for the {described}: there is none. Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
@@ -189,7 +189,7 @@ class Accounts:
             since=account.since,
         )
 
-    def own_beside(self, meta: ObjectFacts, spec: CloudSpec, status: CloudStatus) -> ResolvedAccount | None:
+    def own_beside(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> ResolvedAccount | None:
         """Return the operator's own account if an earlier process may have used it for this object, which uses another now.
 
         Also if it does not serve the namespace: it may have done so when the object was ordered.
@@ -204,7 +204,7 @@ class Accounts:
         """Whether objects of this namespace may use the operator's own account."""
         return not self._own_namespaces or namespace in self._own_namespaces
 
-    def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: CloudStatus) -> str | None:
+    def endpoint(self, meta: ObjectFacts, spec: CloudSpec | None, status: AccountedStatus) -> str | None:
         """Return the endpoint URL of this object's account; None while the account has no session."""
         session = None if spec is None else self.resolve(meta, spec, status).session
         return None if session is None else session.url

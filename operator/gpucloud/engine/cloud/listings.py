@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.cloud.models import Listing, VmRecord, VpcRecord
+from gpucloud.cloud.models import HostRecord, Listing, VmRecord, VpcRecord
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.naming import Identity, same_cluster
+from gpucloud.reconcile.naming import NO_VPC, Identity, same_cluster
 from gpucloud.reconcile.text import abridged
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.reconcile.facts import Observation
 
-R = TypeVar("R", VmRecord, VpcRecord)
+R = TypeVar("R", VmRecord, VpcRecord, HostRecord)
 
 
 async def vms(client: CloudReader, cluster: str) -> Listing[VmRecord]:
@@ -40,6 +40,11 @@ async def vpcs(client: CloudReader, cluster: str) -> Listing[VpcRecord]:
     if all(item.name for item in listing.items):
         return listing
     return replace(listing, complete=False, flaw="the listing holds VPCs without a name")
+
+
+async def hosts(client: CloudReader, cluster: str) -> Listing[HostRecord]:
+    """List all bare metal hosts in a cluster."""
+    return of_cluster(await client.get_hosts(cluster=cluster), cluster)
 
 
 def of_cluster(listing: Listing[R], cluster: str) -> Listing[R]:
@@ -81,9 +86,17 @@ def vpc_identity(record: VpcRecord, cluster: str) -> Identity | None:
     return Identity(cluster=cluster, vpc=name, name=name)
 
 
+def host_identity(record: HostRecord, cluster: str) -> Identity | None:
+    """Return the identity of a host record; None for another cluster's record. A host is in no VPC."""
+    if record.id is None or (record.cluster and not same_cluster(record.cluster, cluster)):
+        return None
+    return Identity(cluster=cluster, vpc=NO_VPC, name=abridged(record.id))
+
+
 # The inventories that a session keeps, by name: how to list the records of a cluster, and the identity of a record.
 LISTINGS: Mapping[str, tuple[Callable[[CloudReader, str], Awaitable[Listing[Any]]], Callable[[Any, str], Identity | None]]] = {
     "vms": (vms, vm_identity),
     "snapshots": (snapshots, snapshot_identity),
     "vpcs": (vpcs, vpc_identity),
+    "hosts": (hosts, host_identity),
 }

@@ -12,15 +12,9 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Status
 
 # Fields that later decisions read, or that answer a request; not informative ones.
-RECORDS = (
-    "observed_generation",
-    "tenant",
-    "held_secret",
-    "last_handled_restart_at",
-    "last_handled_reconcile_at",
-    "deletion_held_at",
-    "connection",
-)
+RECORDS = frozenset({"observed_generation", "tenant", "held_secret", "deletion_held_at", "connection"})
+IN_PROGRESS = "InProgress"  # outcome of an operation
+ANSWERS = "last_handled_"  # how the fields begin that answer a request
 OUR_CONDITIONS = frozenset(map(str, ConditionType))
 
 
@@ -30,9 +24,11 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
     ``uid`` is the object's. ``announces``: the status announces a call, which is recorded before it is sent.
     """
     stood, stands = vars(before), vars(after)
-    if any(stood.get(name) != stands.get(name) for name in RECORDS):
+    if any(value != stood.get(name) for name, value in stands.items() if name in RECORDS or name.startswith(ANSWERS)):
         return True
     if is_urgent(stood.get("order"), stands.get("order"), uid):
+        return True
+    if _is_in_progress(after) and not _is_in_progress(before):  # a listing showed it, and a later one may not
         return True
     if announces and _calls_recorded(before) != _calls_recorded(after):
         return True
@@ -47,3 +43,7 @@ def _calls_recorded(status: Status) -> tuple[object, ...]:
     """What a new process must find of a call that was sent: the state of the order, and the operation."""
     fields = vars(status)
     return getattr(fields.get("order"), "state", None), fields.get("operation")
+
+
+def _is_in_progress(status: Status) -> bool:
+    return getattr(vars(status).get("operation"), "outcome", None) == IN_PROGRESS

@@ -41,8 +41,9 @@ class MarkedResources:
 class KindDeclaration:
     """One kind.
 
-    It has a ``reconciler`` if the operator creates and destroys its resources, an ``observer`` if it only observes them. The
-    account has neither: the manager makes its reconciler, which opens the sessions.
+    It has a ``reconciler`` if the operator creates and destroys its resources, an ``observer`` if it only observes them, and
+    at most acts upon them as a person requests. The account has neither: the manager makes its reconciler, which opens the
+    sessions.
     """
 
     kind: str
@@ -54,3 +55,8 @@ class KindDeclaration:
     written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
     keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
     marked: MarkedResources | None = None  # None: what it owns bears no mark
+
+    @property
+    def holds_deletion(self) -> bool:
+        """Whether objects bear our finalizer: nothing is destroyed with the objects of a kind that is only observed."""
+        return self.observer is None

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
+from gpucloud.engine.kinds import gpucloudaccount, gpuhost, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.engine.kinds.listers import Listers
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
 
-KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpucloudaccount.DECLARATION)
+KINDS = (gpuvm.DECLARATION, gpuvpc.DECLARATION, gpusnapshot.DECLARATION, gpuhost.DECLARATION, gpucloudaccount.DECLARATION)
 OWNED = tuple(one for one in KINDS if one.reconciler is not None)  # what the operator creates and destroys in the cloud
 MARKED = {one.kind: one.marked for one in OWNED if one.marked is not None}  # whose names in the cloud bear a mark, by kind
 PLURALS = {one.kind: one.plural for one in KINDS}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
 from gpucloud.kinds.gpuvm import Storage
+from gpucloud.reconcile.credential import OWN_ACCOUNT_WAY_OUT
 from gpucloud.reconcile.facts import Dependency, Readiness
-from gpucloud.reconcile.gpuvpc.facts import OWN_ACCOUNT_WAY_OUT
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.text import listed
 

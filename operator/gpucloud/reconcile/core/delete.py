@@ -23,10 +23,10 @@ from gpucloud.reconcile.core.destruction import (
     send,
 )
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.core.steps import RECHECK_SECONDS, REFUSALS
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
-from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.conditions import Progress, Verdict, build, stalled
+from gpucloud.reconcile import progress_deadline
+from gpucloud.reconcile.conditions import Progress, Verdict, build
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from gpucloud.reconcile.core.facts import CloudFacts
 
 S = TypeVar("S", bound=CloudStatus)
 
 NOTHING_OF_OURS = frozenset({OrderState.REFUSED, OrderState.LOST, OrderState.GONE})  # states without a resource of ours
-
-# Waits that the progress deadline does not count: they end only by capacity, a person, or another object.
-UNCOUNTED = frozenset(
-    {
-        Reason.WAITING_FOR_CAPACITY,
-        Reason.SSH_KEYS_NOT_FOUND,
-        Reason.NAMESPACE_TERMINATING,
-        Reason.DEPENDENCY_NOT_READY,
-        Reason.ACCOUNT_NOT_READY,
-        Reason.OBSERVE_ONLY,
-        Reason.LIMIT_REACHED,
-    }
-)
 
 
 def plan_status(
@@ -52,13 +36,8 @@ def plan_status(
     the object is still watched.
     ``paused`` adds the condition Paused with that message.
     """
-    deadline = _deadline(f, verdict)
-    if deadline is not None and f.now.wall >= deadline and verdict.progress is Progress.WORKING:
-        verdict = stalled(
-            Reason.PROGRESS_DEADLINE_EXCEEDED,
-            f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
-            f"Last: {verdict.message}",
-        )
+    deadline = progress_deadline.of(f, verdict)
+    verdict = progress_deadline.applied(f, verdict, deadline)
     fields: dict[str, Any] = {
         **_seen(f),
         "order": orders.withdrawn(f.tracked) or recorded(f),
@@ -76,7 +55,7 @@ def plan_status(
     return Plan(
         status=status,
         refresh_after=refresh_after,
-        requeue_at=_earliest(requeue_at, _until(f, deadline)),
+        requeue_at=progress_deadline.wake_at(f, deadline, requeue_at),
         pending=verdict.progress is Progress.WORKING,
     )
 
@@ -111,24 +90,3 @@ def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
     seen = f.observed()
     seen["tenancy"] = f.tenancy or seen.get("tenancy")
     return {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, **seen}
-
-
-def _deadline(f: CloudFacts[Any, S, Any], verdict: Verdict) -> datetime | None:
-    """Return when this work becomes Stalled; kept while the generation is the same."""
-    if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
-        return None
-    if f.status.progress_deadline_at is not None and f.status.observed_generation == f.meta.generation:
-        return f.status.progress_deadline_at
-    if verdict.progress is Progress.STALLED:
-        return None
-    return f.now.wall + timedelta(seconds=f.spec.progress_deadline_seconds)
-
-
-def _until(f: CloudFacts[Any, S, Any], deadline: datetime | None) -> float | None:
-    if deadline is None or deadline <= f.now.wall:
-        return None
-    return f.now.mono + (deadline - f.now.wall).total_seconds()
-
-
-def _earliest(*times: float | None) -> float | None:
-    return min((time for time in times if time is not None), default=None)

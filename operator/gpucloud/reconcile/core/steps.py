@@ -10,17 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import credential, pause
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import credential, pause, unseen
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
-from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -28,23 +25,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=CloudStatus)
 
-RECHECK_SECONDS = 10.0
 UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have come
-
-# Causes that a person or another object must remove: reported at once if the resource was never seen.
-REFUSALS = frozenset(
-    {
-        UnknownReason.REFUSED,
-        UnknownReason.FORBIDDEN,
-        UnknownReason.REJECTED,
-        UnknownReason.NO_ACCOUNT,
-        UnknownReason.ACCOUNT,
-        UnknownReason.UNPLACED,
-        UnknownReason.ENDPOINT,
-        UnknownReason.TENANT,
-        UnknownReason.MOVED,
-    }
-)
 
 
 def without_finalizer(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -117,16 +98,9 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(refresh_after=f.history.first_seen, pending=not f.seen)
     if f.found.cause is UnknownReason.REFUSED and not orders.may_exist(f.order) and not f.seen and _account_not_ready(f):
         return dependency_not_ready(f)  # the account or its Secret is being deleted: that comes before the refusal
-    patience = f.limits.blind_after if f.seen else 3 * f.limits.pending_interval
-    nameless = f.found.cause is UnknownReason.REJECTED and not f.account.clusters  # the list of clusters has been requested
-    if f.found.cause in {UnknownReason.MOVED, UnknownReason.ENDPOINT} or (
-        f.found.cause in REFUSALS and not f.seen and not nameless
-    ):
-        patience = 0.0
-    if f.found.cause in {UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT} and Annotation.ACCEPT_ABSENCE in f.meta.annotations:
-        patience = 0.0  # the annotation has no effect: report at once why
-    if f.now.mono < f.found.since + patience:
-        return Plan(requeue_at=f.found.since + patience, pending=not f.seen)
+    until = unseen.stands_until(f, f.found)
+    if f.now.mono < until:
+        return Plan(requeue_at=until, pending=not f.seen)
     verdict = unknown_verdict(f, f.found)
     if f.account_undecided:
         way_out = (
@@ -134,7 +108,7 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         )
         verdict = replace(verdict, message=f"{verdict.message}{failed.status_lost(f)} {way_out}")
     refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
-    return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=f.now.mono + RECHECK_SECONDS if nameless else None)
+    return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=unseen.recheck_at(f, f.found))
 
 
 def _account_not_ready(f: CloudFacts[Any, Any, Any]) -> bool:
@@ -152,85 +126,23 @@ def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, stalled(Reason.INVALID_SPEC, words, ready="Unknown" if f.seen else "False"))
 
 
-def unknown_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
+def unknown_verdict(f: CloudFacts[Any, Any, Any], found: Unknown) -> Verdict:
     """Return the verdict of an unknown observation, by its cause."""
     unsure: Literal["False", "Unknown"] = "Unknown" if f.seen else "False"
-    match unseen.cause:
+    match found.cause:
         case UnknownReason.NO_ACCOUNT:
-            return stalled(Reason.NO_ACCOUNT, unseen.detail, ready=unsure)
-        case UnknownReason.ACCOUNT:
-            return working(Reason.ACCOUNT_NOT_READY, unseen.detail, ready=unsure)
+            return stalled(Reason.NO_ACCOUNT, found.detail, ready=unsure)
         case UnknownReason.ENDPOINT:
-            return stalled(Reason.ENDPOINT_MISMATCH, unseen.detail, ready="Unknown")
+            return stalled(Reason.ENDPOINT_MISMATCH, found.detail, ready="Unknown")
         case UnknownReason.TENANT:
-            return stalled(Reason.TENANT_MISMATCH, unseen.detail, ready="Unknown")
+            return stalled(Reason.TENANT_MISMATCH, found.detail, ready="Unknown")
         case UnknownReason.MOVED:
-            return stalled(Reason.INVALID_SPEC, unseen.detail, ready=unsure)
-        case _:
-            return _listing_verdict(f, unseen)
-
-
-def _listing_verdict(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> Verdict:
-    """Return the verdict if the account is ready and its listing fails."""
-    noun, detail = f.subject.noun, f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
-    match unseen.cause:
-        case UnknownReason.REFUSED:
-            return stalled(
-                Reason.CREDENTIALS_REFUSED,
-                f"The cloud refuses the {credential.described(f.account.name)}{detail}. {credential.renew(f.account.name)}",
-            )
-        case UnknownReason.FORBIDDEN:
-            return stalled(
-                Reason.PERMISSION_DENIED,
-                f"The {credential.described(f.account.name)} may not list {noun}s{detail}. "
-                f"{credential.grant(f.account.name, noun)}",
-            )
-        case UnknownReason.REJECTED:
-            return stalled(Reason.INVALID_SPEC, _rejected(f, detail), ready="Unknown" if f.seen else "False")
-        case UnknownReason.IMPLAUSIBLE:
-            return working(
-                Reason.IMPLAUSIBLE_LISTING,
-                f"{_missing(f)}{detail}. The operator does not believe that. If the {noun} is gone: "
-                f"{command(f.subject.kind, f.meta.namespace, f.meta.name)} -- until then nothing is created or destroyed.",
-                ready="Unknown",
-            )
+            return stalled(Reason.INVALID_SPEC, found.detail, ready=unsure)
         case UnknownReason.STATUS_LOST:
-            words = f"Looking for the {noun} {f.identity.name!r} with the {credential.described(f.account.name)}."
+            words = f"Looking for the {f.subject.noun} {f.identity.name!r} with the {credential.described(f.account.name)}."
             return working(Reason.ACCOUNT_NOT_READY, words, ready="Unknown")
         case _:
-            shown = "Its last known state is shown" if f.seen else "Nothing is created meanwhile"
-            return working(
-                Reason.API_UNAVAILABLE,
-                f"The cloud cannot be asked about this {noun}{detail}. {shown}; the operator goes on asking.",
-                ready="Unknown",
-            )
-
-
-def _rejected(f: CloudFacts[Any, Any, Any], detail: str) -> str:
-    noun, cluster, known = f.subject.noun, f.identity.cluster, f.account.clusters
-    named = f"Known clusters: {', '.join(known[:20])}"
-    same = next((name for name in known if same_cluster(name, cluster)), None)
-    if known and same is None:
-        return (
-            f"Unknown cluster {cluster!r}{detail}.{suggestion(cluster, known)} {named}. Delete this object, and create it "
-            "again with one of them in spec.cluster."
-        )
-    refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
-    if same is not None and cluster not in known:
-        return (
-            f"{refused} {named}; {same!r} differs in letter case only. If that is why, delete this object and create it again "
-            f"with spec.cluster: {same}; otherwise the operator goes on asking."
-        )
-    return (
-        f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one; otherwise the "
-        "operator goes on asking."
-    )
-
-
-def _missing(f: CloudFacts[Any, Any, Any]) -> str:
-    if not f.seen:
-        return f"The cloud's listing lacks many {f.subject.noun}s at once"
-    return f"The cloud's listing lacks this {f.subject.noun} and many others at once"
+            return unseen.listing_verdict(f, found, (f.subject.kind, f.subject.noun), held="nothing is created or destroyed")
 
 
 def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -343,7 +255,7 @@ def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    return replace(plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + RECHECK_SECONDS), pending=False)
+    return replace(plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + unseen.RECHECK_SECONDS), pending=False)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:

@@ -19,7 +19,6 @@ from gpucloud.reconcile.core.create import (
 )
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import (
-    RECHECK_SECONDS,
     claimed,
     dependency_not_ready,
     duplicate_records,
@@ -35,6 +34,7 @@ from gpucloud.reconcile.core.steps import (
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus

@@ -9,6 +9,7 @@ from gpucloud.cloud.models import VpcRecord
 from gpucloud.kinds.common import Adoption, DeletionPolicy
 from gpucloud.kinds.gpuvpc import KIND, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import credential
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.record import cut, moment
 from gpucloud.reconcile.facts import Present, Unknown, Verb
@@ -30,11 +31,6 @@ SUBJECT = Subject(
     name_field="spec.name",
     billed=False,
     markable=False,
-)
-
-
-OWN_ACCOUNT_WAY_OUT = (
-    "use a GpuCloudAccount of this namespace (spec.accountRef), or ask the administrator for --own-account-sharing=Shared"
 )
 
 
@@ -76,7 +72,7 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
             return "; or wait: the VPC is adopted as soon as a listing shows it, which never happens if it is another tenant's"
         if self.may_adopt:
             return self.subject.conflict_advice
-        return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {OWN_ACCOUNT_WAY_OUT}"
+        return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {credential.OWN_ACCOUNT_WAY_OUT}"
 
     @property
     def adoption(self) -> Adoption:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, target
+from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM, Key, target
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, looking, mind_pause, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
@@ -90,9 +90,9 @@ def retain(at: At, *, objects: tuple[str, ...]) -> int:
     here = cluster(at)
     things = _things(here, objects)
     for item in things:
-        if item.key.kind == ACCOUNT:
+        if item.key.kind in {ACCOUNT, HOST}:
             raise PluginError(
-                f"{item.key} stands for nothing in the cloud that could be kept: name a GpuVM, GpuVpc or GpuSnapshot."
+                f"{item.key} destroys nothing in the cloud when it is deleted: name a GpuVM, GpuVpc or GpuSnapshot."
             )
     for item in things:
         deletion = item.spec.get("deletion")

@@ -1,0 +1,59 @@
+"""The cloud-init of a reprovisioning: read from a Secret of the object's own namespace, by name, and encoded for the wire.
+
+No message, log line or status ever holds any of its content.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING
+
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.gpuhost import CloudInit
+
+if TYPE_CHECKING:
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.kinds.gpuhost import SecretKey
+
+# Before encoding. The service states no limit; OpenStack, whose metal service reads the same user data, takes 65,535 bytes.
+MAX_BYTES = 64 * 1024
+
+
+async def read(kube: KubeClient, namespace: str, source: SecretKey) -> CloudInit:
+    """Return the cloud-init in base64, or why it cannot be used.
+
+    Raises:
+        KubeError: the apiserver did not answer; a 403 counts as a Secret that cannot be used.
+    """
+    what = f"Secret {source.name!r}, which spec.reprovision.cloudInitSecretRef names"
+    try:
+        data = await kube.data_of("secrets", namespace, source.name)
+    except KubeError as error:
+        if error.status != 403:
+            raise
+        return _trouble(Reason.INVALID_SECRET, f"The operator may not read the {what}: grant it get on secrets here.")
+    if data is None:
+        return _trouble(Reason.SECRET_NOT_FOUND, f"Waiting for the {what}. Create it in namespace {namespace!r}.")
+    if source.key not in data:
+        keys = f"Waiting for the key {source.key!r} of the {what}."
+        return _trouble(Reason.SECRET_NOT_FOUND, f"{keys} Add it, or name another key in the spec.")
+    return _encoded(data[source.key], f"Key {source.key!r} of the {what},")
+
+
+def _encoded(value: str, where: str) -> CloudInit:
+    try:
+        content = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        return _trouble(Reason.INVALID_SECRET, f"{where} cannot be decoded. Write the Secret again.")
+    if not content:
+        return _trouble(Reason.INVALID_SECRET, f"{where} is empty. Put the cloud-init YAML there, or drop cloudInitSecretRef.")
+    if len(content) > MAX_BYTES:
+        size = f"holds {len(content)} bytes; {MAX_BYTES} are the most"
+        return _trouble(Reason.INVALID_SECRET, f"{where} {size}. Shorten it: let cloud-init fetch what is large.")
+    return CloudInit(base64.b64encode(content).decode())
+
+
+def _trouble(reason: Reason, words: str) -> CloudInit:
+    return CloudInit(trouble=reason, words=f"The reprovisioning has not been requested of the cloud. {words}")

@@ -1,0 +1,124 @@
+"""Requests of people: the annotations that ask for a reboot or a reprovisioning, and why one is not carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.gpuhost import HostVerb
+from gpucloud.kinds.meta import Annotation, rfc3339
+from gpucloud.reconcile import time_annotations
+from gpucloud.reconcile.time_annotations import NOW_IN_SHELL, TimeAnnotation, TimeAnnotationRule
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.reconcile.gpuhost.facts import HostFacts
+
+LONGEST = timedelta(minutes=10)  # an older request may not be meant any more, as in a manifest that is applied again
+ANNOTATIONS = {  # in the order in which they are carried out
+    HostVerb.REPROVISION: Annotation.REPROVISION_REQUESTED_AT,
+    HostVerb.REBOOT: Annotation.REBOOT_REQUESTED_AT,
+}
+ANSWERS = {HostVerb.REPROVISION: "last_handled_reprovision_at", HostVerb.REBOOT: "last_handled_reboot_at"}
+ANNOUNCED = {HostVerb.REPROVISION: "last_announced_reprovision_at", HostVerb.REBOOT: "last_announced_reboot_at"}
+_RULES = {
+    verb: TimeAnnotationRule(name, timedelta(minutes=1), "a request is made for now, by the clock of the cluster")
+    for verb, name in ANNOTATIONS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request: what it asks for, the value of its annotation, and why it is refused here; empty if it is not.
+
+    ``superseded``: a later one was answered. It is refused without a record, which would hide that answer: where two writers
+    take turns to set two values, each would be a new request for ever.
+    """
+
+    verb: HostVerb
+    id: str
+    trouble: str = ""
+    superseded: bool = False
+
+
+def standing(f: HostFacts, verb: HostVerb) -> str | None:
+    """Return the value of the annotation that requests this; None if there is none. An empty one requests nothing."""
+    return f.meta.annotations.get(ANNOTATIONS[verb]) or None
+
+
+def unanswered(f: HostFacts) -> tuple[Request, ...]:
+    """Return the requests that are neither answered nor announced; superseded ones last."""
+    found = ((verb, standing(f, verb)) for verb in ANNOTATIONS)
+    new = [_request(f, verb, value) for verb, value in found if value and _is_new(f, verb, value)]
+    return tuple(sorted(new, key=lambda request: request.superseded))
+
+
+def _request(f: HostFacts, verb: HostVerb, value: str) -> Request:
+    at, last = _read(f, verb, value).at, _newest(f, verb)
+    if at is None or last is None or at > last:
+        return Request(verb, value, trouble(f, verb, value))
+    words = f"is of {rfc3339(at)}, and a request of {rfc3339(last)} was answered before"
+    return Request(verb, value, _not_sent(verb, words), superseded=True)
+
+
+def _newest(f: HostFacts, verb: HostVerb) -> datetime | None:
+    """Return the time of the newest request that was answered or announced. One that was refused may have had no time."""
+    values = getattr(f.status, ANSWERS[verb]), getattr(f.status, ANNOUNCED[verb])
+    return max((at for value in values if (at := _read(f, verb, value).at) is not None), default=None)
+
+
+def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
+    """Return why a request is not carried out; empty if it may be.
+
+    One that stood there before status recorded the host may have been carried out already, and so may one that is older than
+    the object: the status may have been lost, or the object restored from a backup, with or without its status.
+    """
+    if not f.seen:
+        words = "stood there before the operator first recorded this host, so it may have been carried out already"
+        return _not_sent(verb, words)
+    read = _read(f, verb, value)
+    if read.at is None:
+        return f"{read.trouble} Nothing was sent. {again(verb)}"
+    if f.may_be_carried_out(verb, value):
+        return _not_sent(verb, "was carried out before, or may have been, and status has lost that", "nothing was sent again")
+    if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
+        return f"spec.reprovision does not say what to install: nothing was sent. Set it. {again(verb)}"
+    why = _too_early(f, read.at)
+    return _not_sent(verb, f"is of {rfc3339(read.at)}{why}") if why else ""
+
+
+def _too_early(f: HostFacts, at: datetime) -> str:
+    """Return why a request of this time may not be meant for now; empty if it may."""
+    if f.meta.created_at is not None and at < f.meta.created_at:
+        return ", before this object was created, so it may have been carried out already"
+    if f.now.wall - at > LONGEST:
+        return f", and could not be carried out within {int(LONGEST.total_seconds() // 60)} minutes"
+    return ""
+
+
+def _not_sent(verb: HostVerb, words: str, then: str = "nothing was sent") -> str:
+    return f"The annotation {ANNOTATIONS[verb]} {words}: {then}. {again(verb)}"
+
+
+def again(verb: HostVerb) -> str:
+    """Return how a person requests it again."""
+    return f"To request it again, set {ANNOTATIONS[verb]}={NOW_IN_SHELL}; to drop it, remove the annotation."
+
+
+def needs_cloud_init(f: HostFacts) -> bool:
+    """Whether a reprovisioning with a cloud-init may be announced or sent now."""
+    wanted = f.spec.reprovision is not None and f.spec.reprovision.cloud_init_secret_ref is not None
+    value = standing(f, HostVerb.REPROVISION)
+    return wanted and value is not None and f.status.last_handled_reprovision_at != value
+
+
+def _read(f: HostFacts, verb: HostVerb, text: str | None) -> TimeAnnotation:
+    return time_annotations.read(text, f.now.wall, "this GpuHost", _RULES[verb])
+
+
+def _is_new(f: HostFacts, verb: HostVerb, value: str) -> bool:
+    operation = f.status.operation
+    announced = operation is not None and (operation.verb, operation.id) == (verb, value)
+    return not announced and getattr(f.status, ANSWERS[verb]) != value
