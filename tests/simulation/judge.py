@@ -15,6 +15,7 @@ from simulation.calling import Calling
 from simulation.cloud import CREATES
 from simulation.collecting import Collecting
 from simulation.forgiving import LISTINGS
+from simulation.host_requests import HostRequests
 from simulation.logs import SimulatedLog
 from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
@@ -41,6 +42,7 @@ class Judge(Ordering):
         super().__init__(world)
         self._promises = Promises(world, self.found)
         self.collecting, self.calling, self.publishing = Collecting(world), Calling(world), Publishing(world)
+        self.hosts = HostRequests(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 
@@ -108,6 +110,9 @@ class Judge(Ordering):
             return
         if commit.plural in PUBLISHED:
             self.publishing.committed(commit)
+            return
+        if commit.plural == "gpuhosts":
+            self.hosts.committed(commit)
             return
         self._note_beside(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
@@ -186,6 +191,7 @@ class Judge(Ordering):
         """An operator sends a call that changes the cloud."""
         self.sometimes[f"sent {operation}"] += 1
         self._promises.sent(process, operation, request, asked_name(request))
+        self.hosts.sent(process, operation)
         name, now = asked_name(request), self._world.loop.time()
         self.collecting.sent(process, operation, request)
         if operation == "DestroyServer":
@@ -221,6 +227,7 @@ class Judge(Ordering):
         """The cloud has carried a request out, or not, and answers so."""
         now = self._world.loop.time()
         self._promises.answered(process, operation, request, response)
+        self.hosts.answered(process, operation, response)
         if operation in CREATES:
             self._order_answered(process, request, response, fault)
         if operation != "RefreshToken":
