@@ -7,13 +7,14 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 import yaml
 
 from gpucloud.cli.plugin.cluster import OPERATOR_PODS
-from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
@@ -144,6 +145,22 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
         env={**os.environ, "KUBECONFIG": str(control_plane.kubeconfig)}, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert completed.stdout == "train\n:4\n"
+
+
+def test_a_report_holds_what_happened_and_no_secret(here, plugin, operator, tmp_path):
+    operator(api_key_file=None, **FLAGS)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm("train"), gpuvm("wrong", configuration="no-such")])
+    reach(here, "gpuvm", "train", "True/Running")
+    reach(here, "gpuvm", "wrong", "False/Rejected")
+    path = tmp_path / "report.tar.gz"
+    assert str(path) in ok(plugin("report", "--file", str(path)))
+    with tarfile.open(path) as tar:
+        files = {name.partition("/")[2]: tar.extractfile(name).read().decode() for name in tar.getnames()}
+    whole = "".join(files.values())
+    assert '"Rejected"' in files["objects.json"]
+    assert "GpuVM/wrong" in files["events.json"]
+    for private in (API_KEY, base64.b64encode(API_KEY.encode()).decode(), PUBLIC_KEY):
+        assert private not in whole
 
 
 def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, operator, tmp_path):
