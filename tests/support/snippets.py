@@ -16,11 +16,12 @@ import random
 import re
 import socket
 import subprocess
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from support.processes import ChildProcess
 
@@ -155,6 +156,17 @@ def _plain(text: str) -> list[str]:
     return [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
 
 
+class Took(NamedTuple):
+    """How long a block took, by where it stands and its first line."""
+
+    where: str
+    line: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:6.1f} s  {self.where:18} {self.line}"
+
+
 class Terminal:
     """A folder and an environment in which blocks are typed; what one exports, the next one has."""
 
@@ -164,6 +176,7 @@ class Terminal:
         self._exports = folder / ".exports"
         self._exports.touch()
         self._open = ExitStack()
+        self.took: list[Took] = []
 
     def run(self, page: Path) -> list[str]:
         """Type all blocks of a page; answers what each printed."""
@@ -176,17 +189,22 @@ class Terminal:
             elif block.runs:
                 told.append(self.type(block))
                 if place in shown:
-                    expected = self._said(shown[place].text)
-                    assert alike(expected, told[-1]), f"{shown[place].where} shows:\n{expected}\nbut it printed:\n{told[-1]}"
+                    self.compare(shown[place], told[-1])
         return told
+
+    def compare(self, shown: Block, printed: str) -> None:
+        """Require that a page shows what is printed."""
+        expected = self._said(shown.text)
+        assert alike(expected, printed), f"{shown.where} shows:\n{expected}\nbut it printed:\n{printed}"
 
     def type(self, block: Block) -> str:
         """Type one block, which must end as it says."""
         for command in block.before:
             self._typed(command, block.where, 0)
-        if block.until:
-            return self._started(block)
-        return self._typed(block.text, block.where, block.exit_code)
+        began = time.monotonic()
+        printed = self._started(block) if block.until else self._typed(block.text, block.where, block.exit_code)
+        self.took.append(Took(block.where, block.text.splitlines()[0], time.monotonic() - began))
+        return printed
 
     def _typed(self, text: str, where: str, wanted: int) -> str:
         script = f". {self._exports}\ntrap 'export -p > {self._exports}' EXIT\n{self._said(text)}"
