@@ -91,3 +91,20 @@ async def test_an_address_in_a_status_from_before_the_order_makes_no_vm_a_strang
     await asyncio.sleep(3)
     it.restore({"order": older | {"cluster": "Msc1", "vpc": "acme"}, "privateIp": "172.16.0.1", "settledGeneration": 1})
     assert await stands_after_an_outage(it) == {}
+
+
+async def test_after_a_restart_it_is_shown_as_it_is_and_not_switched(it):
+    """Simulated world, seed 3000650: it was called another's. The status alone is no proof, so nothing is done to it."""
+    await runs(it, OF_ITS_OWN)
+    await it.start()
+    await asyncio.sleep(60)
+    assert (it.ready, it.status["vmId"]) == ("True/Running", "srv-1")
+    it.cloud.vms["srv-1"][1]["status"] = "OFFLINE"
+    await it.until(lambda: it.ready == "False/Ambiguous", 120)
+    assert "Switch it on in the cloud" in it.words
+    assert it.cloud.asked("StartServer") == []
+    it.cloud.vms["srv-1"][1]["status"] = "ONLINE"
+    await it.until(lambda: it.ready == "True/Running", 120)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 120)
+    assert it.cloud.asked("DestroyServer") == []

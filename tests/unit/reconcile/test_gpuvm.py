@@ -88,4 +88,4 @@ def test_an_id_that_somebody_wrote_into_a_status_is_not_destroyed():
     assert find(plan.status.conditions, ConditionType.READY).reason == Reason.DELETION_BLOCKED
     alive = decide(facts(meta=an_object(generation=2), **given | {"spec": a_spec(vmName="mine", powerState="Stopped")}))
     assert alive.action is None
-    assert find(alive.status.conditions, ConditionType.READY).reason == Reason.CONFLICT
+    assert find(alive.status.conditions, ConditionType.READY).reason == Reason.AMBIGUOUS

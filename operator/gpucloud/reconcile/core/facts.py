@@ -195,8 +195,20 @@ class CloudFacts(ABC, Generic[P, S, R]):
             return not self.meta.deleting or orders.may_exist(self.order)
         if not (self.chosen_name or self.unproven_place):
             return True
-        made = self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
-        return made and not self.unproven and (not self.unproven_place or self.tracked.own)
+        return self._made and not self.unproven and (not self.unproven_place or self.tracked.own)
+
+    @property
+    def unprovable(self) -> bool:
+        """Whether the record alone says that it is ours: the cloud named or placed it, and another process had the answer.
+
+        It is shown as ours, and nothing is done to it.
+        """
+        ordered = self._made and not self.adopted and not self.unproven
+        return ordered and self.owner is None and self.unproven_place and not self.tracked.own
+
+    @property
+    def _made(self) -> bool:
+        return self.order is not None and self.order.origin is Origin.CREATED and orders.may_exist(self.order)
 
     @property
     def unproven(self) -> bool:
@@ -286,8 +298,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def is_present(self) -> bool:
-        """Whether one record, not to be mistaken for another, shows it and it is ours."""
-        return isinstance(self.found, Present) and not self.found.duplicate_records and self.ours
+        """Whether one record, not to be mistaken for another, shows it and it is ours, as far as the record tells."""
+        return isinstance(self.found, Present) and not self.found.duplicate_records and (self.ours or self.unprovable)
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""

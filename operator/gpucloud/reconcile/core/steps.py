@@ -183,7 +183,7 @@ def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict if the name has a resource that is neither provably ours nor to be adopted."""
-    if not isinstance(f.found, Present) or f.ours:
+    if not isinstance(f.found, Present) or f.ours or f.unprovable:
         return None
     return plan_status(
         f,

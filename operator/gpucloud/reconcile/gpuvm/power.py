@@ -122,7 +122,9 @@ def _switch(f: VmFacts, vm: Present[VmRecord], verb: Verb, **changes: Any) -> Pl
 def _send(
     f: VmFacts, vm: Present[VmRecord], verb: Verb, said: Verdict, operation: Operation, **changes: Any
 ) -> Plan[GpuVMStatus]:
-    """Send a power call if the observation is fresh and the last call has had time to show."""
+    """Send a power call if the observation is fresh, the last call has had time to show, and the VM is provably ours."""
+    if not f.ours:
+        return plan_status(f, _unprovable(f, verb))
     attempt = _last_attempt(f, verb)
     if attempt is not None and failed.in_backoff(f, attempt):
         # The next announcement would undo this record, and must stand before its call: a status that says Announced all the
@@ -141,6 +143,16 @@ def _send(
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed, **changes)
     return plan_action(f, verb, said, **changes)
+
+
+def _unprovable(f: VmFacts, verb: Verb) -> Verdict:
+    """Call a person where only the record, which people can edit, says that the VM is this object's."""
+    way = "on" if verb is Verb.START else "off"
+    return stalled(
+        Reason.AMBIGUOUS,
+        f"The cloud gave the VM an id of its own ({f.identity.name!r}), and the operator was restarted since: the status alone "
+        f"does not prove whose it is, so it is not switched. Switch it {way} in the cloud.",
+    )
 
 
 def _again_from(f: VmFacts, attempt: Attempt, operation: Operation) -> float:

@@ -272,7 +272,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Count the deletion of the newest view, by what its facts show."""
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
-            self._count_deletion(stored, facts.is_present)
+            self._count_deletion(stored, facts.is_present and facts.ours)
 
     def _count_deletion(self, stored: GpuVM, present: bool = False) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""
