@@ -52,9 +52,13 @@ class Sightings:
             held.append(_Held(now, credential))
 
     def held_another(self, namespace: str, tenant: str, since: float) -> float:
-        """When, after a time, the Secret of a namespace first held another tenant's key; infinite if it never did."""
+        """When, from a time on, the Secret of a namespace first held another tenant's key; infinite if it never did."""
+        held = self._held.get(namespace, [])
+        until = (*(one.at for one in held[1:]), math.inf)
         others = (
-            one.at for one in self._held.get(namespace, ()) if one.at >= since and _tenant(one.credential) not in {"", tenant}
+            max(one.at, since)
+            for one, end in zip(held, until, strict=True)
+            if end > since and _tenant(one.credential) not in {"", tenant}
         )
         return min(others, default=math.inf)
 

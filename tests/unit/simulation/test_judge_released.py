@@ -204,6 +204,19 @@ def test_a_chosen_name_that_no_listing_showed_before_another_tenants_key_came_ma
     assert bool(list(ending._leaks(court.world, court.judge))) == leaks
 
 
+@pytest.mark.parametrize(("key", "found"), [("other", []), ("wrong", ["released"])])
+def test_an_order_that_crossed_with_another_tenants_key_may_stay_unknown(court, key, found):
+    """Seed 91003216: the key was changed while the order was on its way, before the operator had read the Secret again."""
+    item = court.applied()
+    court.records(item, "a-x")
+    court.world.actors.admin.put_secret("team", "key", secret_data(key, "key"))
+    court.passes(1)
+    assert court.orders("a-x") == 202
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert [oracle for oracle in court.oracles if oracle == "released"] == found
+
+
 def tampers(court, item, field="order"):
     court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {field: None}}, MERGE)
 
