@@ -7,6 +7,7 @@ import sys
 from support.specification.catalogue import CHAPTERS, NOTHING_TO_SHOW, STATEMENTS
 from support.specification.evidence import ROOT, collected, complaints
 from support.specification.page import page
+from support.specification.reach import table
 
 PAGE = ROOT / "docs" / "reference" / "endpoints.md"
 
@@ -15,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Return 0, or 1 when something stated is not proven, something named is not stated, or the page is not as printed."""
     proofs = collected()
     wrong = complaints(STATEMENTS, proofs)
-    text = page(CHAPTERS, NOTHING_TO_SHOW, proofs)
+    text = page(CHAPTERS, NOTHING_TO_SHOW, proofs) + table()
     if arguments == ["--write"]:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:

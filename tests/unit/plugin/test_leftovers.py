@@ -111,3 +111,25 @@ def test_offers_are_sorted_by_price_and_unknown_stays_unknown():
         ("unpriced", None, None),
     ]
     assert [row["configuration"] for row in leftovers.offered(offers, available=True)] == ["dear"]
+
+
+def test_an_offer_says_everything_that_the_cloud_says():
+    described = {
+        "title": "One A100",
+        "description": "An A100",
+        "brandFamily": "NVIDIA",
+        "textName": "a100",
+        "computeNetwork": "IB",
+    }
+    item = ConfigurationRecord(
+        name="a", id=7, user_friendly_name="One A100", description="An A100", brand_family="NVIDIA", text_name="a100",
+        compute_network="IB", is_gpu_platform=True,
+    )  # fmt: skip
+    place = AvailabilityRecord(
+        configuration="a", cluster="Msc1", available=True, count=1, maxCount=4, availableNodeNames=["n1"]
+    )
+    (row,) = leftovers.offered(Offers(configurations=(item,), availability=(place,)))
+    expected = described | {"configurationId": 7, "isGPUPlatform": True, "maxCount": 4, "availableNodes": ["n1"]}
+    assert {name: row[name] for name in expected} == expected
+    (unplaced,) = leftovers.offered(Offers(configurations=(item,)))
+    assert (unplaced["maxCount"], unplaced["availableNodes"]) == (None, [])

@@ -147,6 +147,15 @@ def _offer(item: Any, place: Any) -> dict[str, Any]:
         "resourcePool": None if place is None else place.rpool,
         "available": None if place is None else place.available,
         "count": None if place is None else place.count,
+        "maxCount": None if place is None else place.max_count,
+        "availableNodes": [] if place is None else list(place.available_node_names),
+        "configurationId": item.id,
+        "title": item.user_friendly_name,
+        "description": item.description,
+        "brandFamily": item.brand_family,
+        "textName": item.text_name,
+        "computeNetwork": item.compute_network,
+        "isGPUPlatform": item.is_gpu_platform,
     }
 
 
