@@ -89,7 +89,8 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 4 --dist worksteal --ignore tests/packages
 
-test-packages: $(READY) ## the wheel without extras, built in a fresh clone
+test-packages: $(READY) ## the wheel without extras and the plugin as one file, built in a fresh clone
+	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 0 tests/packages
 
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running

@@ -1,14 +1,17 @@
-"""What make builds for others, tried outside this checkout: the wheel without extras."""
+"""What make builds for others, tried outside this checkout: the wheel without extras, and the plugin as one file."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
 import tomllib
 
 import pytest
 from packaging.requirements import Requirement
 
+from controlplane import ControlPlane
+from gpucloud.cli.plugin.commands import VERBS
 from support.clientpage import PROGRAMS, SAID
 from support.freshclone import Clone
 from support.simcloud import API_KEY, SimCloud
@@ -51,3 +54,35 @@ def test_the_python_client_alone_from_its_wheel(clone, tmp_path, figure):
             cloud.assert_empty()
         finally:
             cloud.process.close()
+
+
+def seconds(clone, *command, **env):
+    """The shortest of three runs, and what the last one prints."""
+    took = []
+    for _ in range(3):
+        began = time.monotonic()
+        out = clone.run(*command, **env)
+        took.append(time.monotonic() - began)
+    return min(took), out
+
+
+def test_the_plugin_as_one_file(clone, figure):
+    """With its interpreter inside: it starts, explains, and shows what there is, beside a call of kubectl."""
+    clone.run("make", "plugin")
+    plugin = clone.folder / "out" / "plugin" / "kubectl-gpucloud"
+    figure(f"{plugin.stat().st_size / 2**20:.0f} MiB")
+    for verb in VERBS:  # each is imported when it is asked for
+        assert f"kubectl gpucloud {verb}" in clone.run(plugin, verb, "--help")
+    with ControlPlane.start() as plane:
+        env = {"KUBECONFIG": str(plane.kubeconfig)}
+        clone.run(plane.kubectl, "apply", "--server-side", "-f", "crds/", **env)
+        took, said = seconds(clone, plugin, "--version")
+        assert PROJECT["version"] in said
+        figure(f"{took:.2f} s  --version")
+        assert "The cloud refuses the request" in clone.run(plugin, "explain", "rejected")
+        took, said = seconds(clone, plugin, "status", "-n", "default", **env)
+        assert "There are no GPU cloud objects" in said
+        figure(f"{took:.2f} s  status")
+        took, _ = seconds(clone, plane.kubectl, "get", "gpuvms", "-n", "default", **env)
+        figure(f"{took:.2f} s  kubectl get gpuvms")
+        assert "Kubernetes: v1." in clone.run(plugin, "version", **env)
