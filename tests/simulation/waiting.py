@@ -88,8 +88,8 @@ class Waiting:
         for record in self._records[life.uid][-1:]:
             intent = record.intent
             destroyed = self._destroyed.get(intent.name, -math.inf) >= intent.committed
-            gone = lost or self._world.judge.came_and_went(life, intent)
-            if not (life.chosen or life.keeps() or destroyed or gone):
+            told = life.chosen or life.keeps() or destroyed or lost
+            if not (told or self._world.judge.came_and_went(life, intent)):  # which looks at all that was ever there
                 self._judge(self._frees.get(life.uid, ""), life, record, f"{life.name} was let go")
 
     def _judge(self, actor: str, life: Life, record: _Record, what: str) -> None:
