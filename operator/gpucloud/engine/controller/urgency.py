@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import ConditionType
@@ -24,7 +25,7 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
     ``uid`` is the object's. ``announces``: the status announces a call, which is recorded before it is sent.
     """
     stood, stands = vars(before), vars(after)
-    if any(value != stood.get(name) for name, value in stands.items() if name in RECORDS or name.startswith(ANSWERS)):
+    if any(stood.get(name) != stands.get(name) for name in _records(type(after))):
         return True
     if is_urgent(stood.get("order"), stands.get("order"), uid):
         return True
@@ -37,6 +38,11 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
         return True
     ready_was, ready_now = find(was, ConditionType.READY), find(now, ConditionType.READY)
     return announces and ready_was is not None and ready_now is not None and ready_was.reason != ready_now.reason
+
+
+@cache
+def _records(model: type[Status]) -> tuple[str, ...]:
+    return tuple(name for name in model.model_fields if name in RECORDS or name.startswith(ANSWERS))
 
 
 def _calls_recorded(status: Status) -> tuple[object, ...]:
