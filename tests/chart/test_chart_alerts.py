@@ -160,8 +160,9 @@ def filled(expression):
     return expression
 
 
-def test_promtool_reads_every_panel(promtool):
-    rules = [{"record": f"panel:{number}", "expr": filled(target["expr"])} for number, (_, target) in enumerate(TARGETS)]
+def test_promtool_reads_every_panel_and_page(promtool):
+    asked = [filled(target["expr"]) for _, target in TARGETS] + [expression for _, expression in WRITTEN]
+    rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(asked)]
     done = promtool({"panels.yaml": {"groups": [{"name": "panels", "rules": rules}]}}, "check", "rules", "panels.yaml")
     assert done.returncode == 0, told(done)
 
@@ -181,7 +182,13 @@ def exported():
 
 
 EXPORTED = exported()
-EXPRESSIONS = [(rule["alert"], rule["expr"]) for rule in RULES] + [(title, filled(target["expr"])) for title, target in TARGETS]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+WRITTEN = [(page.name, one) for page in PAGES for one in re.findall(r"```promql\n(.*?)\n```", page.read_text(), re.DOTALL)]
+EXPRESSIONS = [
+    *((rule["alert"], rule["expr"]) for rule in RULES),
+    *((title, filled(target["expr"])) for title, target in TARGETS),
+    *WRITTEN,
+]
 
 
 @pytest.mark.parametrize(("name", "expression"), EXPRESSIONS, ids=[name for name, _ in EXPRESSIONS])
