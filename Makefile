@@ -110,7 +110,7 @@ manifests: crds chart ## print deploy/manifests from the chart
 prose: $(READY) ## spelling and wording of the documents
 	$(RUN)/python -m prose
 
-recordings: $(READY) ## record the demo and the plugin into docs/images, as SVG
+recordings: $(READY) ## record the demo and the plugin, and draw the dashboard, into docs/images, as SVG
 	$(RUN)/python -m recording
 
 endpoints: $(READY) ## print docs/reference/endpoints.md from the tests

@@ -1,8 +1,9 @@
-"""promtool for the tests of alerts and dashboard: from a variable, PATH, the user cache, or Debian's package ``prometheus``.
+"""promtool for the tests of alerts and dashboard, and Prometheus for the dashboard's picture.
 
-Nothing is installed and no service is started: apt fetches the package, whose signature it checks, and one program is taken out
-of it. The official archive is no way to it: its checksum would have to be pinned here, and we have none to vouch for.
-``python -m promtool`` gets it and prints where it is.
+From a variable, PATH, the user cache, or Debian's package ``prometheus``. Nothing is installed and no service is started: apt
+fetches the package, whose signature it checks, and one program is taken out of it. The official archive is no way to it: its
+checksum would have to be pinned here, and we have none to vouch for. ``python -m promtool`` gets promtool and prints where it
+is.
 """
 
 from __future__ import annotations
@@ -24,32 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "promtool"
-VARIABLE = "TEST_ASSET_PROMTOOL"
 PACKAGE = "prometheus"
-MEMBER = f"./usr/bin/{NAME}"
+FOLDER = "./usr/bin"  # of the package
 _LONGEST_SECONDS = 120.0
 
 
 class PromtoolError(RuntimeError):
-    """There is no promtool; the text says why, and what to do."""
+    """There is no such program; the text says why, and what to do."""
 
 
-def obtain_promtool(environ: Mapping[str, str]) -> Path:
-    """Return a promtool.
+def obtain_promtool(environ: Mapping[str, str], name: str = NAME) -> Path:
+    """Return a promtool, or another program of the package.
 
     Raises:
         PromtoolError: there is none, and it cannot be fetched.
     """
-    if named := environ.get(VARIABLE):
+    if named := environ.get(f"TEST_ASSET_{name.upper()}"):
         return Path(named)
-    if on_path := shutil.which(NAME, path=environ.get("PATH", "")):
+    if on_path := shutil.which(name, path=environ.get("PATH", "")):
         return Path(on_path)
     folder = cached(environ)
     with cache.locked(folder, say):
-        if not (folder / NAME).is_file():
-            say(f"fetching Debian's package {PACKAGE} (once)")
-            _fetch(folder / NAME, environ)
-    return folder / NAME
+        if not (folder / name).is_file():
+            say(f"fetching Debian's package {PACKAGE} for its {name} (once)")
+            _fetch(folder / name, environ)
+    return folder / name
 
 
 def cached(environ: Mapping[str, str]) -> Path:
@@ -71,11 +71,11 @@ def _fetch(target: Path, environ: Mapping[str, str]) -> None:
         listed = _run(("dpkg-deb", "--fsys-tarfile", str(archives[0])), scratch, environ)
     with tarfile.open(fileobj=io.BytesIO(listed)) as tar, cache.whole_file(target) as draft:
         try:
-            content = tar.extractfile(MEMBER)
+            content = tar.extractfile(f"{FOLDER}/{target.name}")
         except KeyError:
             content = None
         if content is None:
-            raise PromtoolError(f"Debian's package {PACKAGE} holds no {MEMBER}. {_advice()}")
+            raise PromtoolError(f"Debian's package {PACKAGE} holds no {FOLDER}/{target.name}. {_advice()}")
         draft.write_bytes(content.read())
 
 
@@ -93,7 +93,7 @@ def _run(command: tuple[str, ...], folder: str, environ: Mapping[str, str]) -> b
 
 
 def _advice() -> str:
-    return f"Put {NAME} of any Prometheus 2 or 3 on PATH, or name it in {VARIABLE}."
+    return "Put promtool and prometheus of any Prometheus 2 or 3 on PATH, or name them in TEST_ASSET_PROMTOOL and _PROMETHEUS."
 
 
 def say(text: str) -> None:

@@ -7,8 +7,9 @@ import tarfile
 
 import pytest
 
-from promtool import MEMBER, PACKAGE, PromtoolError, cached, obtain_promtool
+from promtool import FOLDER, PACKAGE, PromtoolError, cached, obtain_promtool
 
+MEMBER = f"{FOLDER}/promtool"
 APT = f"#!/bin/sh\necho package > {PACKAGE}_1_all.deb\n"
 
 
@@ -47,6 +48,12 @@ def test_out_of_debians_package_once(tmp_path, environ):
     assert (found, found.read_text()) == (cached(environ) / "promtool", "promtool itself")
     program(tmp_path / "path" / "apt-get", "#!/bin/sh\nexit 1\n")
     assert obtain_promtool(environ) == found
+
+
+def test_prometheus_comes_out_of_the_same_package(tmp_path, environ):
+    debian(tmp_path, f"{FOLDER}/prometheus")
+    assert obtain_promtool(environ, "prometheus") == cached(environ) / "prometheus"
+    assert obtain_promtool(environ | {"TEST_ASSET_PROMETHEUS": "/opt/p"}, "prometheus").name == "p"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -9,7 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from recording import charts
 from recording.__main__ import plain
+from recording.charts import Panel, Place, Series
+from recording.dashboard import DASHBOARD, SHOWN_ROWS, filled, panels
 from recording.svg import LAST_SECONDS, draw
 from recording.terminal import Frame, Run, Terminal
 
@@ -55,3 +59,65 @@ def test_the_recordings_in_the_documents_are_whole(name):
     root = ET.parse(IMAGES / f"{name}.svg").getroot()  # noqa: S314 - our own
     shown = " ".join(text.text for text in root.iter(f"{SVG}text"))
     assert {"demo": "The\u00a0cloud\u00a0is\u00a0empty", "status": "gpucloud\u00a0status"}[name] in shown
+
+
+# ---- the dashboard
+
+
+def words(svg: str) -> list[str]:
+    return [text.text for text in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
+
+
+def test_a_chart_shows_its_scale_its_time_and_a_line_a_series():
+    series = tuple(Series(f"team-{number} <a>", ((0.0, 2.0), (60.0, 4.1))) for number in range(8))
+    svg = charts.draw([Panel("Dollars & cents", "timeseries", Place(0, 1, 12, 12), "currencyUSD", series)], 90.0, "all")
+    shown = words(svg)
+    assert {"Dollars & cents", "$0.00", "$2.05", "$4.10", "0:00", "0:45", "1:30", "team-0 <a>"} <= set(shown)
+    assert shown[-1] == "team-3 <a>, and 4 more", "a legend of eight would hide the chart"
+    assert svg.count('stroke-width="1.5"') == 8
+
+
+@pytest.mark.parametrize(
+    ("unit", "series", "expected"),
+    [
+        ("currencyUSD", (Series("", ((0.0, 1.0), (2.0, 4.1))),), "$4.10"),
+        ("short", (Series("", ((0.0, 12.0),)),), "12"),
+        ("short", (), "No data"),
+        ("short", (Series("", ()),), "No data"),
+    ],
+)
+def test_a_number_is_the_last_one(unit, series, expected):
+    assert expected in words(charts.draw([Panel("What", "stat", Place(0, 0, 8, 4), unit, series)], 10.0, "all"))
+
+
+def test_the_variables_of_the_dashboard_are_filled_in():
+    expression = 'sum_over_time(m{exported_namespace=~"$namespace"}[$__range:$__interval]) * $__interval_ms'
+    assert filled(expression, 90.4) == 'sum_over_time(m{exported_namespace=~".*"}[90s:2s]) * 2000'
+
+
+def test_panels_ask_what_the_dashboard_asks():
+    """Its first rows; no more is drawn."""
+    asked = []
+
+    def ask(expression):
+        asked.append(expression)
+        return [{"metric": {"exported_namespace": "team", "kind": "GpuVM"}, "values": [[10.0, "1"], [12.0, "NaN"]]}]
+
+    dashboard = json.loads(DASHBOARD.read_text())
+    found = panels(dashboard, ask, 8.0)
+    drawn = [one for one in dashboard["panels"] if one["title"] in {panel.title for panel in found}]
+    assert sum(panel.type == "row" for panel in found) == SHOWN_ROWS
+    assert set(asked) <= {target["expr"] for one in drawn for target in one.get("targets", ())}
+    (spend,) = (one for one in found if one.title == "Dollars an hour, by namespace")
+    assert spend.series == (Series("team", ((2.0, 1.0),)),), "a value that is no number is left out"
+    assert charts.draw(found, 10.0, "all"), "every unit is known"
+
+
+def test_the_picture_in_the_documents_shows_the_dashboard_as_it_is():
+    """A panel that is added, renamed or moved: `python -m recording dashboard`."""
+    shown = words((IMAGES / "dashboard.svg").read_text())
+    dashboard = json.loads(DASHBOARD.read_text())
+    for panel in panels(dashboard, lambda _: [], 0.0):
+        assert (f"▾ {panel.title}" if panel.type == "row" else panel.title) in shown
+    assert "$4.10" in shown, "with the price of the demo's VMs"
+    assert "gpucloud-demo" in shown

@@ -1,11 +1,14 @@
-"""``python -m recording``: record the demo and ``kubectl gpucloud status`` into docs/images."""
+"""``python -m recording``: record the demo and ``kubectl gpucloud status``, and draw the dashboard, into docs/images."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +16,12 @@ from typing import TYPE_CHECKING
 from controlplane import ControlPlaneError
 from demo.__main__ import PLUGIN
 from demo.errors import DemoError
-from demo.processes import Stage
+from demo.processes import OPERATOR, REPOSITORY, Stage
 from demo.screen import LogScreen
 from demo.story import Story
+from promtool import PromtoolError, obtain_promtool
+from recording import charts
+from recording.dashboard import DASHBOARD, Prometheus, panels
 from recording.svg import draw
 from recording.terminal import Terminal
 
@@ -25,6 +31,14 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 COLUMNS, ROWS = 100, 30
 STATUS_COLUMNS, STATUS_ROWS = 100, 24
+# What is done while the dashboard is looked at, and for how many seconds nothing is done after it.
+DAY = (
+    ("kubectl get gpuvm", 30),
+    ("kubectl apply -f deploy/examples/gpuvm.yaml", 40),
+    ("kubectl gpucloud stop worker --wait", 30),
+    ("kubectl gpucloud start worker --wait", 30),
+    ("kubectl delete gpuvm train", 20),
+)
 SCRATCH = re.compile(r"/\S*/(?=kubeconfig)")  # where temporary files are differs from machine to machine
 
 
@@ -40,23 +54,22 @@ class Silent(LogScreen):
         """Print nothing."""
 
 
-def demo() -> tuple[Terminal, str]:
+def demo() -> str:
     """Record ``make demo``."""
     terminal = Terminal(COLUMNS, ROWS)
     terminal.type("make demo")
     if terminal.run([sys.executable, "-m", "demo"], os.environ) != 0:
         raise DemoError("The demo failed: run `make demo` to see why.")
-    return terminal, "make demo: an account, a VPC, two VMs and a snapshot from nothing to Ready, and gone"
+    return _film(terminal, "make demo: an account, a VPC, two VMs and a snapshot from nothing to Ready, and gone")
 
 
-def status() -> tuple[Terminal, str]:
+def status() -> str:
     """Record what a user asks of a fleet that is Ready, and while a VM stops."""
     terminal = Terminal(STATUS_COLUMNS, STATUS_ROWS)
     with Stage() as stage:
         story = Story(stage, Silent())
         story.until_ready()
-        path = f"{stage.plane.kubectl.parent}:{PLUGIN}:{os.environ['PATH']}"
-        env = {**os.environ, "KUBECONFIG": str(stage.kubeconfig), "PATH": path, "GPUCLOUD_ENDPOINT": f"default={story.cloud}"}
+        env = _environment(stage, story)
         for command in (
             "kubectl get gpuvm",
             "kubectl gpucloud status",
@@ -66,7 +79,33 @@ def status() -> tuple[Terminal, str]:
             terminal.type(command)
             terminal.run(command.split(), env)
             terminal.hold(1.6)
-    return terminal, "kubectl gpucloud status, and stopping a VM"
+    return _film(terminal, "kubectl gpucloud status, and stopping a VM")
+
+
+def dashboard() -> str:
+    """Draw the first rows of the chart's dashboard, with what Prometheus has seen of a few minutes of the demo."""
+    with Stage() as stage:
+        story = Story(stage, Silent())
+        story.until_ready()
+        (port,) = re.findall(r'"metrics_port": (\d+)', stage.log(OPERATOR).read_text())
+        with Prometheus(obtain_promtool(os.environ, "prometheus"), int(port)) as prometheus:
+            for command, pause in DAY:
+                words = command.split()
+                subprocess.run(words, env=_environment(stage, story), cwd=REPOSITORY, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+                time.sleep(pause)
+            seconds = prometheus.seconds
+            found = panels(json.loads(DASHBOARD.read_text()), prometheus.ask, prometheus.began)
+    return charts.draw(found, seconds, "The chart's dashboard during the demo: spend, and objects")
+
+
+def _environment(stage: Stage, story: Story) -> dict[str, str]:
+    """Return the environment of a user of the demo's cluster."""
+    path = f"{stage.plane.kubectl.parent}:{PLUGIN}:{os.environ['PATH']}"
+    return {**os.environ, "KUBECONFIG": str(stage.kubeconfig), "PATH": path, "GPUCLOUD_ENDPOINT": f"default={story.cloud}"}
+
+
+def _film(terminal: Terminal, title: str) -> str:
+    return draw(plain(terminal.frames), terminal.columns, terminal.rows, title)
 
 
 def plain(frames: list[Frame]) -> list[Frame]:
@@ -77,7 +116,7 @@ def plain(frames: list[Frame]) -> list[Frame]:
     ]
 
 
-RECORDINGS = {"demo": demo, "status": status}
+RECORDINGS = {"demo": demo, "status": status, "dashboard": dashboard}
 
 
 def main() -> int:
@@ -90,13 +129,13 @@ def main() -> int:
     IMAGES.mkdir(exist_ok=True)
     for name in names:
         try:
-            terminal, title = RECORDINGS[name]()
-        except (ControlPlaneError, DemoError) as error:
+            picture = RECORDINGS[name]()
+        except (ControlPlaneError, DemoError, PromtoolError, subprocess.CalledProcessError) as error:
             print(f"recording {name} failed: {error}", file=sys.stderr)
             return 1
         file = IMAGES / f"{name}.svg"
-        file.write_text(draw(plain(terminal.frames), terminal.columns, terminal.rows, title))
-        print(f"{file.relative_to(IMAGES.parents[1])}: {len(terminal.frames)} frames")
+        file.write_text(picture)
+        print(f"{file.relative_to(IMAGES.parents[1])}: {len(picture):,} characters")
     return 0
 
 
