@@ -24,7 +24,11 @@ NOTES = [
     ({"settings": {"observeOnly": True}}, "It only observes", "that nothing will happen"),
     ({}, "is refused while objects of ours live", "what an uninstall does"),
     ({"uninstall": {"policy": "Drain"}}, "DESTROYS every VM", "above all when it destroys"),
-    ({"uninstall": {"policy": "Drain"}}, "but for adopted VPCs and what its own deletion.policy retains", "and what it leaves"),
+    (
+        {"uninstall": {"policy": "Drain"}},
+        "but for what was adopted and what its own deletion.policy retains",
+        "and what it leaves",
+    ),
     ({"uninstall": {"policy": "Retain"}}, "leaves what they stand for in the cloud, running and billed", "or leaves bills"),
 ]
 

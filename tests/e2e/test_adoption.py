@@ -1,4 +1,4 @@
-"""Taking over a VPC that exists already, and what becomes of snapshots when their VM is deleted."""
+"""Taking over VPCs, VMs and snapshots that exist already, and what becomes of snapshots when their VM is deleted."""
 
 from __future__ import annotations
 
@@ -51,6 +51,62 @@ def test_adoption(here, sim, operator):
     assert not item["status"]["adopted"]
     here.delete("gpuvpc", "if-exists")
     sim.assert_empty()
+
+
+def test_adoption_of_a_vm_and_its_snapshot(here, sim, operator):
+    """Made by hand: adopted, stopped and started by the spec, and left in the cloud when the objects go."""
+    operator(**FLAGS)
+    adopts = {"vmName": "by-hand", "adoption": "Required"}
+    here.apply(gpuvm("awaited", **adopts))
+    reach(here, "gpuvm", "awaited", "False/NotFound", says="'by-hand'")
+    sim.create_vm("by-hand")
+    item = reach(here, "gpuvm", "awaited", "True/Running")
+    assert item["status"]["adopted"]
+    assert item["status"]["deletionPolicy"] == "Retain"
+    assert (item["status"]["order"]["origin"], item["status"]["order"]["cloudId"]) == ("Adopted", "by-hand")
+
+    second = gpuvm("second", **adopts)
+    here.apply(second)
+    reach(here, "gpuvm", "second", "False/Conflict", says="already used by GpuVM 'awaited'")
+    here.delete("gpuvm", "second")
+
+    here.patch("gpuvm", "awaited", {"spec": {"powerState": "Stopped"}})
+    reach(here, "gpuvm", "awaited", "True/PoweredOff")
+    here.patch("gpuvm", "awaited", {"spec": {"powerState": "Running"}})
+    reach(here, "gpuvm", "awaited", "True/Running")
+
+    sim.create_snapshot("kept", "by-hand")
+    of = {"vmRef": None, "vm": {"cluster": "Msc1", "vpc": "acme", "name": "by-hand"}}
+    here.apply(gpusnapshot("kept", snapshotName="kept", adoption="Required", **of))
+    item = reach(here, "gpusnapshot", "kept", "True/Completed")
+    assert (item["status"]["adopted"], item["status"]["deletionPolicy"]) == (True, "Retain")
+    here.delete("gpusnapshot", "kept")
+    here.delete("gpuvm", "awaited")
+    assert (sim.vms(), sim.snapshots()) == (["by-hand"], ["kept"])
+    assert {call["operation"] for call in sim.control("ledger?mutating=true")["entries"]} == {
+        "StopServer",
+        "StartServer",
+        "CreateSnapshot",  # by hand
+    }
+
+    here.apply(gpuvm("taken-over", vmName="by-hand", adoption="IfExists", deletion={"policy": "Delete"}))
+    reach(here, "gpuvm", "taken-over", "True/Running")
+    here.delete("gpuvm", "taken-over")
+    assert sim.vms() == [], "the spec says so"
+
+
+def test_an_adopted_vm_that_is_not_as_the_spec_says_is_left_alone(here, sim, operator):
+    operator(**FLAGS)
+    sim.create_vm("by-hand")
+    adopts = {"vmName": "by-hand", "adoption": "Required", "powerState": "Stopped"}
+    here.apply(gpuvm(configuration="H100_80GB_SXM_8x", **adopts))
+    reach(here, "gpuvm", "train", "False/Mismatch", says="spec.configuration")
+    here.delete("gpuvm", "train")
+    here.apply(gpuvm(vpc="acme-other", **adopts))
+    reach(here, "gpuvm", "train", "False/NotFound", says="one in VPC 'acme'")
+    here.delete("gpuvm", "train")
+    assert not sim.control("ledger?mutating=true")["entries"]
+    assert sim.vms() == ["by-hand"]
 
 
 def test_a_vm_takes_its_snapshots_along_when_all_may_go(here, sim, operator):

@@ -32,6 +32,7 @@ FLAGS = {"poll_steady_seconds": 1, "create_grace_seconds": 1, "cloud_qps": 500, 
 # What stands before a page begins, where that is more than an operator with an account of its own.
 BEFORE = {
     "account.md": {"api_key_file": None},
+    "adopt.md": {"api_key_file": None},
     "brakes-and-limits.md": {"brake_price_per_hour": 1},
     "from-terraform.md": {"api_key_file": None},
 }

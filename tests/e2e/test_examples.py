@@ -29,6 +29,7 @@ REACHED = {
     "snapshot.yaml": {"GpuSnapshot/golden": "True/Completed"},
     "host.yaml": {"GpuHost/metal": "True/Running"},
     "gpuvm.yaml": {"GpuVM/train": "True/Running"},
+    "gpuvm-adopted.yaml": {"GpuVM/old-trainer": "True/Running"},
     "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},
     "gpuvm-connection.yaml": {"GpuVM/exporter": "True/Running"},
@@ -94,6 +95,7 @@ def test_no_example_goes_by_pruning_unless_a_person_confirms(examples, path):
 def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, sim, operator):
     sim.turn(provision_seconds=7, snapshot_seconds=0.3, stop_seconds=0.2, destroy_seconds=0.2, snapshot_delete_seconds=0.2)
     a_snapshot_that_the_cloud_has_already(sim)
+    sim.create_vm("old-trainer")
     before, last = standing(sim), sim.control("ledger")["last"]
     operator(**FLAGS, api_key_file=None)  # so that all of them use the account of account.yaml
     assert all(line.endswith(" created") for line in apply(examples, MANIFESTS))

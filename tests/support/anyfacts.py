@@ -233,11 +233,18 @@ def lived(base, **drawn):
     return settled(made, known, versions)
 
 
+def a_name(r, field):
+    """A name of the object's own, or a chosen one, under which what exists may be adopted."""
+    name = r.choice((None, "chosen"))
+    return {field: name, "adoption": Adoption.NEVER if name is None else r.choice(list(Adoption))}
+
+
 def any_vm(r):
     """Facts about a GpuVM."""
-    deletion = {"policy": seldom(r, "Retain", "Delete", 0.2), "snapshots": r.choice(("Keep", "Delete"))}
-    spec = builders.a_spec(vmName=r.choice((None, "chosen")), powerState=r.choice(("Running", "Stopped")), deletion=deletion)
+    deletion = {"policy": r.choice((None, "Delete", "Delete", "Retain")), "snapshots": r.choice(("Keep", "Delete"))}
+    spec = builders.a_spec(**a_name(r, "vmName"), powerState=r.choice(("Running", "Stopped")), deletion=deletion)
     base = builders.facts(spec=spec)
+    elsewhere = base.identity._replace(vpc="acme-other")
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)
     items = tuple(SnapshotOfVm(name, r.random() < 0.6) for name in "abc" if r.random() < 0.5)
     return lived(
@@ -248,6 +255,8 @@ def any_vm(r):
         ),
         keys=SSHKeys(("key",), seldom(r, r.choice(list(KeyTrouble)), None), "Words."),
         lookalikes=seldom(r, ("train-x",), ()),
+        elsewhere=seldom(r, (elsewhere,), ()) if spec.adoption is not Adoption.NEVER else (),
+        configuration_in_use=r.choice((None, spec.configuration, "H100_80GB_SXM_8x")),
         price_per_hour=r.choice((None, "2.05", "rubbish")),
         hold=seldom(r, Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3"), None, 0.2),
         usage=seldom(r, (Usage(Quota("account", r.choice((0, 3)), Decimal(10)), "It", r.choice((0, 3)), Decimal(9)),), (), 0.2),
@@ -276,10 +285,8 @@ def any_vpc(r):
 
 def any_snapshot(r):
     """Facts about a GpuSnapshot."""
-    policy = seldom(r, "Retain", "Delete", 0.2)
-    base = snapshotfacts.snapshot_facts(
-        spec=a_snapshot_spec(snapshotName=r.choice((None, "chosen")), deletion={"policy": policy})
-    )
+    policy = r.choice((None, "Delete", "Delete", "Retain"))
+    base = snapshotfacts.snapshot_facts(spec=a_snapshot_spec(**a_name(r, "snapshotName"), deletion={"policy": policy}))
     vm = builders.present("ONLINE", before(r), seldom(r, True, False), name="vm")
     return lived(
         base,

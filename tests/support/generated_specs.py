@@ -98,7 +98,6 @@ def url(r: Random, length: int) -> str:
 WORDS: dict[str, Callable[[Random, int], str]] = {
     OBJECT_NAME: named(LOWER, ".-"),
     DATA_KEY: named(LETTERS + "._-", ""),
-    CLOUD_NAME: named(LOWER, "-"),
     VPC_NAME: named(LETTERS, "._-"),
     CONFIG_MAP_NAME: named(LOWER, "-"),
     SERVICE_NAME: named("abcxyz", "-"),
@@ -114,7 +113,6 @@ WORDS: dict[str, Callable[[Random, int], str]] = {
 BAD_WORDS: dict[str, tuple[str, ...]] = {
     OBJECT_NAME: ("It", "-a", "a-", ".a", "a/b", "a_b", "a\n", "\u00e4", "a b"),
     DATA_KEY: ("a/b", "a b", "\u00e4", "a\n"),
-    CLOUD_NAME: ("It", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
     VPC_NAME: ("-a", "a-", "_a", "a.", "a/b", "a b", "a\n", "\u00e4"),
     CONFIG_MAP_NAME: ("It", "-a", "a-", "a..b", "a_b", "a\n", "\u00e4"),
     SERVICE_NAME: ("It", "1a", "-a", "a-", "a.b", "a_b", "a\n", "\u00e4"),
@@ -197,14 +195,23 @@ def one_of(r: Random, within: Spec, names: tuple[str, ...], otherwise: Any = Non
     return left if kept is not None or otherwise is None else {**left, names[0]: otherwise}
 
 
+def repaired_name(r: Random, spec: Spec, field: str) -> Spec:
+    """The rules about adoption: what is adopted is named, and what may be created is named safely."""
+    if field not in spec:
+        return {name: item for name, item in spec.items() if name != "adoption"}
+    if spec.get("adoption") != "Required":
+        spec[field] = named(LOWER, "-")(r, len(spec[field]))
+    return spec
+
+
 def repaired_vm(r: Random, spec: Spec) -> Spec:
     """The rules about the whole of a GpuVM's spec."""
-    spec = one_of(r, spec, ("vpc", "vpcRef"), "acme")
+    spec = repaired_name(r, one_of(r, spec, ("vpc", "vpcRef"), "acme"), "vmName")
     ref = {"name": "keys", "key": "id.pub"}
     if spec.get("sshKeysFrom"):
         names = ("secretKeyRef", "configMapKeyRef")
         spec["sshKeysFrom"] = [one_of(r, item, names, ref) for item in spec["sshKeysFrom"]]
-    if not spec.get("sshKeys") and not spec.get("sshKeysFrom"):
+    if not (spec.get("sshKeys") or spec.get("sshKeysFrom") or spec.get("adoption") == "Required"):
         spec["sshKeys"] = ["ssh-ed25519 AAAAMADEUP"]
     if "nodeName" in spec and spec.get("resourcePool", "on-demand") == "on-demand":
         spec["resourcePool"] = "reserved-acme"
@@ -231,7 +238,7 @@ def repaired_connection(connection: Spec) -> Spec:
 
 REPAIRS: dict[str, Callable[[Random, Spec], Spec]] = {
     "GpuVM": repaired_vm,
-    "GpuSnapshot": lambda r, spec: one_of(r, spec, ("vmRef", "vm"), {"name": "train"}),
+    "GpuSnapshot": lambda r, spec: repaired_name(r, one_of(r, spec, ("vmRef", "vm"), {"name": "train"}), "snapshotName"),
 }
 
 
@@ -272,10 +279,21 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
         {"customFile": "a", "snapshotRef": REF},
         {"operatingSystem": "a", "customFile": "a", "snapshotRef": REF, "snapshot": "b"},
     ),
-    "(has(self.sshKeys) && size(self.sshKeys) > 0) || (has(self.sshKeysFrom) && size(self.sshKeysFrom) > 0)": (
-        {"sshKeys": None, "sshKeysFrom": None},
-        {"sshKeys": [], "sshKeysFrom": []},
+    "self.adoption == 'Required' || (has(self.sshKeys) && size(self.sshKeys) > 0) || "
+    "(has(self.sshKeysFrom) && size(self.sshKeysFrom) > 0)": (
+        {"adoption": None, "sshKeys": None, "sshKeysFrom": None},
+        {"adoption": "Never", "sshKeys": [], "sshKeysFrom": []},
     ),
+    **{
+        f"self.adoption == 'Never' || has(self.{field})": ({"adoption": "Required", field: None},)
+        for field in ("vmName", "snapshotName")
+    },
+    **{
+        f"self.adoption == 'Required' || !has(self.{field}) || {CLOUD_NAME.replace('self', f'self.{field}', 1)}": tuple(
+            {"adoption": adoption, field: bad} for adoption, bad in (("Never", "It"), ("IfExists", "a_b"), (None, "a.b"))
+        )
+        for field in ("vmName", "snapshotName")
+    },
     "has(self.vpc) != has(self.vpcRef)": ({"vpc": None, "vpcRef": None}, {"vpc": "acme", "vpcRef": REF}),
     "!has(self.nodeName) || (has(self.resourcePool) && self.resourcePool != 'on-demand')": (
         {"nodeName": "n", "resourcePool": None},

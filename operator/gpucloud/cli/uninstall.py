@@ -24,8 +24,8 @@ MOST_LINES = 20
 ADVICE = """\
 Choose one:
   - delete them yourself, and wait until they are gone: kubectl delete gpucloud --all --namespace NAMESPACE
-  - let the uninstall destroy what they stand for: set uninstall.policy=Drain. Adopted VPCs, and what its own deletion.policy
-    retains, stay in the cloud all the same; it names them first
+  - let the uninstall destroy what they stand for: set uninstall.policy=Drain. What was adopted, and what its own
+    deletion.policy retains, stay in the cloud all the same; it names them first
   - let it delete the objects and leave the VMs in the cloud, running and billed: set uninstall.policy=Retain
   - move the operator elsewhere, with its objects: helm uninstall RELEASE --no-hooks, and install it again at once
 Then run helm uninstall again."""
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--policy",
         choices=POLICIES,
         default=POLICIES[0],
-        help="Refuse: list them and fail. Drain: delete them, and wait until the cloud's things are destroyed, but for adopted "
-        "VPCs and what its own deletion.policy retains, which are named first. Retain: delete the objects and leave the "
+        help="Refuse: list them and fail. Drain: delete them, and wait until the cloud's things are destroyed, but for what "
+        "was adopted and what its own deletion.policy retains, which are named first. Retain: delete the objects and leave the "
         "cloud's things (default Refuse)",
     )
     parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")

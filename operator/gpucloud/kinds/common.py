@@ -20,16 +20,33 @@ DeletionPolicy = choices.DeletionPolicy
 OWN_ACCOUNT = names.OWN_ACCOUNT
 DEFAULT_ACCOUNT = names.DEFAULT_ACCOUNT
 
-# A name that the operator gives in the cloud, and so the id, of a VM or a snapshot.
+# The name in the cloud, and so the id, of a VM or a snapshot. What exists may bear more names than the operator gives.
 CloudName = Annotated[
     str,
     Field(min_length=1, max_length=52),  # service-api: CreateServer, name
     CEL(
-        "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
-        "Use lower-case letters, digits and '-', and start and end with a letter or digit. (This is the operator's "
-        "own rule, so that a name is safe everywhere; the cloud itself states a length only.)",
+        "self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
+        "Use letters, digits, '-', '.' and '_', and start and end with a letter or digit.",
     ),
 ]
+
+
+def naming_rules(field: str, noun: str) -> tuple[CEL, CEL]:
+    """Rules for the field with the ``CloudName``: what is adopted must be named, and what may be created is named safely."""
+    return (
+        CEL(
+            f"self.adoption == 'Never' || has(self.{field})",
+            f"An existing {noun} is adopted by its name in the cloud: give it in spec.{field}, or leave out spec.adoption.",
+            reason="FieldValueRequired",
+            field_path=f".{field}",
+        ),
+        CEL(
+            f"self.adoption == 'Required' || !has(self.{field}) || self.{field}.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
+            "Use lower-case letters, digits and '-', and start and end with a letter or digit. (This is the operator's own "
+            "rule, so that a name is safe everywhere; what exists under another name is adopted by spec.adoption: Required.)",
+            field_path=f".{field}",
+        ),
+    )
 
 
 class Reference(Model):
@@ -66,6 +83,19 @@ class CloudSpec(Model):
             description="Seconds of pending work, waits for capacity not counted, after which it is called Stalled.",
         ),
     ] = 1800
+
+
+class AdoptingSpec(CloudSpec):
+    """What every kind may say whose resource the operator creates, or takes over where it exists."""
+
+    adoption: Annotated[
+        Adoption,
+        Field(
+            description="Whether what exists already under this name in the cloud becomes this object's. Never: it is a "
+            "Conflict. IfExists: adopted, else created. Required: adopted, never created. What was adopted stays in the cloud "
+            "when this object is deleted, unless deletion.policy says Delete."
+        ),
+    ] = Adoption.NEVER
 
 
 class OrderState(StrEnum):
@@ -201,4 +231,7 @@ class CloudStatus(AccountedStatus):
             description="What deleting this object does to what was created or adopted for it: as spec.deletion.policy says, "
             "or the default. Absent where nothing of this object's is in the cloud."
         ),
+    ] = None
+    adopted: Annotated[
+        bool | None, Field(description="True: it existed before this object. False: the operator created it for this object.")
     ] = None

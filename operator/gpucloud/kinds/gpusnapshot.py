@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
+from gpucloud.kinds.common import AdoptingSpec, CloudName, CloudStatus, DeletionPolicy, Reference, naming_rules
 from gpucloud.kinds.markers import CEL, IMMUTABLE, rules
 from gpucloud.kinds.model import Model, Time
 
@@ -28,13 +28,13 @@ class SnapshotDeletion(Model):
     policy: Annotated[
         DeletionPolicy | None,
         Field(
-            description="Delete deletes the snapshot in the cloud; Retain leaves it there, unmanaged. When not set: Delete; "
-            "status.deletionPolicy says which applies."
+            description="Delete deletes the snapshot in the cloud; Retain leaves it there, unmanaged. When not set: Delete for "
+            "what the operator created, Retain for what it adopted; status.deletionPolicy says which applies."
         ),
     ] = None
 
 
-class GpuSnapshotSpec(CloudSpec):
+class GpuSnapshotSpec(AdoptingSpec):
     """The snapshot as its owner wants it. The operator never writes here."""
 
     model_config = ConfigDict(
@@ -46,6 +46,7 @@ class GpuSnapshotSpec(CloudSpec):
                 reason="FieldValueForbidden",
                 field_path=".vmRef",
             ),
+            *naming_rules("snapshotName", "snapshot"),
         )
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from gpucloud.kinds.choices import PowerState
-from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
+from gpucloud.kinds.common import AdoptingSpec, CloudName, CloudStatus, DeletionPolicy, Reference, naming_rules
 from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
@@ -168,7 +168,7 @@ class Deletion(Model):
         DeletionPolicy | None,
         Field(
             description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged. When not set: "
-            "Delete; status.deletionPolicy says which applies."
+            "Delete for what the operator created, Retain for what it adopted; status.deletionPolicy says which applies."
         ),
     ] = None
     snapshots: Annotated[
@@ -180,14 +180,15 @@ class Deletion(Model):
     ] = SnapshotPolicy.KEEP
 
 
-class GpuVMSpec(CloudSpec):
+class GpuVMSpec(AdoptingSpec):
     """The VM as its owner wants it. The operator never writes here."""
 
     model_config = ConfigDict(
         json_schema_extra=rules(
             CEL(
-                "(has(self.sshKeys) && size(self.sshKeys) > 0) || (has(self.sshKeysFrom) && size(self.sshKeysFrom) > 0)",
-                "A VM needs at least one public SSH key: give it in sshKeys, or name a Secret or ConfigMap in sshKeysFrom.",
+                "self.adoption == 'Required' || (has(self.sshKeys) && size(self.sshKeys) > 0) || "
+                "(has(self.sshKeysFrom) && size(self.sshKeysFrom) > 0)",
+                "A new VM needs at least one public SSH key: give it in sshKeys, or name a Secret or ConfigMap in sshKeysFrom.",
                 reason="FieldValueRequired",
                 field_path=".sshKeys",
             ),
@@ -210,6 +211,7 @@ class GpuVMSpec(CloudSpec):
                 "A node is in one resource pool: remove resourcePool from the alternatives, or remove spec.nodeName.",
                 field_path=".placement",
             ),
+            *naming_rules("vmName", "VM"),
         )
     )
 

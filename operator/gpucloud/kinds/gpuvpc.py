@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gpucloud.kinds.common import Adoption, CloudSpec, CloudStatus, DeletionPolicy
+from gpucloud.kinds.common import AdoptingSpec, CloudStatus, DeletionPolicy
 from gpucloud.kinds.markers import CEL, IMMUTABLE
 from gpucloud.kinds.model import Model, Time
 
@@ -26,7 +26,7 @@ class VpcDeletion(Model):
     ] = None
 
 
-class GpuVpcSpec(CloudSpec):
+class GpuVpcSpec(AdoptingSpec):
     """The VPC as its owner wants it. The operator never writes here."""
 
     cluster: Annotated[
@@ -65,13 +65,6 @@ class GpuVpcSpec(CloudSpec):
         ),
         IMMUTABLE,
     ] = None
-    adoption: Annotated[
-        Adoption,
-        Field(
-            description="Whether a VPC of this name that exists already becomes this object's. Never: it is a Conflict. "
-            "IfExists: adopted, else created. Required: adopted, never created."
-        ),
-    ] = Adoption.NEVER
     deletion: Annotated[VpcDeletion | None, Field(description="What deleting this object does to the VPC.")] = None
 
 
@@ -85,6 +78,3 @@ class GpuVpcStatus(CloudStatus):
     created_at: Annotated[Time | None, Field(description="When the VPC was created, as the cloud reports it.")] = None
     block_intra_vpc_comms: Annotated[bool | None, Field(description="Whether communication inside the VPC is blocked.")] = None
     is_default: Annotated[bool | None, Field(description="Whether it is the default VPC of the cluster.")] = None
-    adopted: Annotated[
-        bool | None, Field(description="True: the VPC existed before this object. False: the operator created it for it.")
-    ] = None

@@ -21,6 +21,7 @@ SNAPSHOT_ACCEPTED = [
     ("a name of one character", {"snapshotName": "7"}),
     ("kept when deleted", {"deletion": {"policy": "Retain"}}),
     ("the policy left open", {"deletion": {}}),
+    ("adopted", BY_SOURCE | {"snapshotName": "Old_1", "adoption": "Required"}),
 ]
 SNAPSHOT_REFUSED = [
     *CLOUD_REFUSED,
@@ -36,12 +37,13 @@ SNAPSHOT_REFUSED = [
     ("a hyphen last", {"snapshotName": "before-"}, "spec.snapshotName", "start and end with a letter or digit"),
     ("a dot", {"snapshotName": "before.1"}, "spec.snapshotName", "lower-case letters, digits and '-'"),
     ("a second line", {"snapshotName": "before\n"}, "spec.snapshotName", "lower-case letters, digits and '-'"),
+    ("nothing to adopt by", {"adoption": "IfExists"}, "spec.snapshotName", "adopted by its name"),
     ("an unknown policy", {"deletion": {"policy": "Keep"}}, "spec.deletion.policy", '"Delete", "Retain"'),
 ]
 SNAPSHOT = Cases(
     GPUSNAPSHOT,
     minimal={"vmRef": {"name": "train"}},
-    defaults={"progressDeadlineSeconds": 1800},
+    defaults={"adoption": "Never", "progressDeadlineSeconds": 1800},
     accepted=SNAPSHOT_ACCEPTED,
     refused=SNAPSHOT_REFUSED,
     fixed=[
@@ -56,6 +58,7 @@ SNAPSHOT = Cases(
     ],
     free=[
         *CLOUD_FREE,
+        Edit("adoption", "IfExists", "Never", {"snapshotName": "old"}),
         Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
         Edit("deletion.policy", "Retain", "Delete"),
     ],

@@ -45,6 +45,8 @@ VM_ACCEPTED = [
     ("the largest disk that the service can be told", {"rootDiskGiB": 2**31 - 1}),
     ("powered off from the start", {"powerState": "Stopped"}),
     ("kept when deleted", {"deletion": {"policy": "Retain"}}),
+    ("adopted without keys", {"vmName": "Old_VM.1", "adoption": "Required", "sshKeys": None}),
+    ("adopted, else created", {"vmName": "old", "adoption": "IfExists"}),
     ("its snapshots go with it", {"deletion": {"snapshots": "Delete"}}),
     ("null is absence", {"image": {"snapshot": None}}),
 ]  # fmt: skip
@@ -62,8 +64,8 @@ VM_REFUSED = [
     ("empty configuration", {"configuration": ""}, "spec.configuration", "at least 1 chars long"),
     ("empty VPC", {"vpc": ""}, "spec.vpc", "at least 1 chars long"),
     ("a cluster name that cannot be", {"cluster": "x" * 254}, "spec.cluster", "Too long"),
-    ("nobody could log in", {"sshKeys": None}, "spec.sshKeys", "A VM needs at least one public SSH key"),
-    ("nobody could log in: empty", {"sshKeys": []}, "spec.sshKeys", "A VM needs at least one public SSH key"),
+    ("nobody could log in", {"sshKeys": None}, "spec.sshKeys", "A new VM needs at least one public SSH key"),
+    ("nobody could log in: empty", {"sshKeys": []}, "spec.sshKeys", "A new VM needs at least one public SSH key"),
     ("nobody could log in: both empty", {"sshKeys": [], "sshKeysFrom": []}, "spec.sshKeys", "in sshKeysFrom"),
     ("an empty key", {"sshKeys": [""]}, "spec.sshKeys[0]", "at least 1 chars long"),
     ("a private key", {"sshKeys": [KEY, PRIVATE_KEY]}, "spec.sshKeys[1]", "This is a private key."),
@@ -96,6 +98,12 @@ VM_REFUSED = [
     ("a hyphen last", {"vmName": "train-"}, "spec.vmName", "start and end with a letter or digit"),
     ("a dot", {"vmName": "train.1"}, "spec.vmName", "lower-case letters, digits and '-'"),
     ("a second line", {"vmName": "train\n"}, "spec.vmName", "lower-case letters, digits and '-'"),
+    ("nobody could log in to a new one", {"vmName": "x", "adoption": "IfExists", "sshKeys": None},
+     "spec.sshKeys", "A new VM needs"),
+    ("nothing to adopt by", {"adoption": "Required"}, "spec.vmName", "adopted by its name"),
+    ("upper case, and may be created", {"vmName": "Train", "adoption": "IfExists"}, "spec.vmName", "spec.adoption: Required"),
+    ("a slash in what exists", {"vmName": "a/b", "adoption": "Required"}, "spec.vmName", "Use letters, digits"),
+    ("an unknown adoption", {"adoption": "Always"}, "spec.adoption", '"Never", "IfExists", "Required"'),
     ("a node on demand", {"nodeName": "n", "resourcePool": "on-demand"}, "spec.nodeName", "set spec.resourcePool"),
     ("a node in nobody's pool", {"nodeName": "n"}, "spec.nodeName", "not on-demand"),
     ("a relative path", {"storage": {"directMountPath": "d"}}, "spec.storage.directMountPath", "is absolute"),
@@ -138,6 +146,7 @@ VM_FIXED = [
 ]
 VM_FREE = [
     *CLOUD_FREE,
+    Edit("adoption", "IfExists", "Never", {"vmName": "old"}),
     *CONNECTION_FREE,
     *PLACEMENT_FREE,
     Edit("powerState", "Stopped", "Running"),
@@ -149,6 +158,7 @@ VM = Cases(
     GPUVM,
     minimal={"cluster": "Msc1", "configuration": "A100_40GB_PCIe_1x", "vpc": "acme", "sshKeys": [KEY]},
     defaults={
+        "adoption": "Never",
         "powerState": "Running",
         "deletion": {"snapshots": "Keep"},
         "progressDeadlineSeconds": 1800,

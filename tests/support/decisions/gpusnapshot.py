@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.common import DeletionPolicy, Order, OrderState, Origin
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpusnapshot import Source
@@ -29,6 +29,9 @@ from support.snapshotfacts import (
 
 NEW = CallHistory(first_seen=NOW - 9, seen_new=True)
 SENT = tried(Verb.CREATE_SNAPSHOT)
+OF_OLD = {"vmRef": None, "vm": {"cluster": "Msc1", "vpc": "acme", "name": "old"}}
+ADOPTS = a_snapshot_spec(snapshotName="theirs", adoption="Required", **OF_OLD)
+ADOPTED = a_snapshot_status("Completed", "True", None, order=an_order("theirs", origin=Origin.ADOPTED), adopted=True)
 
 ROWS = {
     # --- where it belongs
@@ -230,6 +233,37 @@ ROWS = {
         Reason.SNAPSHOT_LOST,
         progress="Stalled",
         says="was deleted outside Kubernetes.",
+    ),
+    # --- adoption
+    "one that exists is adopted where the spec allows it": Row(
+        "its owner asks for it, and it stays when the object goes",
+        {"spec": ADOPTS, "found": a_snapshot(id="theirs", sourceName="old")},
+        Reason.COMPLETED,
+        "True",
+        None,
+        beside=("Succeeded",),
+        status={"adopted": True, "order": OrderState.SEEN, "deletion_policy": DeletionPolicy.RETAIN},
+    ),
+    "one that is required and not there is waited for, and not taken": Row(
+        "its owner expects one",
+        {"spec": ADOPTS},
+        Reason.NOT_FOUND,
+        progress="Stalled",
+        records=False,
+        says=("'theirs'", "forbids to create one"),
+    ),
+    "one of another VM than the spec names is told": Row(
+        "it holds other data",
+        {"spec": ADOPTS, "found": a_snapshot(id="theirs", sourceName="other")},
+        Reason.MISMATCH,
+        progress="Stalled",
+        says=("'other'", "spec.vm.name"),
+    ),
+    "what was adopted stays": Row(
+        "it was there before",
+        {"spec": ADOPTS, "meta": DELETING, "status": ADOPTED, "found": a_snapshot(id="theirs", sourceName="old")},
+        released=Reason.RETAINED,
+        says="since it was adopted",
     ),
     # --- letting go
     "it goes although its VM is gone": Row(

@@ -295,6 +295,6 @@ ROWS = {
         {"spec": ADOPTS, "status": TAKEN_OVER, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VPC_LOST,
         progress="Stalled",
-        says="apply it again",
+        says=("was adopted", "spec.adoption: Never"),
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
@@ -240,7 +240,14 @@ def _ownership(k):
             k.another,
             Reason.CONFLICT,
             progress="Stalled",
-            says=(*k.another_says, f"Or free the name: the {k.noun} is then created"),
+            says=(*k.another_says, "spec.adoption: IfExists", "If so, destroy it in the cloud"),
+        ),
+        "a taken name of an object that never ordered is a conflict that ends when the name is free": Row(
+            "this process saw it new, so what has the name is not its own",
+            k.another | {"history": CallHistory(first_seen=NOW - 15, seen_new=True)},
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=(*k.another_says, "spec.adoption: IfExists", f"Or free the name: the {k.noun} is then created"),
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",

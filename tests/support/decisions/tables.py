@@ -16,6 +16,7 @@ from support.decisions import (
     gpuhost_answers,
     gpuhost_requests,
     gpusnapshot,
+    gpuvm_adoption,
     gpuvm_deletion,
     gpuvm_life,
     gpuvm_needs,
@@ -75,16 +76,16 @@ def joined(*tables):
 TABLES = {
     "GpuVM": ordering(
         kinds.GPUVM,
-        *(gpuvm_order, gpuvm_placement, gpuvm_life, gpuvm_needs, gpuvm_deletion),
+        *(gpuvm_order, gpuvm_placement, gpuvm_life, gpuvm_needs, gpuvm_deletion, gpuvm_adoption),
         reasons={
             *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
             *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),
-            *("AdminWait", "VMLost"),
+            *("AdminWait", "VMLost", "Mismatch"),
         },
     ),
     "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),
     "GpuSnapshot": ordering(
-        kinds.GPUSNAPSHOT, gpusnapshot, reasons={"Completed", "SourceNotFound", "InvalidReference", "SnapshotLost"}
+        kinds.GPUSNAPSHOT, gpusnapshot, reasons={"Completed", "SourceNotFound", "InvalidReference", "SnapshotLost", "Mismatch"}
     ),
     "GpuHost": Table(
         decide_host,

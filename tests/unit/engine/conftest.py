@@ -79,6 +79,9 @@ class FakeInventory:
         named = (name for place, name in self.listed if place == (cluster, vpc))
         return [name for name in named if name.startswith(base) and len(name) == len(base) + FINGERPRINT_LENGTH]
 
+    def places_of(self, name):
+        return [here for here in self.seen if here.name == name]
+
     def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before
 
@@ -144,6 +147,9 @@ class Prices:
 
     def offered(self, _cluster):
         return ()
+
+    def name_of(self, word):
+        return {"7": "H100_80GB_SXM_8x"}.get(word)
 
     def price_per_hour(self, configuration):
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)

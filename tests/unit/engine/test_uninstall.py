@@ -178,6 +178,7 @@ STAYING = [
     (body("GpuSnapshot", "x", spec=RETAINED), True, "its owner wants to keep it"),
     (body("GpuVpc", "x", spec=RETAINED), True, "its owner wants to keep it"),
     (body("GpuVpc", "x", status={"adopted": True}), True, "it was there before, and nothing is said of it"),
+    (body("GpuVM", "x", status={"adopted": True}), True, "it was there before, too"),
     (body("GpuVpc", "x", status={"adopted": True}, spec=DELETED), False, "adopted, and its owner wants it gone"),
     (body("GpuVpc", "x", status={"adopted": False}), False, "made for this object"),
     (body("GpuVM", "x", spec=DELETED), False, "destroyed, as it says"),

@@ -159,9 +159,9 @@ def test_columns_and_selectable_fields_name_fields_that_exist_and_their_types(de
 
 
 FREE = [
-    (GPUVM, {"powerState", "deletion", "progressDeadlineSeconds", "connection", "placement"}),
+    (GPUVM, {"adoption", "powerState", "deletion", "progressDeadlineSeconds", "connection", "placement"}),
     (GPUVPC, {"adoption", "deletion", "progressDeadlineSeconds"}),
-    (GPUSNAPSHOT, {"deletion", "progressDeadlineSeconds"}),
+    (GPUSNAPSHOT, {"adoption", "deletion", "progressDeadlineSeconds"}),
     (GPUHOST, {"reprovision", "progressDeadlineSeconds"}),
     (GPUCLOUDACCOUNT, {"secretRef", "defaults"}),
 ]
@@ -193,7 +193,7 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
     assert issubclass(definition.spec, CloudSpec)
     assert issubclass(definition.status, CloudStatus)
     names = list(schema(definition, "status")["properties"])
-    assert names[:9] == [
+    assert names[:10] == [
         "observedGeneration",
         "conditions",
         "account",
@@ -203,6 +203,7 @@ def test_every_cloud_kind_names_its_account_records_its_order_and_has_a_deadline
         "lastHandledReconcileAt",
         "order",
         "deletionPolicy",
+        "adopted",
     ]
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.gpuvpc import PLURAL as VPCS
 from gpucloud.kinds.meta import GROUP, VERSION, ConditionType
 
 if TYPE_CHECKING:
@@ -149,15 +148,15 @@ class Uninstall:
 
 def _report_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
     """Print every object whose deletion destroys nothing; return their UIDs."""
-    found = {body["metadata"]["uid"]: _called(body) for plural, body in bodies if _stays(plural, body)}
+    found = {body["metadata"]["uid"]: _called(body) for _, body in bodies if _stays(body)}
     if found:
         say("\n  ".join([STAYING, *found.values()]))
     return set(found)
 
 
-def _stays(plural: str, body: Mapping[str, Any]) -> bool:
+def _stays(body: Mapping[str, Any]) -> bool:
     """Whether the operator retains the object's resource when the object is deleted."""
-    adopted = plural == VPCS and (body.get("status") or {}).get("adopted") is True
+    adopted = (body.get("status") or {}).get("adopted") is True
     return _retained(body) or (adopted and _policy(body) is None)
 
 

@@ -34,6 +34,7 @@ class Catalogue:
         self._clock = clock
         self._prices: dict[str, str] = {}
         self._offered = SeenNames()
+        self._names: dict[str, str] = {}
         self._ask_at: float | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -44,6 +45,10 @@ class Catalogue:
     def offered(self, cluster: str) -> tuple[str, ...]:
         """Return the names of the configurations in this cluster, sorted; empty if they are not known."""
         return self._offered.of(cluster)
+
+    def name_of(self, word: str) -> str | None:
+        """Return the name of the configuration that a VM's record names, by its name or its number."""
+        return self._names.get(word)
 
     def refresh(self) -> None:
         """Start a refresh in the background if the last one is an hour old."""
@@ -65,7 +70,7 @@ class Catalogue:
             CloudError: they cannot be listed.
         """
         listing = await self._client.get_configurations()
-        self._prices, self._offered = prices(listing.items), offered(listing.items)
+        self._prices, self._offered, self._names = prices(listing.items), offered(listing.items), names(listing.items)
         self._ask_at = self._clock.mono() + REFRESH_SECONDS
         return listing
 
@@ -103,3 +108,10 @@ def offered(configurations: Iterable[ConfigurationRecord]) -> SeenNames:
         for cluster in item.clusters:
             found.add(cluster, (item.name,))
     return found
+
+
+def names(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:
+    """Return the names of configurations by what a VM's record may say: the name, or the number as text (field notes)."""
+    named = [item for item in configurations if item.name is not None]
+    numbers = {str(item.id): str(item.name) for item in named if item.id is not None}
+    return numbers | {str(item.name): str(item.name) for item in named}

@@ -134,6 +134,10 @@ class Inventory(Generic[R]):
         cached = self._cached.get(cluster)
         return [] if cached is None else cached.names(vpc, base)
 
+    def places_of(self, name: str) -> list[Identity]:
+        """Return all places where the listed clusters show a record of this name."""
+        return [here for cached in self._cached.values() for here in cached.records if here.name == name]
+
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""
         cached = self._cached.get(identity.cluster)

@@ -12,7 +12,7 @@ from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import request
+from gpucloud.engine.kinds import request, sharing
 from gpucloud.engine.kinds.account_choice import AccountChoice
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
@@ -22,9 +22,9 @@ from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kinds.sending import Sender
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, CloudSpec, CloudStatus, OrderState
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, AdoptingSpec, Adoption, CloudStatus, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.reconcile import naming, unreadable
+from gpucloud.reconcile import adoption, naming, unreadable
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.continuity import Likeness
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.plan import Plan
 
-P = TypeVar("P", bound=CloudSpec)
+P = TypeVar("P", bound=AdoptingSpec)
 S = TypeVar("S", bound=CloudStatus)
 F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 
@@ -73,7 +73,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.store = store
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
-        self._ownership = Ownership(store, deps.accounts)
+        self._ownership = Ownership(store, deps.accounts, deps.objects.tag, self._tracker)
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker, self.dependents)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)
@@ -119,8 +119,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
         marked = not self.chooses_name(spec) and naming.proves(here.name, stored.meta.uid)
-        allowed = getattr(spec, "adoption", Adoption.NEVER) is not Adoption.NEVER and not stored.meta.deleting
-        adoptable = allowed and self._ownership.owner(stored.meta.uid) is None
+        adoptable = self._may_adopt(stored, spec, here) and self._ownership.owner(stored.meta.uid) is None
         grace = self._deps.limits.grace
         likeness = Likeness.UNKNOWN
         if isinstance(found, Present) and self._tracker.is_described(stored.meta.uid, stored.status.order):
@@ -128,6 +127,12 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         unique_id, uid = self.subject.unique_id, stored.meta.uid
         markable = self.subject.markable
         return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness, markable=markable)
+
+    def _may_adopt(self, stored: CachedObject[P, S], spec: P, here: Identity) -> bool:
+        """Whether the spec asks for adoption, and nothing forbids it. Before the first sync others may claim it unseen."""
+        if spec.adoption is Adoption.NEVER or stored.meta.deleting or not self._deps.synced():
+            return False
+        return sharing.adoption(self._deps.objects, spec, self.subject, here.name, self.account(stored, spec)) is None
 
     @abstractmethod
     def likeness(self, status: S, record: Any) -> Likeness:
@@ -219,11 +224,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
 
     def _observed_facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> F:
         seen = self.observe(stored, spec, account)
-        return self.facts(stored, spec, account, self._common(stored, spec, account, seen))
+        facts = self.facts(stored, spec, account, self._common(stored, spec, account, seen))
+        why = sharing.adoption(self._deps.objects, spec, self.subject, facts.identity.name, account)
+        return facts if why is None else adoption.without(facts, why)
 
     def decide(self, facts: F | Unreadable[S]) -> Plan[S]:
         """Return the pure core's plan. A query."""
-        return unreadable.decide(facts) if isinstance(facts, Unreadable) else keep_record(facts, self.decide_kind(facts))
+        if isinstance(facts, Unreadable):
+            return unreadable.decide(facts)
+        return keep_record(facts, adoption.refused(facts) or self.decide_kind(facts))
 
     async def act(self, facts: F | Unreadable[S], plan: Plan[S]) -> Event | None:
         """Send the plan's call, record its outcome, and return the Event to record; None if no call was sent.
@@ -314,6 +323,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "owner": self._ownership.owner(meta.uid),
             "dependents": tuple(self.dependents(stored, spec)) if meta.deleting else (),
             "synced": self._deps.synced(),
+            "may_adopt": not sharing.is_isolated(self._deps.objects, account),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),
             "nonce": seen.nonce,
             "seen_tenancy": self._tracker.tenancy(meta.uid),

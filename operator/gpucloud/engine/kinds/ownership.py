@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claims
+from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import Origin
+from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.claims import Claim
-    from gpucloud.engine.cache.store import Store
+    from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.engine.kinds.order_tracking import OrderTracker
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.naming import Identity
 
 
 class Ownership:
-    """Claims of the objects of one store. First is who ordered the resource, then who adopted it, then the oldest."""
+    """Claims of the objects of one store. First is whose UID a name bears, then who ordered it, who adopted it, the oldest."""
 
-    def __init__(self, store: Store[Any, Any], accounts: Accounts) -> None:
-        self._store, self._accounts = store, accounts
+    def __init__(self, store: Store[Any, Any], accounts: Accounts, tag: str, tracker: OrderTracker) -> None:
+        self._store, self._accounts, self._tag, self._tracker = store, accounts, tag, tracker
         self._claims = Claims(self._rank, self._tenants)
 
     def put(self, uid: str, claim: Claim) -> set[str]:
@@ -46,12 +50,21 @@ class Ownership:
         """Return, in words, the other object that owns the resource that this object claims; None if there is none."""
         first = self._claims.first(uid)
         stored = None if first is None or first == uid else self._store.get(first)
-        mine = self._store.get(uid)
+        stored, mine = self._named_for(uid) or stored, self._store.get(uid)
         if stored is None or mine is None:
             return None
         if stored.meta.namespace != mine.meta.namespace:
             return "in another namespace"
         return repr(stored.meta.name)
+
+    def _named_for(self, uid: str) -> CachedObject[Any, Any] | None:
+        """Return the other object whose UID the claimed name bears: it is that one's, whatever either of them claims now."""
+        claim = self._claims.of(uid)
+        if claim is None or naming.proves(claim.identity.name, uid):
+            return None
+        mark = naming.read_mark(claim.identity.name, self._tag)
+        others = () if mark is None else self._store.indexed(Marked(mark.fingerprint))
+        return next((other for other in others if other.meta.uid != uid), None)
 
     def _tenants(self, uid: str) -> frozenset[str]:
         """Return the tenants in which an object may have a resource: the recorded one, else those of its account's credential.
@@ -67,7 +80,14 @@ class Ownership:
 
     def _rank(self, uid: str, here: Identity) -> tuple[int, str, str]:
         stored = self._store.get(uid)
-        order = None if stored is None else stored.order
-        stands = order is not None and orders.may_exist(order) and order.name == here.name
-        claim = 2 if order is None or not stands else 1 if order.origin is Origin.ADOPTED else 0
+        known = self._tracker.latest(uid)  # ahead of the status: two objects must not adopt one resource in one moment
+        records = (None if stored is None else stored.order, None if known is None else known.order)
+        claim = min(_claim_class(order, here) for order in records)
         return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)
+
+
+def _claim_class(order: Order | None, here: Identity) -> int:
+    """Rank a claim by its order: 0 if it created what has this name, 1 if it adopted that, else 2."""
+    if order is None or not orders.may_exist(order) or order.name != here.name:
+        return 2
+    return 1 if order.origin is Origin.ADOPTED else 0

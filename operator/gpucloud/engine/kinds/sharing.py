@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kinds.indexes import Named
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, OrderState
+from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.kinds.common import OWN_ACCOUNT, AdoptingSpec, Adoption, OrderState
 from gpucloud.kinds.gpuvm import Storage
 from gpucloud.reconcile.credential import OWN_ACCOUNT_WAY_OUT
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus, SnapshotSource
     from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.kinds.gpuvpc import GpuVpcSpec
+    from gpucloud.reconcile.core.facts import Subject
 
     Vm = CachedObject[GpuVMSpec, GpuVMStatus]
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
@@ -75,11 +76,19 @@ def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount)
             yield _refused(f"File system at {path!r}", words, f"leave out spec.storage.{field}")
 
 
-def adoption(objects: Listers, spec: GpuVpcSpec, account: ResolvedAccount) -> Dependency | None:
-    """Return why an existing VPC must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
+# What to do in place of an adoption, by the kind.
+INSTEAD = {
+    gpuvpc.KIND: "name it in spec.vpc of a GpuVM",
+    gpuvm.KIND: "leave out spec.adoption and spec.vmName",
+    gpusnapshot.KIND: "leave out spec.adoption and spec.snapshotName",
+}
+
+
+def adoption(objects: Listers, spec: AdoptingSpec, subject: Subject, name: str, account: ResolvedAccount) -> Dependency | None:
+    """Return why what exists must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
     if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
-    return _refused(f"VPC {spec.name!r}", "an adopted VPC may be another's", "name it in spec.vpc of a GpuVM")
+    return _refused(f"{subject.noun} {name!r}", f"an adopted {subject.noun} may be another's", INSTEAD[subject.kind])
 
 
 def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudSpec, CloudStatus, DeletionPolicy, OrderState, Origin
+from gpucloud.kinds.common import OWN_ACCOUNT, AdoptingSpec, Adoption, CloudStatus, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import evidence, naming, placement
+from gpucloud.reconcile import credential, evidence, naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import (
     AccountFacts,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.order import TrackedOrder
 
-P = TypeVar("P", bound=CloudSpec)
+P = TypeVar("P", bound=AdoptingSpec)
 S = TypeVar("S", bound=CloudStatus)
 R = TypeVar("R")
 
@@ -55,6 +55,7 @@ class Subject:
     shown: tuple[str, ...]  # status fields that are cleared when there is no resource
     kept_when_gone: tuple[str, ...]  # others that describe one resource, and are cleared when another one is ordered
     conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
+    without_adoption: str  # what else to do where nothing may be adopted, in the same place
     name_field: str  # of the spec, where it chooses the name
     billed: bool = True  # the cloud bills it while it exists
     markable: bool = True  # its name can bear the fingerprint of the object's UID
@@ -84,6 +85,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
     synced: bool = True  # the first list is complete, so claims are complete
     listing_pace: ListingPace = field(default_factory=ListingPace)  # of the slowest kind
     nonce: str = ""  # random, new in each gathering: the beginning of a new record's id
+    may_adopt: bool = True  # False: namespaces that share the operator's own account are isolated
+    adoption_refused: Dependency | None = None  # why what the spec asks to adopt must not be adopted
     seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
     @property
@@ -104,12 +107,21 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def adoption(self) -> Adoption:
         """Whether the spec allows adoption of an existing resource."""
-        return Adoption.NEVER
+        return self.spec.adoption
 
     @property
     def conflict_advice(self) -> str:
-        """The advice if the name is another's, after "Delete this object (that destroys nothing)"."""
-        return self.subject.conflict_advice
+        """The advice if the name is another's, after "Delete this object (that destroys nothing)".
+
+        To adopt it, where that is allowed; if spec.adoption asks for it already, to wait for a listing that shows it.
+        """
+        noun = self.subject.noun
+        if not self.may_adopt:
+            return f"{self.subject.without_adoption}. To take the {noun} over, {credential.OWN_ACCOUNT_WAY_OUT}"
+        if self.adoption is not Adoption.NEVER:
+            shown = "as soon as a listing shows it, which never happens if it is another tenant's"
+            return f"; or wait: the {noun} is adopted {shown}"
+        return f"{self.subject.conflict_advice}, or set spec.adoption: IfExists"
 
     @property
     def unset_place(self) -> str:

@@ -89,4 +89,5 @@ def _seen(f: CloudFacts[Any, S, Any]) -> dict[str, Any]:
         return {**shown, "tenancy": f.tenancy}
     seen = f.observed()
     seen["tenancy"] = f.tenancy or seen.get("tenancy")
-    return {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint, **seen}
+    where = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
+    return {**where, "adopted": f.adopted, **seen}

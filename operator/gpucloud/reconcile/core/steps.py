@@ -185,12 +185,13 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict if the name has a resource that is neither provably ours nor to be adopted."""
     if not isinstance(f.found, Present) or f.ours or f.unprovable:
         return None
+    maybe = failed.maybe_made(f)  # it says to destroy what has the name, which frees it
     return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}.{_waits_for_name(f)}"
-            f"{failed.status_lost(f)}{failed.maybe_made(f)}",
+            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}."
+            f"{'' if maybe else _waits_for_name(f)}{failed.status_lost(f)}{maybe}",
         ),
     )
 
@@ -223,27 +224,20 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             ready="Unknown",
         )
         return plan_status(f, missing, refresh_after=_lost_from(f, f.found))
-    return plan_status(
-        f,
-        stalled(
-            f.subject.lost,
-            f"The {f.subject.noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete "
-            "this object and apply it again.",
-        ),
-    )
+    return plan_status(f, stalled(f.subject.lost, _lost_for_good(f)))
 
 
-def missing_required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Report NotFound if the spec requires an existing resource and there is none."""
-    if f.adoption is not Adoption.REQUIRED or not isinstance(f.found, Absent):
-        return None
-    return plan_status(
-        f,
-        stalled(
-            Reason.NOT_FOUND,
-            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required forbids to "
-            "create one. Create it, or set spec.adoption: IfExists; it is watched for.",
-        ),
+def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return the message of a lost resource, with the way to another one."""
+    noun = f.subject.noun
+    if f.adopted:
+        return (
+            f"The {noun}, which was adopted, was deleted {f.how_lost}. It is not recreated automatically. Another one of the "
+            f"name {f.identity.name!r} is adopted; to have one created, set spec.adoption: Never."
+        )
+    return (
+        f"The {noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete this object and "
+        "apply it again."
     )
 
 

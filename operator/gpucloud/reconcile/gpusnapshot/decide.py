@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import adoption
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete
 from gpucloud.reconcile.core.create import (
@@ -67,6 +68,7 @@ def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
         outstanding,
         overdue,
         dependency_not_ready,
+        adoption.missing_required,
         source_missing,
         unproven,
         terminating,
@@ -87,6 +89,9 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """Report an existing snapshot: finished when the cloud says that it can be used."""
     if not isinstance(f.found, Present):
         return None
+    source, wanted = f.found.record.source_name, f.spec.vm
+    if f.adopted and wanted is not None and source is not None and source != wanted.name:
+        return adoption.mismatch(f, "spec.vm.name", source, wanted.name)
     if f.found.record.ready_to_use:
         return plan_status(f, settled(Reason.COMPLETED, "The snapshot is taken and can be used."))
     return plan_status(f, working(Reason.CREATING, "The snapshot is being taken."))

@@ -24,9 +24,10 @@ SUBJECT = Subject(
     lost=Reason.SNAPSHOT_LOST,
     by_name=True,
     unique_id=False,
-    shown=("root_disk_size", "ready_to_use"),
+    shown=("adopted", "root_disk_size", "ready_to_use"),
     kept_when_gone=("creation_date",),
     conflict_advice=" and create it again with another spec.snapshotName",
+    without_adoption=" and create it again with another spec.snapshotName",
     name_field="spec.snapshotName",
 )
 

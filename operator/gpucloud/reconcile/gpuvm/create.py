@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import quota
+from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import (
     backing_off,
@@ -22,6 +23,7 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble
+from gpucloud.reconcile.gpuvm.adopted import elsewhere
 from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
@@ -44,6 +46,8 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         outstanding,
         overdue,
         dependency_not_ready,
+        elsewhere,
+        missing_required,
         unproven,
         duplicate,
         terminating,
@@ -76,8 +80,9 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         f,
         stalled(
             Reason.POSSIBLE_DUPLICATE,
-            f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, or "
-            f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.{_no_effect(f)}',
+            f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, adopt "
+            "it by a new object with that spec.vmName and spec.adoption: Required, or set the annotation "
+            f'{Annotation.BUY_ANYWAY}: "true" to buy another.{_no_effect(f)}',
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )

@@ -19,7 +19,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import create, delete, offers, power
+from gpucloud.reconcile.gpuvm import adopted, create, delete, offers, power
 from gpucloud.reconcile.gpuvm.connection import with_connection
 
 if TYPE_CHECKING:
@@ -75,5 +75,5 @@ def deleting(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def alive(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Compare the power state of an existing VM with the spec."""
-    return power.decide(f, f.found) if isinstance(f.found, Present) else None
+    """Compare an existing VM with the spec: one that was adopted as a whole, then the power state."""
+    return adopted.differs(f, f.found) or power.decide(f, f.found) if isinstance(f.found, Present) else None

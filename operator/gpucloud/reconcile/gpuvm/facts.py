@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.meta import ConditionType
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.deletion_guard import Hold
+    from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.quota import Usage
 
 SUBJECT = Subject(
@@ -30,9 +31,10 @@ SUBJECT = Subject(
     lost=Reason.VM_LOST,
     by_name=True,
     unique_id=False,
-    shown=("state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds"),
+    shown=("adopted", "state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds"),
     kept_when_gone=("settled_generation",),
     conflict_advice=" and create it again with another spec.vmName",
+    without_adoption=" and create it again with another spec.vmName",
     name_field="spec.vmName",
 )
 
@@ -61,6 +63,8 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
     keys: SSHKeys = field(default_factory=SSHKeys)
     lookalikes: tuple[str, ...] = ()  # unclaimed VMs with our tag and base name
+    elsewhere: tuple[Identity, ...] = ()  # where else listings show VMs of the name that the spec would adopt
+    configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
     snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that includes the snapshots

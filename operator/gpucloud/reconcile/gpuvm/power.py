@@ -246,7 +246,7 @@ def _progress(f: VmFacts) -> Verdict:
     if operation is not None and operation.outcome is not Outcome.DONE:
         verb = Verb.STOP if operation.verb is PowerVerb.STOP else Verb.START
         return _announcement(operation, verb)
-    if f.status.settled_generation is None:
+    if f.status.settled_generation is None and not f.adopted:
         return working(Reason.CREATING, "The VM is being created.")
     return working(Reason.PROVISIONING, "The cloud is at work on the VM; the operator waits for its next state.")
 

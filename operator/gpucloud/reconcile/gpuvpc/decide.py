@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import settled, stalled, working
 from gpucloud.reconcile.core import delete, destruction
 from gpucloud.reconcile.core.create import (
@@ -23,7 +24,6 @@ from gpucloud.reconcile.core.steps import (
     dependency_not_ready,
     duplicate_records,
     lost,
-    missing_required,
     not_owned,
     paused,
     unconfirmed,

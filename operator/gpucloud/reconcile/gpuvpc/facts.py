@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud.models import VpcRecord
-from gpucloud.kinds.common import Adoption, DeletionPolicy
 from gpucloud.kinds.gpuvpc import KIND, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import credential
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.record import cut, moment
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.common import DeletionPolicy, Order
 
 SUBJECT = Subject(
     kind=KIND,
@@ -25,9 +23,10 @@ SUBJECT = Subject(
     lost=Reason.VPC_LOST,
     by_name=False,
     unique_id=True,
-    shown=("vpc_id", "ip_range"),
+    shown=("adopted", "vpc_id", "ip_range"),
     kept_when_gone=("created_at",),
-    conflict_advice=", or take the VPC over with spec.adoption: IfExists",
+    conflict_advice="",
+    without_adoption="; a GpuVM can name the VPC in spec.vpc",
     name_field="spec.name",
     billed=False,
     markable=False,
@@ -57,27 +56,12 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
 
     subject: ClassVar[Subject] = SUBJECT
 
-    may_adopt: bool = True  # False: namespaces that share the operator's own account are isolated
     occupants: Occupants | Unknown | None = None  # known only during deletion
 
     @property
     def chosen_name(self) -> bool:
         """Whether the spec sets the VPC's name: always, since the tenant's prefix leaves no room for a fingerprint."""
         return True
-
-    @property
-    def conflict_advice(self) -> str:
-        """The advice to adopt the VPC, where that is allowed; if spec.adoption asks for it already, to wait for the VPC."""
-        if self.may_adopt and self.adoption is not Adoption.NEVER:
-            return "; or wait: the VPC is adopted as soon as a listing shows it, which never happens if it is another tenant's"
-        if self.may_adopt:
-            return self.subject.conflict_advice
-        return f"; a GpuVM can name the VPC in spec.vpc. To take the VPC over, {credential.OWN_ACCOUNT_WAY_OUT}"
-
-    @property
-    def adoption(self) -> Adoption:
-        """Whether the spec allows adoption of an existing VPC."""
-        return self.spec.adoption
 
     @property
     def declared_policy(self) -> DeletionPolicy | None:
@@ -106,5 +90,4 @@ class VpcFacts(CloudFacts[GpuVpcSpec, GpuVpcStatus, VpcRecord]):
             "created_at": moment(record.created_at),
             "block_intra_vpc_comms": record.block_intra_vpc_comms,
             "is_default": record.is_default,
-            "adopted": self.adopted,
         }

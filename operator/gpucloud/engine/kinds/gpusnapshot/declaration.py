@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud import calls
 from gpucloud.engine.kinds.declaration import KindDeclaration, MarkedResources
 from gpucloud.engine.kinds.gpusnapshot.reconciler import GpuSnapshotReconciler, references
-from gpucloud.engine.kinds.indexes import MadeFrom, Named, order_keys, reference_keys
+from gpucloud.engine.kinds.indexes import MadeFrom, Marked, Named, order_keys, reference_keys
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
+from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 def keys(tag: str, snapshot: GpuSnapshot) -> Iterator[Any]:
     """Yield the keys of a GpuSnapshot."""
     yield from order_keys(tag, snapshot)
+    yield Marked(naming.fingerprint(snapshot.meta.uid))
     spec = snapshot.spec
     if spec is None:
         return

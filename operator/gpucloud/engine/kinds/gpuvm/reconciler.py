@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
@@ -12,6 +13,7 @@ from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
+from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.indexes import Marked
@@ -150,6 +152,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             known = known_names(account.session, account.facts.name, common["identity"].cluster)
         facts = VmFacts(
             **common,
+            configuration_in_use=adopting.configuration_in_use(common["found"], account),
+            elsewhere=adopting.elsewhere(spec, account, common, partial(self._has_owner, stored.meta.uid)),
             known=known,
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
@@ -328,16 +332,18 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return ()
         base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
         names = account.session.vms.names(here.cluster, here.vpc, base)
-        return tuple(name for name in names if not self._has_owner(Claim(account.session.url, here._replace(name=name)), facts))
+        return tuple(
+            name for name in names if not self._has_owner(facts.meta.uid, Claim(account.session.url, here._replace(name=name)))
+        )
 
-    def _has_owner(self, claim: Claim, facts: VmFacts) -> bool:
+    def _has_owner(self, uid: str, claim: Claim) -> bool:
         """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
 
         That object may claim another place by now: its spec was edited, or its status lost.
         """
         mark = naming.read_mark(claim.identity.name, self._deps.objects.tag)
         owners = [] if mark is None else self.store.indexed(Marked(mark.fingerprint))
-        return self._ownership.is_claimed(claim) or any(one.meta.uid != facts.meta.uid for one in owners)
+        return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
 
     def _snapshots(
         self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, here: Identity

@@ -9,14 +9,13 @@ from gpucloud.cloud import calls
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.port import Precondition
-from gpucloud.engine.kinds import dependents, needs, sharing
+from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvpc import KIND, PLURAL, GpuVpcSpec, GpuVpcStatus
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import adoption
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Present, Unknown, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, decide, identity
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import VpcRecord
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.reconcile.evidence import Proofs
-    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -78,24 +75,15 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
 
     def facts(self, stored: GpuVpc, spec: GpuVpcSpec, account: ResolvedAccount, common: dict[str, Any]) -> VpcFacts:
         """Return the VPC's facts."""
-        facts = VpcFacts(
+        return VpcFacts(
             **common,
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vpc(account)),
-            may_adopt=not sharing.is_isolated(self._deps.objects, account),
             occupants=self._occupants(stored, spec, account),
         )
-        blocked = sharing.adoption(self._deps.objects, spec, account)
-        return facts if blocked is None else adoption.without(facts, blocked)
 
     def likeness(self, status: GpuVpcStatus, record: VpcRecord) -> Likeness:  # noqa: ARG002 - as above
         """Compare nothing: the id of a VPC is unique, and tells."""
         return Likeness.SAME
-
-    def proofs(self, stored: GpuVpc, spec: GpuVpcSpec, here: Identity, found: Observation[Any]) -> Proofs:
-        """Return the base's proofs; nothing is adoptable if namespaces are isolated."""
-        proofs = super().proofs(stored, spec, here, found)
-        blocked = sharing.adoption(self._deps.objects, spec, self.account(stored, spec)) is not None
-        return replace(proofs, adoptable=False) if blocked else proofs
 
     async def complete(self, facts: VpcFacts, stored: GpuVpc, account: ResolvedAccount) -> VpcFacts:  # noqa: ARG002 - the base's form
         """Add whether the namespace is terminating."""
@@ -103,8 +91,8 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         return replace(facts, now=reading(self._deps.clock), namespace_terminating=terminating)
 
     def decide_kind(self, facts: VpcFacts) -> Plan[GpuVpcStatus]:
-        """Return the GpuVpc's plan; a refused adoption goes first."""
-        return adoption.refused(facts) or decide(facts)
+        """Return the GpuVpc's plan."""
+        return decide(facts)
 
     def requests(self, facts: VpcFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:  # noqa: ARG002 - the base's form
         """Yield the call for this VPC. The destroying call needs the id of the VPC's record, not its name."""

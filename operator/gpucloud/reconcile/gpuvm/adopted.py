@@ -1,0 +1,59 @@
+"""Steps of a GpuVM that adopts: a VM that is elsewhere than the spec says, and one that is not as the spec says.
+
+Of what the service reports, cluster and VPC are compared by looking for the name elsewhere, the configuration by the catalogue,
+and the image by its letters and digits: "Ubuntu 22.04.4 LTS" is reported as "Ubuntu_22.04.4_LTS" (field notes).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import Adoption
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import adoption
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.conditions import stalled
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.gpuvm.offers import offers
+
+if TYPE_CHECKING:
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.facts import Present
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+def elsewhere(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Report a VM of the name to adopt that is in another VPC or cluster. None is bought beside it."""
+    if not f.elsewhere or not isinstance(f.found, Absent) or orders.may_exist(f.order):
+        return None
+    there = f.elsewhere[0]
+    words = (
+        f"There is no VM named {f.identity.name!r} in {f.place}, but one in VPC {there.vpc!r} of cluster {there.cluster!r}. To "
+        "adopt that one, delete this object and create it again with that spec.cluster and spec.vpc."
+    )
+    if f.adoption is Adoption.REQUIRED:
+        return plan_status(f, stalled(Reason.NOT_FOUND, words))
+    if f.annotated(Annotation.BUY_ANYWAY):
+        return None
+    words += f' Nothing is bought; to buy one here, set the annotation {Annotation.BUY_ANYWAY}: "true".'
+    return plan_status(f, stalled(Reason.POSSIBLE_DUPLICATE, words))
+
+
+def differs(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
+    """Report an adopted VM of another configuration or image than the spec's. Nothing is done to it, nor is it replaced."""
+    if not f.adopted:
+        return None
+    used = f.configuration_in_use
+    if used is not None and used not in {offer.configuration for offer in offers(f.spec)}:
+        return adoption.mismatch(f, "spec.configuration", used, f.spec.configuration)
+    image = None if f.spec.image is None else f.spec.image.operating_system
+    if image is not None and vm.record.image is not None and _plain(image) != _plain(vm.record.image):
+        return adoption.mismatch(f, "spec.image.operatingSystem", vm.record.image, image)
+    return None
+
+
+def _plain(image: str) -> str:
+    return "".join(char for char in image.casefold() if char.isalnum())
