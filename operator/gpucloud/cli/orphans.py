@@ -30,7 +30,7 @@ NONE, FAILED, MISUSED, SOME = 0, 1, 2, 3
 COLUMNS = ("ACCOUNT", "KIND", "CLUSTER", "VPC", "NAME", "STATE", "CHANGED", "PRICE/H", "MADE FOR")
 ADVICE = """\
 No object stands for these any more. Nothing is done to them, and they may be billed.
-Is one still needed, leave it, and note whose it is: a VM or snapshot cannot be taken over by a new object yet.
+Is one still needed, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.
 Is it not, destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.
 More, and how leftovers of this kind are collected: docs/how-to/orphans.md."""
 

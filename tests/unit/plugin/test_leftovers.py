@@ -6,7 +6,6 @@ from gpucloud.cli.plugin import leftovers
 from gpucloud.cli.plugin.objects import thing
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
-from gpucloud.kinds.gpuvpc import GpuVpcSpec
 from gpucloud.reconcile.naming import external_name
 from support.builders import KEY, TAG, UID
 from support.pluginworld import a_body
@@ -68,28 +67,6 @@ def test_what_no_object_claims(objects, left, why):
     things = [thing(body["kind"], body) for body in objects]
     found = leftovers.unclaimed(seen(vms=["a-vm"], snapshots=["a-snapshot"], vpcs=["acme-lab"]), things)
     assert {item.name for item, _ in found} == left, why
-
-
-def test_a_manifest_adopts_what_is_there_and_leaves_it():
-    ((_, record),) = found = leftovers.unclaimed(seen(vpcs=["acme-Lab.2"]), ())
-    (manifest,) = leftovers.manifests(found, "team-a", ())
-    assert manifest["metadata"] == {"name": "acme-lab-2"}
-    spec = GpuVpcSpec.model_validate(manifest["spec"])
-    assert (spec.adoption, spec.deletion.policy, spec.name, spec.account_ref.name) == (
-        "Required",
-        "Retain",
-        "acme-Lab.2",
-        "team-a",
-    )
-    assert spec.is_default is record.is_default
-
-
-def test_names_of_manifests_are_never_taken_twice():
-    two = (*leftovers.unclaimed(seen(vpcs=["acme"]), ()), *leftovers.unclaimed(seen(vpcs=["acme"], cluster="Hou1"), ()))
-    names = [item["metadata"]["name"] for item in leftovers.manifests(two, "default", ["acme"])]
-    assert names == ["acme-msc1", "acme-hou1"]
-    again = leftovers.manifests(two[:1], "default", ["acme", "acme-msc1", "acme-msc1-2"])
-    assert again[0]["metadata"]["name"] == "acme-msc1-3"
 
 
 def test_offers_are_sorted_by_price_and_unknown_stays_unknown():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpucloud.cli.plugin import options as o
+from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS
 from gpucloud.cli.plugin.grammar import Parameter, Verb
-from gpucloud.cli.plugin.show import Output
 
 NAME = "kubectl gpucloud"
 ABOUT = """\
@@ -251,83 +251,7 @@ VERBS: dict[str, Verb] = {
         ),
         examples=("ssh train", "ssh train -l root -- -L 8888:localhost:8888", "ssh train --print -- nvidia-smi"),
     ),
-    "logs": Verb(
-        module="cloud",
-        function="logs",
-        summary="Print the boot log of a VM.",
-        takes=(
-            o.ONE_VM,
-            Parameter(
-                key="limit",
-                names=("--limit",),
-                default="2000",
-                convert=o.whole(1, 10000),
-                help="At most so many entries of the log.",
-            ),
-            Parameter(
-                key="tail", names=("--tail",), metavar="LINES", convert=o.whole(0, 2**31 - 1), help="Only so many last lines."
-            ),
-            Parameter(
-                key="follow",
-                names=("--follow", "-f"),
-                takes_value=False,
-                default=False,
-                help="Read the log again every 5 seconds, and print what is new, until Ctrl-C.",
-            ),
-            o.output(),
-            *o.CLOUD,
-            *o.CLUSTER,
-        ),
-        examples=("logs train", "logs train --tail 20 -f", "logs train --limit 100 -o json"),
-    ),
-    "offers": Verb(
-        module="cloud",
-        function="offers",
-        summary="List what can be bought: configurations, prices, and where they can be had now.",
-        takes=(
-            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
-            Parameter(
-                key="available", names=("--available",), takes_value=False, default=False, help="Only what can be had now."
-            ),
-            o.output(),
-            o.ACCOUNT,
-            *o.CLOUD,
-            *o.CLUSTER,
-        ),
-        examples=("offers", "offers --cluster Msc1 --available"),
-    ),
-    "orphans": Verb(
-        module="cloud",
-        function="orphans",
-        summary="List what the operator made in the cloud and no object stands for any more. It may be billed.",
-        about="Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any "
-        "namespace. Exit code 3: there are some.",
-        takes=(
-            Parameter(
-                key="install_tag", names=("--install-tag",), default="", help="The operator's own --install-tag, if it has one."
-            ),
-            o.output(),
-            o.ACCOUNT,
-            *o.CLOUD,
-            *o.CLUSTER,
-        ),
-        examples=("orphans", "orphans -o json"),
-    ),
-    "export": Verb(
-        module="cloud",
-        function="export",
-        summary="Print manifests for what exists in the cloud and has no object.",
-        about="VPCs come as GpuVpcs that adopt them (adoption: Required) and leave them when deleted. VMs and snapshots cannot "
-        "be taken over by an object yet: they are named on standard error, and in the json form.",
-        takes=(
-            Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
-            o.output(Output.YAML),
-            o.ACCOUNT,
-            *o.CLOUD,
-            *o.CLUSTER,
-        ),
-        examples=("export > cloud.yaml", "export --kind gvpc | kubectl apply -f -"),
-    ),
+    **CLOUD_VERBS,
     "explain": Verb(
         module="explain",
         function="explain",

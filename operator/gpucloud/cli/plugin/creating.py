@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.adopting import object_name
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.leftovers import object_name
 from gpucloud.cli.plugin.objects import VM, Thing
 from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import API_VERSION

@@ -5,17 +5,13 @@ Who is an orphan, the operator's own code decides.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.text import clean
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, DeletionPolicy
-from gpucloud.kinds.meta import API_VERSION
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.orphans import MarkedRecord
 from gpucloud.reconcile.orphans import orphans as without_object
@@ -25,11 +21,6 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.engine.manager.reads import ClusterRecords, Offers, Records
-
-NOT_YET = {
-    VM: "a VM cannot be taken over by an object yet; leave it, or destroy it in the cloud",
-    SNAPSHOT: "a snapshot cannot be taken over by an object yet; a GpuVM can be made from it by spec.image.snapshot",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +64,6 @@ def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover
             if name and (kind, here.cluster, name) not in claimed:
                 found.append((_leftover(kind, here.cluster, record, records.prices), record))
     return tuple(found)
-
-
-def manifests(left: Iterable[tuple[Leftover, Any]], account: str, taken: Iterable[str]) -> list[dict[str, Any]]:
-    """The GpuVpcs that take VPCs over: each must exist, and stays when its object goes. No name is ``taken``."""
-    used, found = set(taken), []
-    for item, record in left:
-        if item.kind == VPC:
-            name = _free(used, object_name(item.name), object_name(f"{item.name}-{item.cluster}"))
-            used.add(name)
-            found.append(_manifest(name, item, record, account))
-    return found
-
-
-def _manifest(name: str, item: Leftover, record: Any, account: str) -> dict[str, Any]:
-    spec: dict[str, Any] = {"cluster": item.cluster, "name": item.name}
-    if account != DEFAULT_ACCOUNT:
-        spec["accountRef"] = {"name": account}
-    if record.is_default is not None:
-        spec["isDefault"] = record.is_default
-    if record.block_intra_vpc_comms is not None:
-        spec["blockIntraVpcComms"] = record.block_intra_vpc_comms
-    spec["adoption"] = Adoption.REQUIRED.value
-    spec["deletion"] = {"policy": DeletionPolicy.RETAIN.value}
-    return {"apiVersion": API_VERSION, "kind": VPC, "metadata": {"name": name}, "spec": spec}
-
-
-def _free(used: set[str], *names: str) -> str:
-    """The first of these that is not used yet, or the last with a number."""
-    numbered = (f"{names[-1]}-{number}" for number in count(2))
-    return next(name for name in (*names, *islice(numbered, len(used) + 1)) if name not in used)
-
-
-def object_name(name: str) -> str:
-    """A name that Kubernetes takes, as near as may be."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:200].strip("-") or "vpc"
 
 
 def offered(found: Offers, *, cluster: str = "", available: bool = False) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.reader import CloudReader
-from gpucloud.engine.cloud.catalogue import prices
+from gpucloud.engine.cloud.catalogue import names, prices
 from gpucloud.reconcile.naming import same_cluster
 
 
@@ -41,6 +41,7 @@ class Records(_Answer):
 
     clusters: tuple[ClusterRecords, ...] = ()
     prices: dict[str, str] = {}  # dollars per hour by configuration; unknown prices are missing
+    configurations: dict[str, str] = {}  # names of configurations, by what a VM's record may say
     failures: tuple[str, ...] = ()
 
 
@@ -79,15 +80,16 @@ async def records(client: CloudReader) -> Records:
         }
         seen = {what: await _listed(what, ask, cluster, failures) for what, ask in lists.items()}
         clusters.append(ClusterRecords(cluster=cluster, **seen))
-    return Records(clusters=tuple(clusters), prices=await _prices(client), failures=tuple(failures))
+    offered = await _configurations(client)
+    return Records(clusters=tuple(clusters), prices=prices(offered), configurations=names(offered), failures=tuple(failures))
 
 
-async def _prices(client: CloudReader) -> dict[str, str]:
-    """Return the prices by configuration; empty if they cannot be listed."""
+async def _configurations(client: CloudReader) -> tuple[ConfigurationRecord, ...]:
+    """Return the configurations; none if they cannot be listed."""
     try:
-        return prices((await client.get_configurations()).items)
+        return (await client.get_configurations()).items
     except CloudError:
-        return {}
+        return ()
 
 
 async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluster: str, failures: list[str]) -> tuple[Any, ...]:

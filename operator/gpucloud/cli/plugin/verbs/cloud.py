@@ -1,4 +1,4 @@
-"""Verbs that look into the cloud itself: ``logs``, ``offers``, ``orphans``, ``export``."""
+"""Verbs that look into the cloud itself: ``logs``, ``offers``, ``orphans``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gpucloud.cli.plugin import leftovers, show, watching
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Thing, target
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Thing
 from gpucloud.cli.plugin.options import environment
 from gpucloud.cli.plugin.page import Line, plural, table
 from gpucloud.cli.plugin.show import Output
@@ -90,7 +90,7 @@ def offers(
         show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
     else:
         print("There is nothing on offer.")
-    return _complete(found.failures, ExitCode.OK)
+    return complete(found.failures, ExitCode.OK)
 
 
 def orphans(
@@ -124,47 +124,7 @@ def orphans(
         show.lines([*_left_table(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
     else:
         print(f"No orphans were seen (names with the tag {tag!r}).")
-    return _complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
-
-
-def export(
-    at: At,
-    *,
-    kind: str,
-    output: Output,
-    account: str | None,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
-) -> int:
-    """Print manifests for what exists in the cloud and has no object.
-
-    VPCs come as GpuVpcs that adopt them (adoption: Required) and leave them when deleted. VMs and snapshots cannot be taken
-    over by an object yet: they are named on standard error, and in the json form.
-    """
-    wanted = target(f"{kind}/any")[0] if kind else ""
-    here = cluster(at)
-    chosen = account_of(here, account)
-    seen = source_of(here, chosen, route_of(endpoint, console_url, operator_namespace)).records()
-    things = _all_things(here)
-    left = [item for item in leftovers.unclaimed(seen, things) if wanted in {"", item[0].kind}]
-    name = "default" if chosen is None else chosen.key.name
-    taken = [item.key.name for item in things if item.key.kind == VPC and item.key.namespace == here.namespace]
-    manifests = leftovers.manifests(left, name, taken)
-    cannot = [item for item, _ in left if item.kind != VPC]
-    if output is Output.JSON:
-        refused = [item.document() | {"why": leftovers.NOT_YET[item.kind]} for item in cannot]
-        show.document({"manifests": manifests, "notExported": refused, "failures": list(seen.failures)}, output)
-    else:
-        if manifests:
-            show.documents(manifests)
-        for item in cannot:
-            show.tell(
-                f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {leftovers.NOT_YET[item.kind]}."
-            )
-        if not left:
-            show.tell("everything that the account sees has an object.")
-    return _complete(seen.failures, ExitCode.OK)
+    return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 
 def route_of(endpoints: tuple[str, ...], url: str | None, operator_namespace: str) -> Route:
@@ -200,18 +160,6 @@ def _tag(here: Cluster) -> str:
     return installation_tag(str(uid))
 
 
-def _all_things(here: Cluster) -> tuple[Thing, ...]:
-    """Objects of all namespaces, if they may be seen; else of this one, with a word about it."""
-    kinds = (VPC, VM, SNAPSHOT)
-    try:
-        return here.things(None, kinds)
-    except PluginError:
-        show.tell(
-            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one."
-        )
-        return here.things(here.namespace, kinds)
-
-
 def _marked_records(one: Any) -> list[tuple[str, Any]]:
     return [*((VM, record) for record in one.vms), *((SNAPSHOT, record) for record in one.snapshots)]
 
@@ -224,7 +172,7 @@ def _left_table(left: tuple[leftovers.Leftover, ...]) -> list[Line]:
     return list(table(LEFT_COLUMNS, rows))
 
 
-def _complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
+def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
     """What could not be looked at outweighs what was found."""
     for failure in failures:
         show.tell(f"{failure}.")

@@ -1,0 +1,108 @@
+"""``adopt`` and ``export``: manifests of objects that adopt what exists in the cloud, and change nothing when they are applied.
+
+Pure. Each requires that what it adopts exists, asks for the power state that it has, and leaves it when its object is deleted.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.kinds.choices import Adoption, DeletionPolicy, PowerState
+from gpucloud.kinds.meta import API_VERSION
+from gpucloud.kinds.names import DEFAULT_ACCOUNT
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gpucloud.cli.plugin.leftovers import Leftover
+
+    Found = tuple[Leftover, Any]  # and its record
+
+NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,50}[A-Za-z0-9])?")  # as spec.vmName and spec.snapshotName take it
+
+
+class Manifests(NamedTuple):
+    """The objects that adopt, and what none can adopt, with the reason."""
+
+    objects: list[dict[str, Any]]
+    refused: list[tuple[Leftover, str]]
+
+
+def manifests(
+    found: Iterable[Found], account: str, taken: Iterable[tuple[str, str]], configurations: Mapping[str, str]
+) -> Manifests:
+    """Return the objects that adopt these. None gets a kind and name that is ``taken``.
+
+    ``configurations`` are names by what a VM's record says: a name, or a number.
+    """
+    used, objects, refused = set(taken), list[dict[str, Any]](), list[tuple["Leftover", str]]()
+    for item, record in found:
+        spec = _spec(item, record, configurations)
+        if isinstance(spec, str):
+            refused.append((item, spec))
+            continue
+        name = _free(used, item.kind, object_name(item.name), object_name(f"{item.name}-{item.cluster}"))
+        used.add((item.kind, name))
+        if account != DEFAULT_ACCOUNT:
+            spec["accountRef"] = {"name": account}
+        spec |= {"adoption": Adoption.REQUIRED.value, "deletion": {"policy": DeletionPolicy.RETAIN.value}}
+        objects.append({"apiVersion": API_VERSION, "kind": item.kind, "metadata": {"name": name}, "spec": spec})
+    return Manifests(objects, refused)
+
+
+def _spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dict[str, Any] | str:
+    """Return what a manifest says of it beyond the adoption; or why nothing can adopt it."""
+    if item.kind == VPC:
+        known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
+        said = {name: value for name, value in known.items() if value is not None}
+        return {"cluster": item.cluster, "name": item.name, **said}
+    if NAME.fullmatch(item.name) is None:
+        return "its name is longer, or has other characters, than the spec takes"
+    if not item.vpc:
+        return "the cloud does not say in which VPC it is"
+    return _vm_spec(item, record, configurations) if item.kind == VM else _snapshot_spec(item, record)
+
+
+def _vm_spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dict[str, Any] | str:
+    said = record.configuration or ""
+    configuration = configurations.get(said) or ("" if said.isdecimal() else said)
+    if not configuration:
+        return "the cloud does not say of which configuration it is"
+    off = {"powerState": PowerState.STOPPED.value} if vm_phase(record) is VmPhase.OFF else {}
+    return {"cluster": item.cluster, "configuration": configuration, "vpc": item.vpc, "vmName": item.name, **off}
+
+
+def _snapshot_spec(item: Leftover, record: Any) -> dict[str, Any] | str:
+    if not record.source_name:
+        return "the cloud does not say of which VM it was taken"
+    vm = {"cluster": item.cluster, "vpc": item.vpc, "name": record.source_name}
+    return {"vm": vm, "snapshotName": item.name}
+
+
+def _free(used: set[tuple[str, str]], kind: str, *names: str) -> str:
+    """The first of these that no object of this kind has yet, or the last with a number."""
+    numbered = (f"{names[-1]}-{number}" for number in count(2))
+    return next(name for name in (*names, *islice(numbered, len(used) + 1)) if (kind, name) not in used)
+
+
+def object_name(name: str) -> str:
+    """A name that Kubernetes takes, as near as may be."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:200].strip("-") or "found"
+
+
+def chosen(found: Iterable[Found], kind: str, name: str, cluster: str, vpc: str) -> list[Found]:
+    """Return those of this kind and name, in the cluster and VPC where they are given."""
+    return [
+        (item, record)
+        for item, record in found
+        if (item.kind, item.name) == (kind, name)
+        and cluster.casefold() in {"", item.cluster.casefold()}
+        and vpc in {"", item.vpc}
+    ]
+
+
+NOUNS = {VM: "VM", SNAPSHOT: "snapshot", VPC: "VPC"}

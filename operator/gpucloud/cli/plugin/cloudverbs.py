@@ -1,0 +1,111 @@
+"""The verbs that need the cloud itself, as data. They start more slowly than the others, since they load its client."""
+
+from __future__ import annotations
+
+from gpucloud.cli.plugin import options as o
+from gpucloud.cli.plugin.grammar import Parameter, Verb
+from gpucloud.cli.plugin.show import Output
+
+CLOUD_VERBS: dict[str, Verb] = {
+    "logs": Verb(
+        module="cloud",
+        function="logs",
+        summary="Print the boot log of a VM.",
+        takes=(
+            o.ONE_VM,
+            Parameter(
+                key="limit",
+                names=("--limit",),
+                default="2000",
+                convert=o.whole(1, 10000),
+                help="At most so many entries of the log.",
+            ),
+            Parameter(
+                key="tail", names=("--tail",), metavar="LINES", convert=o.whole(0, 2**31 - 1), help="Only so many last lines."
+            ),
+            Parameter(
+                key="follow",
+                names=("--follow", "-f"),
+                takes_value=False,
+                default=False,
+                help="Read the log again every 5 seconds, and print what is new, until Ctrl-C.",
+            ),
+            o.output(),
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("logs train", "logs train --tail 20 -f", "logs train --limit 100 -o json"),
+    ),
+    "offers": Verb(
+        module="cloud",
+        function="offers",
+        summary="List what can be bought: configurations, prices, and where they can be had now.",
+        takes=(
+            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
+            Parameter(
+                key="available", names=("--available",), takes_value=False, default=False, help="Only what can be had now."
+            ),
+            o.output(),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("offers", "offers --cluster Msc1 --available"),
+    ),
+    "orphans": Verb(
+        module="cloud",
+        function="orphans",
+        summary="List what the operator made in the cloud and no object stands for any more. It may be billed.",
+        about="Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any "
+        "namespace. Exit code 3: there are some.",
+        takes=(
+            Parameter(
+                key="install_tag", names=("--install-tag",), default="", help="The operator's own --install-tag, if it has one."
+            ),
+            o.output(),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("orphans", "orphans -o json"),
+    ),
+    "export": Verb(
+        module="adopt",
+        function="export",
+        summary="Print manifests for what exists in the cloud and has no object.",
+        about="Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is "
+        "deleted: applied, they change nothing in the cloud. What cannot be adopted is named on standard error, and in the "
+        "json form.",
+        takes=(
+            Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
+            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
+            o.output(Output.YAML),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("export > cloud.yaml", "export --kind gvpc --cluster Msc1 | kubectl apply -f -"),
+    ),
+    "adopt": Verb(
+        module="adopt",
+        function="adopt",
+        summary="Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object.",
+        about="The manifest is that of `export`: applied, it changes nothing in the cloud. With --apply the object is created.",
+        takes=(
+            Parameter(
+                key="name",
+                metavar="[KIND/]NAME",
+                required=True,
+                help="Its name in the cloud: old-trainer, gsnap/golden, gvpc/acme; a name alone is a VM's.",
+            ),
+            Parameter(key="in_cluster", names=("--cluster",), default="", help="The cluster of the cloud that it is in."),
+            Parameter(key="vpc", names=("--vpc",), default="", help="The VPC that it is in."),
+            Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create the object."),
+            o.output(Output.YAML),
+            o.ACCOUNT,
+            *o.CLOUD,
+            *o.CLUSTER,
+        ),
+        examples=("adopt old-trainer", "adopt old-trainer --apply", "adopt gsnap/golden --vpc acme | kubectl apply -f -"),
+    ),
+}

@@ -1,0 +1,140 @@
+"""``adopt`` and ``export``: objects for what exists in the cloud and has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpucloud.cli.plugin import adopting, leftovers, show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.verbs.cloud import complete, route_of, source_of
+from gpucloud.cli.plugin.verbs.shared import cluster
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.adopting import Found, Manifests
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.sources import Route
+    from gpucloud.engine.manager.reads import Records
+
+
+class _Sight(NamedTuple):
+    """What the account sees, what of it no object stands for, and the objects in sight."""
+
+    account: str
+    records: Records
+    left: tuple[Found, ...]
+    things: tuple[Thing, ...]
+
+    def manifests(self, here: Cluster, found: list[Found]) -> Manifests:
+        """Return objects that adopt these, under names that are free in the namespace."""
+        taken = [(item.key.kind, item.key.name) for item in self.things if item.key.namespace == here.namespace]
+        return adopting.manifests(found, self.account, taken, self.records.configurations)
+
+
+def export(
+    at: At,
+    *,
+    kind: str,
+    in_cluster: str,
+    output: Output,
+    account: str | None,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
+) -> int:
+    """Print manifests for what exists in the cloud and has no object.
+
+    Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is deleted:
+    applied, they change nothing in the cloud.
+    """
+    wanted = target(f"{kind}/any")[0] if kind else ""
+    here = cluster(at)
+    sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
+    left = [
+        (item, record)
+        for item, record in sight.left
+        if wanted in {"", item.kind} and in_cluster.casefold() in {"", item.cluster.casefold()}
+    ]
+    objects, refused = sight.manifests(here, left)
+    if output is Output.JSON:
+        cannot = [item.document() | {"why": why} for item, why in refused]
+        show.document({"manifests": objects, "notExported": cannot, "failures": list(sight.records.failures)}, output)
+    else:
+        if objects:
+            show.documents(objects)
+        for item, why in refused:
+            show.tell(f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {why}.")
+        if not left:
+            show.tell("everything that the account sees has an object.")
+    return complete(sight.records.failures, ExitCode.OK)
+
+
+def adopt(
+    at: At,
+    *,
+    name: str,
+    in_cluster: str,
+    vpc: str,
+    apply: bool,
+    output: Output,
+    account: str | None,
+    endpoint: tuple[str, ...],
+    console_url: str | None,
+    operator_namespace: str,
+) -> int:
+    """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
+    kind, called = target(name, VM, others=True)
+    if kind not in adopting.NOUNS:
+        raise PluginError(
+            f"a {kind} stands for nothing in the cloud: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
+        )
+    here = cluster(at)
+    sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
+    found = adopting.chosen(sight.left, kind, called, in_cluster, vpc)
+    if len(found) != 1:
+        raise PluginError(_which(kind, called, found))
+    objects, refused = sight.manifests(here, found)
+    if refused:
+        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {refused[0][1]}: leave it as it is.")
+    (manifest,) = objects
+    if not apply:
+        show.document(manifest, output)
+        return ExitCode.OK
+    made = here.create(Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
+    print(f"{made.key}: created; it adopts the {adopting.NOUNS[kind]} {called!r}, which stays when the object is deleted")
+    return ExitCode.OK
+
+
+def _which(kind: str, name: str, found: list[Found]) -> str:
+    """Say that there is none to adopt, or that there are several."""
+    noun = adopting.NOUNS[kind]
+    if found:
+        places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
+        return f"there are several {noun}s named {name!r}: in {places}. Say which with --cluster and --vpc."
+    return (
+        f"there is no {noun} named {name!r} that the account sees and no object stands for. `kubectl gpucloud export` prints "
+        "all of these; `kubectl gpucloud status -A` shows the objects."
+    )
+
+
+def _look(here: Cluster, account: str | None, route: Route) -> _Sight:
+    chosen = account_of(here, account)
+    records = source_of(here, chosen, route).records()
+    things = _all_things(here)
+    return _Sight("default" if chosen is None else chosen.key.name, records, leftovers.unclaimed(records, things), things)
+
+
+def _all_things(here: Cluster) -> tuple[Thing, ...]:
+    """Objects of all namespaces, if they may be seen; else of this one, with a word about it."""
+    kinds = (VPC, VM, SNAPSHOT)
+    try:
+        return here.things(None, kinds)
+    except PluginError:
+        show.tell(
+            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one."
+        )
+        return here.things(here.namespace, kinds)

@@ -1,0 +1,95 @@
+"""Manifests that adopt what exists: each says what is, and nothing that the models or the apiserver refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpucloud.cli.plugin import adopting, leftovers
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.engine.manager.reads import ClusterRecords, Records
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
+from gpucloud.kinds.gpuvm import GpuVMSpec
+from gpucloud.kinds.gpuvpc import GpuVpcSpec
+
+SPECS = {"GpuVM": GpuVMSpec, "GpuSnapshot": GpuSnapshotSpec, "GpuVpc": GpuVpcSpec}
+NAMES = {"7": "A100_40GB_PCIe_1x", "A100_40GB_PCIe_1x": "A100_40GB_PCIe_1x"}
+
+
+def found(*, cluster="Msc1", **records):
+    return leftovers.unclaimed(Records(clusters=(ClusterRecords(cluster=cluster, **records),)), ())
+
+
+def a_vm(name="Old_VM", **fields):
+    given = {"id": name, "namespace": "acme", "configuration": "A100_40GB_PCIe_1x", "status": "ONLINE"} | fields
+    return VmRecord.model_validate(given)
+
+
+def a_snapshot(name="golden", **fields):
+    return SnapshotRecord.model_validate({"id": name, "namespace": "acme", "sourceName": "Old_VM", "readyToUse": True} | fields)
+
+
+def exported(left, account="default", taken=()):
+    return adopting.manifests(left, account, taken, NAMES)
+
+
+def test_each_requires_what_is_there_and_leaves_it():
+    vpc = VpcRecord(id="7", name="acme-Lab.2", is_default=False)
+    objects, refused = exported(found(vms=(a_vm(),), snapshots=(a_snapshot(),), vpcs=(vpc,)), "team-a")
+    assert refused == []
+    assert [(item["kind"], item["metadata"]["name"]) for item in objects] == [
+        ("GpuVM", "old-vm"),
+        ("GpuSnapshot", "golden"),
+        ("GpuVpc", "acme-lab-2"),
+    ]
+    for item in objects:
+        spec = SPECS[item["kind"]].model_validate(item["spec"])
+        assert (spec.adoption, spec.deletion.policy, spec.account_ref.name) == ("Required", "Retain", "team-a")
+    vm, snapshot, net = (item["spec"] for item in objects)
+    assert (vm["vmName"], vm["vpc"], vm["cluster"], "powerState" in vm) == ("Old_VM", "acme", "Msc1", False)
+    assert (snapshot["snapshotName"], snapshot["vm"]["name"]) == ("golden", "Old_VM")
+    assert (net["name"], net["isDefault"], "blockIntraVpcComms" in net) == ("acme-Lab.2", False, False)
+
+
+def test_one_that_is_off_is_asked_to_be_off():
+    """Applied, it would be started and billed otherwise."""
+    ((manifest,), _) = exported(found(vms=(a_vm(status="OFFLINE"),)))
+    assert manifest["spec"]["powerState"] == "Stopped"
+
+
+def test_a_configuration_by_its_number_is_named():
+    ((manifest,), _) = exported(found(vms=(a_vm(configuration="7"),)))
+    assert manifest["spec"]["configuration"] == "A100_40GB_PCIe_1x"
+
+
+@pytest.mark.parametrize(
+    ("records", "why"),
+    [
+        ({"vms": (a_vm("a/b"),)}, "other characters"),
+        ({"vms": (a_vm("a" * 53),)}, "its name is longer"),
+        ({"vms": (a_vm(namespace=None),)}, "in which VPC"),
+        ({"vms": (a_vm(configuration="99"),)}, "of which configuration"),
+        ({"vms": (a_vm(configuration=None),)}, "of which configuration"),
+        ({"snapshots": (a_snapshot(sourceName=None),)}, "of which VM"),
+    ],
+)
+def test_what_no_object_can_adopt_is_told_with_the_reason(records, why):
+    objects, ((_, said),) = exported(found(**records))
+    assert (objects, why in said) == ([], True)
+
+
+def test_names_of_manifests_are_never_taken_twice():
+    vpc = VpcRecord(id="7", name="acme")
+    two = (*found(vpcs=(vpc,)), *found(vpcs=(vpc,), cluster="Hou1"))
+    names = [item["metadata"]["name"] for item in exported(two, taken=[("GpuVpc", "acme"), ("GpuVM", "acme-msc1")]).objects]
+    assert names == ["acme-msc1", "acme-hou1"]
+    again = exported(two[:1], taken=[("GpuVpc", name) for name in ("acme", "acme-msc1", "acme-msc1-2")]).objects
+    assert again[0]["metadata"]["name"] == "acme-msc1-3"
+
+
+def test_one_is_chosen_by_kind_name_and_place():
+    left = (
+        *found(vms=(a_vm(), a_vm(namespace="other")), snapshots=(a_snapshot("Old_VM"),)),
+        *found(vms=(a_vm(),), cluster="Hou1"),
+    )
+    count = lambda *where: len(adopting.chosen(left, "GpuVM", "Old_VM", *where))  # noqa: E731 - four questions
+    assert (count("", ""), count("msc1", ""), count("Msc1", "acme"), count("Hou1", "other")) == (3, 2, 1, 0)
