@@ -107,6 +107,16 @@ class Life:
         return name in {self.spec.get("vmName"), self.spec.get("snapshotName")}
 
     @property
+    def wanted_name(self) -> str:
+        """The name in the cloud that its spec chooses; empty when it chooses none."""
+        field = {"GpuVM": "vmName", "GpuSnapshot": "snapshotName"}.get(self.kind, "name")
+        return str(self.spec.get(field) or "")
+
+    def may_adopt(self, kind: str, name: str) -> bool:
+        """Whether its spec allows it to take over what exists under this name."""
+        return self.kind == kind and self.spec.get("adoption", "Never") != "Never" and self.wanted_name == name
+
+    @property
     def deleting(self) -> bool:
         """Whether it is on its way out."""
         return self.now is not None and "deletionTimestamp" in self.now["metadata"]
@@ -140,8 +150,7 @@ class Life:
     def keeps(self) -> bool:
         """Whether its deletion leaves the thing, as the spec says."""
         policy = (self.spec.get("deletion") or {}).get("policy")
-        adopted = self.kind == "GpuVpc" and bool(self.status.get("adopted"))
-        return policy == "Retain" or (policy is None and adopted)
+        return policy == "Retain" or (policy is None and bool(self.status.get("adopted")))
 
     def mentions(self, name: str) -> bool:
         """Whether the status records this name, or did until somebody else took it away; conditions are words, not records."""

@@ -151,9 +151,9 @@ class Calling:
         return bool(order.get("name")) and not life.chosen and not str(order["name"]).startswith(own)
 
     def _is_required(self, life: Life) -> bool:
-        """Whether the spec wants a VPC that is there, and there is none."""
+        """Whether the spec wants what is there, and there is none."""
         wanted = life.spec.get("adoption") == "Required"
-        return wanted and not any(name_of(row) == life.spec.get("name") for row, _ in self._rows(life))
+        return wanted and not any(name_of(row) == life.wanted_name for row, _ in self._rows(life))
 
     def _lacks_its_source(self, life: Life) -> bool:
         """Whether there is no VM of the name and cluster that a snapshot's spec says."""
@@ -188,7 +188,10 @@ class Calling:
         return accounts[0] != accounts[1] or elsewhere or made_from or moved
 
     def _differs(self, life: Life) -> bool:
-        """Whether a VPC of its name is not as its spec asks."""
+        """Whether a VPC of its name, or a VM that it would adopt, is not as its spec asks."""
+        vms = [row for row in self._called(life) if isinstance(row, Vm) and life.may_adopt("GpuVM", name_of(row))]
+        if any(row.order.configuration != life.spec.get("configuration") for row in vms):
+            return True
         asked = [life.spec.get(field) for field in ("blockIntraVpcComms", "isDefault")]
         there = ([row.blocks_inside, row.is_default] for row in self._called(life) if isinstance(row, Vpc))
         return any(want is not None and want != has for found in there for want, has in zip(asked, found, strict=True))

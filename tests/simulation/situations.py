@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation import crossings, impostors, people_plots, wrong_answers
+from simulation import adopting, crossings, impostors, people_plots, wrong_answers
 from simulation.stage import Stage
 
 if TYPE_CHECKING:
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
     from simulation.world import World
 
-SHARE, SECOND_SHARE, LASTING_SHARE = 0.25, 0.3, 0.02  # of the histories
+SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE = 0.25, 0.3, 0.02, 0.08  # of the histories
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
-PLOTS = OF_PEOPLE | OTHERS | LASTING
+ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
     """The plots of a history; mostly none."""
     first, second = _one(choices, "situation", OF_PEOPLE, SHARE), _one(choices, "second situation", OTHERS, SECOND_SHARE)
     lasting = _one(choices, "lasting situation", LASTING, LASTING_SHARE)
-    return tuple(plot for plot in (first, second, lasting) if plot)
+    adopts = _one(choices, "adopting situation", ADOPTING, ADOPTING_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:

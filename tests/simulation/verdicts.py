@@ -84,7 +84,7 @@ class Verdicts(Forgiving):
         what = f"{'destroyed' if destroys else 'powered'} {kind} {name_of(row)!r}, made by {life.name if life else maker!r}"
         self.sometimes["destroyed" if destroys else "powered"] += 1
         if life is None:
-            if not (isinstance(row, Vpc) and self._adopted(row)) and not self.ambiguous(kind, row):
+            if not self._adopted(kind, row, destroys=destroys) and not self.ambiguous(kind, row):
                 self.found("foreign", what)
             return
         late = "call on its way" if self._called.get(name_of(row), math.inf) <= life.let_go_at else ""
@@ -95,20 +95,24 @@ class Verdicts(Forgiving):
         elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
 
-    def _adopted(self, row: Vpc) -> bool:
-        """Whether somebody's spec adopted this VPC and wants it destroyed; the operator's own account lets nobody do so.
+    def _adopted(self, kind: str, row: Row, *, destroys: bool) -> bool:
+        """Whether somebody's spec adopted what a stranger made; destroyed it is only where that spec says Delete.
 
-        An object that is being deleted adopts nothing: a status, or a listing, told of the VPC before that.
+        The operator's own account lets nobody adopt. An object that is being deleted adopts nothing: a status, or a listing,
+        told of the thing before that.
         """
+        if self._world.scenario.own_account:
+            return False
+        name = name_of(row)
+        adopters = [life for life in self.books.lives.values() if life.may_adopt(kind, name)]
+        if not destroys:
+            return any(life.mentions(name) for life in adopters)
         shown, between = self._shown(self.time_of(row)), self._sightings.between
-        return not self._world.scenario.own_account and any(
-            life.kind == "GpuVpc"
-            and life.asked_to_go
+        return any(
+            life.asked_to_go
             and (life.adopted_at <= life.went_at or between(row, life.namespace, shown, life.went_at) > 0)
-            and life.spec.get("name") == row.name
-            and life.spec.get("adoption") in {"IfExists", "Required"}
             and (life.spec.get("deletion") or {}).get("policy") == "Delete"
-            for life in self.books.lives.values()
+            for life in adopters
         )
 
     def goes_along(self, life: Life) -> bool:
@@ -187,8 +191,9 @@ class Verdicts(Forgiving):
 
     def _is_taken_for(self, life: Life, row: Any) -> bool:
         """Whether somebody made this under the life's chosen name when nobody could tell it from ours."""
-        spec = life.spec.get("vmName") or life.spec.get("snapshotName")
-        return spec == name_of(row) and self.ambiguous(life.kind, row)
+        if life.wanted_name != name_of(row):
+            return False
+        return life.may_adopt(life.kind, name_of(row)) or self.ambiguous(life.kind, row)
 
     def _note_write(self, life: Life) -> None:
         """No object is written hot."""
@@ -198,6 +203,8 @@ class Verdicts(Forgiving):
 
     def _note_send(self, life: Life, operation: str) -> None:
         self.rates.mutated(life, "orders" if operation in CREATES else "calls")
+        if operation in CREATES and life.spec.get("adoption") == "Required":
+            self.found("bought", f"{operation} was sent for {life.name}, which requires what exists")
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 

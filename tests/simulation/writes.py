@@ -113,7 +113,8 @@ class Writes:
             self._world.judge.found("miscounted", words)
 
     def _note_adopted(self, life: Life) -> None:
-        """With the operator's own account no namespace adopts a VPC: it may be anybody's."""
+        """One thing has one adopter. With the operator's own account no namespace adopts a VPC: it may be anybody's."""
+        self._note_second_adopter(life)
         adopts = life.kind == "GpuVpc" and life.spec.get("adoption", "Never") != "Never" and life.ready.startswith("True/")
         if not adopts or not self._world.scenario.own_account:
             return
@@ -122,6 +123,19 @@ class Writes:
             others = table == "vpcs" and (row.cluster.casefold(), row.name) == wanted and maker != life.uid
             if others and not self._world.judge.ambiguous("GpuVpc", row):
                 self._world.judge.found("another's VPC", f"{life.name} is Ready, and its VPC was made by {maker!r}")
+
+    def _note_second_adopter(self, life: Life) -> None:
+        """Two objects that are Ready have not adopted one thing."""
+        if life.kind == "GpuVpc" or not (life.status.get("adopted") and life.ready.startswith("True/")):
+            return
+        order = life.status.get("order") or {}
+        place = tuple(order.get(field) for field in ("cloudId", "vpc"))
+        for other in self._world.judge.books.lives.values():
+            theirs = other.status.get("order") or {}
+            same = other.kind == life.kind and tuple(theirs.get(field) for field in ("cloudId", "vpc")) == place
+            stands = other.now is not None and other.status.get("adopted") and other.ready.startswith("True/")
+            if other is not life and same and stands:
+                self._world.judge.found("adopted twice", f"{life.name} and {other.name} are Ready with one {life.kind}")
 
     def _note_lost(self, life: Life, said: bool) -> None:
         """Several things that are there are not called lost at once."""
