@@ -54,6 +54,8 @@ class Sightings:
     def held_another(self, namespace: str, tenant: str, since: float) -> float:
         """When, from a time on, the Secret of a namespace first held another tenant's key; infinite if it never did."""
         held = self._held.get(namespace, [])
+        if not held:
+            return math.inf  # the operator's own account
         until = (*(one.at for one in held[1:]), math.inf)
         others = (
             max(one.at, since)

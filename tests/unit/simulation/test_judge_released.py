@@ -217,6 +217,15 @@ def test_an_order_that_crossed_with_another_tenants_key_may_stay_unknown(court, 
     assert [oracle for oracle in court.oracles if oracle == "released"] == found
 
 
+def test_no_tenants_key_comes_into_a_namespace_without_a_secret(courts):
+    """Seed 91005028: a namespace of the operator's own account has none."""
+    court = courts(own=True)
+    court.bought()
+    (life,) = court.judge.books.lives.values()
+    ((_, row),) = court.world.cloud.made_for(life.uid)
+    assert court.judge.untraceable(life, row) == ""
+
+
 def tampers(court, item, field="order"):
     court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": {field: None}}, MERGE)
 
