@@ -121,6 +121,7 @@ GROUPS = {
         "poll_steady_seconds",
         "blind_after_seconds",
         "offer_seconds",
+        "boot_log_seconds",
         "create_grace_seconds",
         "workers",
     ),

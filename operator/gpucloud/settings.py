@@ -125,6 +125,9 @@ class Settings(Value):
     offer_seconds: NonNegativeFloat = Field(
         300.0, description="interval at which each GpuCloudAccount's catalogue is read for its GpuOffers; 0: no GpuOffers"
     )
+    boot_log_seconds: NonNegativeFloat = Field(
+        600.0, description="how long a VM may boot before its boot log is read for the class of trouble; 0: never"
+    )
     cloud_qps: PositiveFloat = Field(10.0, description="requests per second to the cloud, per credential")
     cloud_burst: PositiveInt = Field(20, description="requests to the cloud that may be sent at once")
     cloud_timeout_seconds: PositiveFloat = Field(30.0, description="total deadline of one call to the cloud")

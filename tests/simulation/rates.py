@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 PASSES = "controller_runtime_reconcile_total"
 LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
 DUST = 1e-6
+ROUNDING_SECONDS = 2.0  # times in status are whole seconds
+LONGEST_ORDER_SECONDS = 5.0  # that an order may take, beside its announcement, when nothing fails
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
 # Of each object, since the last cause outside: writes, orders, and calls that change what is there. What the cloud refuses for
@@ -55,6 +58,7 @@ class Rates:
         self._causes = 0
         self._met = 0  # faults
         self._calm_since = 0.0
+        self._boot_logs: dict[tuple[str, str], float] = {}  # by process and VM: when its boot log was last read
         self._mutations: Counter[tuple[str, str]] = Counter()  # by UID and what it was, since the last cause outside
 
     def mutated(self, life: Life, what: str) -> None:
@@ -91,6 +95,25 @@ class Rates:
             left = budget.paused_until - now
             self._world.judge.found("budget", f"{process.name} sends with {who} {left:.1f} s before the cloud's Retry-After")
             budget.paused_until = 0.0
+
+    def reads_boot_log(self, process: Process, vm: str) -> None:
+        """A process has been answered the boot log of a VM: it asks late, and seldom.
+
+        Excused: clocks that differ, and a status of another time, since the wait is counted from a time in status.
+        """
+        world, first = self._world, self._world.scenario.settings.boot_log_seconds
+        now, before = world.loop.time(), self._boot_logs.get((process.name, vm), -math.inf)
+        self._boot_logs[process.name, vm] = now
+        world.judge.sometimes["boot log read"] += 1
+        if now - before < first - ROUNDING_SECONDS:
+            world.judge.found("boot log", f"{process.name} reads the boot log of {vm!r} again after {now - before:.1f} s")
+        called = world.cloud.called(vm)
+        lives = [world.judge.books.lives[maker] for _, _, maker in called if maker in world.judge.books.lives]
+        rewritten = any(math.isfinite(max(one.tampered_at, one.restored_at)) for one in lives)
+        excused = rewritten or any(one.skew for one in world.processes) or math.isfinite(world.judge.restored_at)
+        born = [row.created - world.cloud.epoch for _, row, _ in called]
+        if born and now - min(born) < first - LONGEST_ORDER_SECONDS and not excused:
+            world.judge.found("boot log", f"{process.name} reads the boot log of {vm!r}, which is {now - min(born):.1f} s old")
 
     def answered(self, process: Process, request: Request, response: Response) -> None:
         """Its answer has arrived; a pause that it asks for begins now."""

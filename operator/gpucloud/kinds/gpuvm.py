@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from gpucloud.kinds.bootlog import BootLogFinding  # noqa: TC001 - pydantic reads the annotations
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.common import AdoptingSpec, CloudName, CloudStatus, DeletionPolicy, Reference, naming_rules
 from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
@@ -376,6 +377,9 @@ class GpuVMStatus(CloudStatus):
     deletion_held_at: Annotated[
         Time | None,
         Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),
+    ] = None
+    boot_log: Annotated[
+        BootLogFinding | None, Field(description="What the boot log shows of a VM that is not ready in time.")
     ] = None
     connection: Annotated[
         PublishedConnection | None, Field(description="What is published of the VM's addresses, as spec.connection asks.")

@@ -104,7 +104,7 @@ Observation = Present[R] | Absent | Unknown
 
 
 class Verb(StrEnum):
-    """A call that changes the cloud, by the operation's name, or that changes Kubernetes objects."""
+    """A call that changes the cloud, by the operation's name, or changes Kubernetes objects; one of them only reads."""
 
     CREATE = "CreateServer"
     START = "StartServer"
@@ -120,6 +120,7 @@ class Verb(StrEnum):
     FREE_SECRET = "FreeSecret"  # noqa: S105
     PUBLISH = "PublishConnection"  # these two change objects of the VM's namespace
     WITHDRAW = "WithdrawConnection"
+    READ_BOOT_LOG = "ReadBootLog"  # changes nothing
 
 
 CREATES = frozenset({Verb.CREATE, Verb.CREATE_SNAPSHOT, Verb.CREATE_VPC})
@@ -248,3 +249,4 @@ class Limits:
     blind_after: float = 180.0
     pending_interval: float = 2.0
     observe_only: bool = False
+    boot_log_after: float = 600.0  # how long a VM may boot before its boot log is read; 0: it is never read

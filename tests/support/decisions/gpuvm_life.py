@@ -327,6 +327,7 @@ ROWS = {
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         progress="Stalled",
         says="spec.progressDeadlineSeconds",
+        action=Verb.READ_BOOT_LOG,
     ),
     "a VM that vanished is looked for again first": Row(
         "a listing may have been partial",

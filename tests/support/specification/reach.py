@@ -82,7 +82,7 @@ OPERATIONS = {
     "GetAvailability.cluster": "`GpuOffer.cluster`; `kubectl gpucloud offers --cluster`",
     "GetAvailability.resourcePool": "`GpuOffer.resourcePool`: all pools are asked for at once",
     "GetAvailability.reportNodes": f"on in {_OFFERS}, off for `kubectl get gpuoffers`",
-    "GetVirtualMachineBootLogs": _LOGS,
+    "GetVirtualMachineBootLogs": f"{_LOGS}; `GpuVM.status.bootLog`",
     **_place("GetVirtualMachineBootLogs", _VM_PLACE, _IN_QUERY),
     "GetVirtualMachineBootLogs.Limit": "`kubectl gpucloud logs --limit`",
     "GetHost": "`GpuHost.status`, from the listing of its cluster",
@@ -196,7 +196,7 @@ FIELDS = {
         for name, shown in {"count": "count", "maxCount": "maxCount", "availableNodeNames": "availableNodes"}.items()
     },
     **_paths("BootLogRecord", "GpuVM.status", id="vmId", namespace="vpc", cluster="cluster"),
-    "BootLogRecord.bootLogs": _LOGS,
+    "BootLogRecord.bootLogs": f"{_LOGS}; its class of trouble: `GpuVM.status.bootLog.trouble`",
     **_paths(
         "HostRecord",
         "GpuHost.status",

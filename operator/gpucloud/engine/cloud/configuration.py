@@ -16,6 +16,7 @@ def limits(settings: Settings) -> Limits:
         blind_after=max(settings.blind_after_seconds, 3 * settings.poll_steady_seconds),
         pending_interval=settings.poll_pending_seconds,
         observe_only=settings.observe_only,
+        boot_log_after=settings.boot_log_seconds,
     )
 
 

@@ -10,7 +10,7 @@ from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import connection, offers
+from gpucloud.reconcile.gpuvm import boot_log, connection, offers
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
@@ -31,7 +31,7 @@ SUBJECT = Subject(
     lost=Reason.VM_LOST,
     by_name=True,
     unique_id=False,
-    shown=("adopted", "state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds"),
+    shown=("adopted", "state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds", "boot_log"),
     kept_when_gone=("settled_generation",),
     conflict_advice=" and create it again with another spec.vmName",
     without_adoption=" and create it again with another spec.vmName",
@@ -109,12 +109,13 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
         return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
 
     def observed(self) -> dict[str, Any]:
-        """The VM's record in status, with the price at which it was bought, and since when it is billed."""
+        """The VM's record in status, its price when it was bought, since when it is billed, and what its boot log shows."""
         price = {"price_per_hour": self.status.price_per_hour or self.price_per_hour}
         if not isinstance(self.found, Present):
             return price
         seen = observed(self.found.record, self.identity)
-        return {**seen, **price, **billed(self.status, seen["state"], self.now.wall)}
+        bill = billed(self.status, seen["state"], self.now.wall)
+        return {**seen, **price, **bill, "boot_log": boot_log.finding(self)}
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""

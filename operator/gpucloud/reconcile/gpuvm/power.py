@@ -12,6 +12,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpuvm.boot_log import found_words
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
 
@@ -48,7 +49,8 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                 ),
             )
         case VmPhase.PROGRESSING:
-            return plan_status(f, _progress(f))
+            progress = _progress(f)
+            return plan_status(f, replace(progress, message=f"{progress.message}{found_words(f)}"))
         case _:
             return plan_status(
                 f,

@@ -14,6 +14,7 @@ from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
+from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.indexes import Marked
@@ -227,6 +228,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Send the plan's call, and count the VM again by its outcome; or publish or withdraw its connection."""
         if isinstance(facts, VmFacts) and plan.action in {Verb.PUBLISH, Verb.WITHDRAW}:
             return await self._publisher.act(facts, plan, plan.action)
+        if isinstance(facts, VmFacts) and plan.action is Verb.READ_BOOT_LOG:
+            await self._read_boot_log(facts)
+            return None
         snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and not event.warning and isinstance(facts, VmFacts):
@@ -235,6 +239,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if stored is not None:
             self._count_usage(stored)
         return event
+
+    async def _read_boot_log(self, facts: VmFacts) -> None:
+        """Record what the VM's boot log shows. No Event: Ready says so."""
+        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
+        if session is not None:
+            trouble = await read_trouble(session.client, as_recorded(facts.found, facts.identity))
+            self._tracker.record_call(facts.meta.uid, Verb.READ_BOOT_LOG, facts.asked, None, (trouble,))
 
     def requests(self, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
         """Yield the calls for this VM."""
