@@ -167,7 +167,7 @@ def test_a_package_holds_the_definitions_and_no_stray_file(helm, tmp_path):
     (package,) = tmp_path.iterdir()
     again = helm.template(package, SIMULATED, RELEASE)
     assert again.returncode == 0, again.stderr
-    assert again.stdout.count("kind: CustomResourceDefinition") == 5
+    assert again.stdout.count("kind: CustomResourceDefinition") == 6
     assert helm.run("show", "chart", str(package)).returncode == 0
 
 
@@ -183,7 +183,7 @@ def test_artifact_hub_is_told_of_every_kind():
     annotations = yaml.safe_load((CHART / "Chart.yaml").read_text())["annotations"]
     kinds = {item["kind"] for item in yaml.safe_load(annotations["artifacthub.io/crds"])}
     examples = {item["kind"] for item in yaml.safe_load(annotations["artifacthub.io/crdsExamples"])}
-    assert kinds == examples == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount"}
+    assert kinds == examples == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount"}
     images = yaml.safe_load(annotations["artifacthub.io/images"])
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     assert images[0]["image"].startswith(values["image"]["repository"])
