@@ -10,6 +10,13 @@ from pydantic import ConfigDict, Field
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.common import CloudName, CloudSpec, CloudStatus, DeletionPolicy, Reference
 from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
+from gpucloud.kinds.deletion import (
+    Deletion,
+    FinalSnapshot,
+    FinalSnapshotPolicy,
+    FinalSnapshotState,
+    SnapshotPolicy,
+)
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
@@ -22,6 +29,9 @@ __all__ = [
     "Cause",
     "Deletion",
     "DeletionPolicy",
+    "FinalSnapshot",
+    "FinalSnapshotPolicy",
+    "FinalSnapshotState",
     "GpuVMSpec",
     "GpuVMStatus",
     "Image",
@@ -67,13 +77,6 @@ MountPath = Annotated[
     Field(min_length=1, max_length=1024),
     CEL("self.startsWith('/')", "A mount path is absolute: start it with '/', for example /home/ubuntu/data."),
 ]
-
-
-class SnapshotPolicy(StrEnum):
-    """What becomes of the VM's snapshots when the VM is destroyed."""
-
-    KEEP = "Keep"
-    DELETE = "Delete"
 
 
 class KeySelector(Model):
@@ -159,25 +162,6 @@ class Storage(Model):
         Field(max_length=32, description="Block storage volumes to attach when the VM is created."),
         SET,
     ] = ()
-
-
-class Deletion(Model):
-    """What deleting this object does to the VM."""
-
-    policy: Annotated[
-        DeletionPolicy | None,
-        Field(
-            description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged. When not set: "
-            "Delete; status.deletionPolicy says which applies."
-        ),
-    ] = None
-    snapshots: Annotated[
-        SnapshotPolicy,
-        Field(
-            description="Keep leaves the VM's snapshots alone; Delete deletes them with it, as far as they are GpuSnapshots of "
-            "this namespace that may be deleted."
-        ),
-    ] = SnapshotPolicy.KEEP
 
 
 class GpuVMSpec(CloudSpec):
@@ -374,6 +358,10 @@ class GpuVMStatus(CloudStatus):
     deletion_held_at: Annotated[
         Time | None,
         Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),
+    ] = None
+    final_snapshot: Annotated[
+        FinalSnapshot | None,
+        Field(description="The snapshot that spec.deletion.finalSnapshot requires before the VM is destroyed."),
     ] = None
     connection: Annotated[
         PublishedConnection | None, Field(description="What is published of the VM's addresses, as spec.connection asks.")

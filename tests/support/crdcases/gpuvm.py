@@ -46,6 +46,7 @@ VM_ACCEPTED = [
     ("powered off from the start", {"powerState": "Stopped"}),
     ("kept when deleted", {"deletion": {"policy": "Retain"}}),
     ("its snapshots go with it", {"deletion": {"snapshots": "Delete"}}),
+    ("a last snapshot of it is kept", {"deletion": {"finalSnapshot": "Required"}}),
     ("null is absence", {"image": {"snapshot": None}}),
 ]  # fmt: skip
 VM_REFUSED = [
@@ -108,6 +109,7 @@ VM_REFUSED = [
     ("a disk size with a unit", {"rootDiskGiB": "200Gi"}, "spec.rootDiskGiB", "must be of type integer"),
     ("an unknown power state", {"powerState": "Off"}, "spec.powerState", 'supported values: "Running", "Stopped"'),
     ("an unknown policy", {"deletion": {"policy": "Keep"}}, "spec.deletion.policy", '"Delete", "Retain"'),
+    ("an unknown last snapshot", {"deletion": {"finalSnapshot": "Yes"}}, "spec.deletion.finalSnapshot", '"None", "Required"'),
     ("an unknown policy for snapshots", {"deletion": {"snapshots": "Retain"}}, "spec.deletion.snapshots", '"Keep", "Delete"'),
 ]  # fmt: skip
 VM_FIXED = [
@@ -143,6 +145,7 @@ VM_FREE = [
     Edit("powerState", "Stopped", "Running"),
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),
+    Edit("deletion.finalSnapshot", "Required", "None"),
     Edit("deletion.snapshots", "Delete", "Keep"),
 ]
 VM = Cases(

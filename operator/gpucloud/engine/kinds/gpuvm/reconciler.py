@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
 from gpucloud.engine.cache.claims import Claim
+from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
+from gpucloud.engine.kinds.gpuvm.snapshots import snapshots_of_vm, snapshots_to_delete, with_names
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
@@ -28,20 +31,21 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import Unknown, Verb
-from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
+from gpucloud.reconcile.gpuvm import VmFacts, decide
 from gpucloud.reconcile.gpuvm.connection import still_published
-from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.facts import SUBJECT
+from gpucloud.reconcile.gpuvm.final_snapshot import is_ready
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_offer, with_offer
+from gpucloud.reconcile.gpuvm.snapshots import is_required
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.retention import recorded_policy
-from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord
+    from gpucloud.cloud.models import CreateServer, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -80,6 +85,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.STOP: (Reason.STOPPED, "Requested stop of VM {name}."),
         Verb.DESTROY: (Reason.DESTROYED, "Requested destruction of VM {name} and its data."),
         Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of the VM's snapshots {name}."),
+        Verb.CREATE_SNAPSHOT: (
+            Reason.FINAL_SNAPSHOT_REQUESTED,
+            "Requested the final snapshot {name}. No GpuSnapshot stands for it, as the namespace is being deleted.",
+        ),
     }
     failed: ClassVar = {
         Verb.CREATE: Reason.ORDER_FAILED,
@@ -87,6 +96,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.STOP: Reason.STOP_FAILED,
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
+        Verb.CREATE_SNAPSHOT: Reason.FINAL_SNAPSHOT_FAILED,
     }
     delayed_verbs = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
@@ -94,6 +104,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         super().__init__(deps, store)
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
         self._publisher = Publisher(deps.kube, store, self._tracker)
+        self._final = FinalSnapshots(deps.kube, deps.objects, store, self._tracker)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -130,9 +141,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return dependents.dependents_of_vm(self._deps.objects, stored)
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
-        """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
+        """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
         here = self.identity(self._tracker.with_placement(stored), spec)
-        if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
+        asked = spec.deletion.snapshots is SnapshotPolicy.DELETE or is_required(spec)
+        if not stored.meta.deleting or not asked or here is None:
             return {}
         return {"snapshots": here._replace(name=EVERYTHING)}
 
@@ -154,6 +166,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
+            final=self._final.facts(stored) if stored.meta.deleting and is_required(spec) else None,
             reassert_seconds=self._publisher.reassert_seconds,
         )
         if stored.meta.deleting or account.session is None:
@@ -198,8 +211,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Gather the base's facts after reading the release annotations of a held deletion; count the deletion by them."""
         await self._deletion_guard.refresh_releases(stored.meta.uid)
         facts = await super().gather(stored)
-        if isinstance(facts, VmFacts) and facts.meta.deleting:
-            self._count_deletion_by(facts)
+        if not isinstance(facts, VmFacts) or not facts.meta.deleting:
+            return facts
+        if facts.final is not None and facts.final.taker is None:
+            terminating = await self._deps.namespaces.terminating(facts.meta.namespace)
+            facts = replace(facts, final=replace(facts.final, terminating=terminating))
+        self._count_deletion_by(facts)
         return facts
 
     def admit_deletion(self, facts: VmFacts) -> bool:
@@ -220,13 +237,15 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call, and count the VM again by its outcome; or publish or withdraw its connection."""
+        """Send the plan's call, and count the VM again by its outcome; or change an object of the VM's namespace."""
         if isinstance(facts, VmFacts) and plan.action in {Verb.PUBLISH, Verb.WITHDRAW}:
             return await self._publisher.act(facts, plan, plan.action)
-        snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
+        if isinstance(facts, VmFacts) and plan.action is Verb.REQUEST_SNAPSHOT:
+            return await self._final.request(facts)
+        snapshots = snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and not event.warning and isinstance(facts, VmFacts):
-            event = replace(event, note=_detailed(event.note, snapshots) + still_published(facts, plan))
+            event = replace(event, note=with_names(event.note, snapshots) + still_published(facts, plan))
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_usage(stored)
@@ -244,9 +263,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.STOP:
                 yield Request(calls.stop_server(id=here.name, **where), here.name)
             case Verb.DESTROY:
-                gone = _snapshots_to_delete(facts)
+                gone = snapshots_to_delete(facts)
                 call = calls.destroy_server(id=here.name, **where, delete_snapshots=bool(gone) or None)
-                yield Request(call, here.name, (self._deletable(facts, gone),))
+                yield Request(call, here.name, (self._deletable(facts, gone), self._has_final(facts)))
+            case Verb.CREATE_SNAPSHOT:
+                for name in targets:
+                    yield Request(calls.create_snapshot(name=name, source_vm_name=here.name, **where), name)
             case Verb.DELETE_SNAPSHOT:
                 for name in targets:
                     yield Request(
@@ -267,6 +289,24 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             )
 
         return Precondition("the snapshots may be deleted", holds)
+
+    def _has_final(self, facts: VmFacts) -> Precondition:
+        """Return the precondition that the newest listing shows the final snapshot ready, where the spec requires one."""
+
+        def holds() -> bool:
+            stored = self.store.get(facts.meta.uid)
+            if not is_required(facts.spec) or stored is None or stored.spec is None:
+                return not is_required(facts.spec)
+            seen = self._snapshots(stored, stored.spec, self.account(stored, stored.spec), facts.identity)
+            return is_ready(replace(facts, snapshots=seen))
+
+        return Precondition("its final snapshot is ready", holds)
+
+    def _targets(self, stored: GpuVM) -> Iterator[Target]:
+        """Yield the base's targets, and the GpuSnapshot that takes the final snapshot: each change of it wakes the VM."""
+        yield from super()._targets(stored)
+        if stored.meta.deleting and stored.spec is not None and is_required(stored.spec):
+            yield Target(gpusnapshot.KIND, stored.meta.namespace, self._final.name_of(stored))
 
     def _count_deletion_by(self, facts: VmFacts) -> None:
         """Count the deletion of the newest view, by what its facts show."""
@@ -345,14 +385,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Return the VM's snapshots and which of them may be deleted with it; None unless the deletion asks for it."""
         if "snapshots" not in self.watches(stored, spec) or account.session is None:
             return None
-        seen = account.session.snapshots.within(here.cluster, here.vpc)
-        if isinstance(seen, Unknown):
-            return seen
-        deletable = set(dependents.deletable_snapshots(self._deps.objects, stored, here))
-        return SnapshotsOfVm(
-            tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in seen.records if _may_be_of(item, here)),
-            seen.as_of,
-        )
+        return snapshots_of_vm(self._deps.objects, account.session, stored, here)
 
 
 def known_names(session: AccountSession, account: str, cluster: str) -> KnownNames:
@@ -361,19 +394,3 @@ def known_names(session: AccountSession, account: str, cluster: str) -> KnownNam
     if account == OWN_ACCOUNT:
         return KnownNames(configurations)
     return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster))
-
-
-def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
-    """Return the snapshots that the destroying call deletes with the VM: all of them, or none."""
-    seen = facts.snapshots
-    return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
-
-
-def _detailed(note: str, snapshots: tuple[str, ...]) -> str:
-    """Return the note of an Event, with the snapshots that its call deletes."""
-    return f"{note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}." if snapshots else note
-
-
-def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
-    """Whether a snapshot may be of this VM. A record without a source may be of any VM."""
-    return record.source_name in {None, vm.name}

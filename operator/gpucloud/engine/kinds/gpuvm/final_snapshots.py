@@ -1,0 +1,105 @@
+"""The GpuSnapshots that take final snapshots: what is known of one, and its creation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.listings import as_recorded
+from gpucloud.engine.kinds import request
+from gpucloud.engine.kinds.dependents import is_final_snapshot
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.events import Event
+from gpucloud.kinds import gpusnapshot
+from gpucloud.kinds.common import OWN_ACCOUNT, DeletionPolicy
+from gpucloud.kinds.gpuvm import KIND, GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.meta import FIELD_MANAGER, FINAL_SNAPSHOT_OF, ConditionType, Reason
+from gpucloud.reconcile.conditions import find
+from gpucloud.reconcile.facts import Refusal, Verb
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Taker, names
+
+if TYPE_CHECKING:
+    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.engine.kinds.order_tracking import OrderTracker
+    from gpucloud.engine.kube.client import KubeClient
+    from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec, GpuSnapshotStatus
+    from gpucloud.reconcile.gpuvm import VmFacts
+
+    Vm = CachedObject[GpuVMSpec, GpuVMStatus]
+    Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+log = structlog.get_logger("gpucloud.audit")
+
+RIGHTS = "Grant the operator create on gpusnapshots."
+
+
+class FinalSnapshots:
+    """The final snapshots of all GpuVMs of this process."""
+
+    def __init__(self, kube: KubeClient, objects: Listers, store: Store[GpuVMSpec, GpuVMStatus], tracker: OrderTracker) -> None:
+        self._kube, self._objects, self._store, self._tracker = kube, objects, store, tracker
+
+    def name_of(self, vm: Vm) -> str:
+        """Return the name of the GpuSnapshot that takes the final snapshot of this VM."""
+        return names(vm.meta.name, vm.meta.uid, self._objects.tag)[0]
+
+    def facts(self, vm: Vm) -> FinalSnapshotFacts:
+        """Return what is known of the final snapshot of a VM."""
+        name, unattended_id = names(vm.meta.name, vm.meta.uid, self._objects.tag)
+        found = self._objects.snapshots.named(vm.meta.namespace, name)
+        return FinalSnapshotFacts(name, unattended_id, None if found is None else self._taker(vm, found))
+
+    async def request(self, facts: VmFacts) -> Event | None:
+        """Create the GpuSnapshot, and record the outcome; return the Event, None if nothing was sent."""
+        meta, final = facts.meta, facts.final
+        gathered = self._store.entries.part(meta.uid, request.Gathered).stored
+        if gathered is None or final is None or not self._store.is_current(gathered):
+            return None
+        refusal = None
+        try:
+            await self._kube.create_resource(gpusnapshot.PLURAL, meta.namespace, _body(facts, final.name))
+        except KubeError as error:
+            refusal = None if error.conflict else _refusal(error)  # an earlier request was carried out
+        self._tracker.record_call(meta.uid, Verb.REQUEST_SNAPSHOT, facts.asked, refusal, (final.name,))
+        said = {"verb": Verb.REQUEST_SNAPSHOT, "kind": KIND, "namespace": meta.namespace, "name": meta.name, "uid": meta.uid}
+        if refusal is not None:
+            log.warning("call", outcome=Reason.FINAL_SNAPSHOT_FAILED, error=refusal.message, **said)
+            return Event(Reason.FINAL_SNAPSHOT_FAILED, refusal.message, Verb.REQUEST_SNAPSHOT, warning=True)
+        log.info("call", outcome=Reason.FINAL_SNAPSHOT_REQUESTED, target=final.name, **said)
+        words = f"Requested the final snapshot of the VM as GpuSnapshot {final.name!r}."
+        return Event(Reason.FINAL_SNAPSHOT_REQUESTED, words, Verb.REQUEST_SNAPSHOT)
+
+    def _taker(self, vm: Vm, found: Snapshot) -> Taker:
+        here = None if found.spec is None else self._objects.snapshot_identity(found, found.spec)
+        trouble = find(found.status.conditions, ConditionType.STALLED)
+        return Taker(
+            made_for_vm=is_final_snapshot(found, vm),
+            deleting=found.meta.deleting,
+            snapshot_id=None if here is None else here.name,
+            stalled="" if trouble is None else f"{trouble.reason}: {trouble.message}",
+        )
+
+
+def _body(facts: VmFacts, name: str) -> dict[str, Any]:
+    """Return the GpuSnapshot. No owner reference: it outlives the GpuVM."""
+    here = as_recorded(facts.found, facts.identity)
+    spec: dict[str, Any] = {
+        "vm": {"cluster": here.cluster, "vpc": here.vpc, "name": here.name},
+        "deletion": {"policy": DeletionPolicy.RETAIN.value},
+    }
+    if facts.account.name != OWN_ACCOUNT:
+        spec["accountRef"] = {"name": facts.account.name}
+    labels = {"app.kubernetes.io/managed-by": FIELD_MANAGER}
+    annotations = {FINAL_SNAPSHOT_OF: facts.meta.uid}
+    return {"kind": gpusnapshot.KIND, "metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": spec}
+
+
+def _refusal(error: KubeError) -> Refusal:
+    """Return why the apiserver did not create it. A request without an answer may have been carried out; it is sent again."""
+    kind = {403: ErrorKind.FORBIDDEN, 422: ErrorKind.INVALID, 0: ErrorKind.NOT_SENT}.get(error.status, ErrorKind.SERVER)
+    rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and "being terminated" not in str(error) else ""
+    words = f"The GpuSnapshot for the final snapshot cannot be created; it is tried again.{rights} The apiserver says: {error}."
+    return Refusal(kind, words, ambiguous=error.status == 0)
