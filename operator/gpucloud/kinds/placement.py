@@ -44,6 +44,10 @@ class PlacementSpec(Model):
             "be changed at any time; a VM that was ordered stays what it is.",
         ),
     ] = ()
+    priority: Annotated[
+        int | None,
+        Field(ge=-1000, le=1000, description="Among GpuVMs that wait equally long the highest goes first; 0 when not set."),
+    ] = None
 
 
 class RefusedReason(StrEnum):
@@ -79,6 +83,9 @@ class PlacementStatus(Model):
     configuration: Annotated[str, Field(max_length=253, description="VM configuration that was ordered, or is ordered next.")]
     resource_pool: Annotated[
         str | None, Field(max_length=253, description="Resource pool of it; if none, the account's or the tenant's.")
+    ] = None
+    waiting_since: Annotated[
+        Time | None, Field(description="Since when the GpuVM waits for capacity: its place in the waiting line.")
     ] = None
     refused: Annotated[
         tuple[RefusedOffer, ...],

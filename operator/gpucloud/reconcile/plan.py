@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from gpucloud.kinds.meta import Reason
@@ -39,6 +39,7 @@ class Plan(Generic[S]):
     records_order: bool = False  # this status records a new order, which this process may send afterwards
     refresh_after: float | None = None  # requeue after a listing that began at or after this mono time
     requeue_at: float | None = None  # requeue at this mono time at the latest
+    waits: Any = None  # of a GpuVM: its place in the waiting line for capacity
     pending: bool = False  # a change is expected soon: poll fast
 
 

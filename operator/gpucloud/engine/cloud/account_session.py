@@ -17,6 +17,7 @@ import structlog
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud import listings
+from gpucloud.engine.cloud.capacity import Capacity
 from gpucloud.engine.cloud.catalogue import Catalogue
 from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
@@ -167,6 +168,7 @@ class AccountSession:
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
+        self.capacity = Capacity(self.client, deps.tasks, deps.listener.wake)
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
         self._clusters_due = -math.inf  # when the list of clusters may be requested again (mono)
@@ -205,6 +207,7 @@ class AccountSession:
         for inventory in self.inventories.values():
             await inventory.aclose()
         await self.catalogue.aclose()
+        await self.capacity.aclose()
         await self.client.aclose()
 
     def _inventory(

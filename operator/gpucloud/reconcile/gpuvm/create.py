@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import quota
 from gpucloud.reconcile.conditions import stalled, working
+from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import (
     backing_off,
     name_conflict,
@@ -22,7 +24,17 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble
-from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
+from gpucloud.reconcile.gpuvm.offers import (
+    accepted,
+    current_offer,
+    described,
+    moves_on,
+    offer_of,
+    ordered_offer,
+    refusals,
+    waiting_since,
+)
+from gpucloud.reconcile.gpuvm.waiting_line import Waiter
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
 
@@ -33,6 +45,7 @@ if TYPE_CHECKING:
 
 KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a missing Secret
 ROOM_RETRY_SECONDS = (5.0, 60.0)  # first and longest wait between checks of an exceeded quota
+LINE_SECONDS = 60.0  # a GpuVM in line that nobody wakes looks again
 PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missing price is reported
 
 
@@ -49,6 +62,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         terminating,
         ssh_keys_missing,
         quota_exceeded,
+        in_line,
         waiting_to_retry,
     ):
         plan = step(f)
@@ -62,9 +76,34 @@ def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return None if moves_on(f) else rejected(f)
 
 
+def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait in line for capacity; order when it is this GpuVM's turn. Without a known availability the backoff decides."""
+    since = waiting_since(f)
+    if since is None or moves_on(f) or orders.being_made(f.order):
+        return None
+    if f.line is not None and f.line.turn is not None:
+        return buy(f)
+    placement = f.spec.placement
+    priority = 0 if placement is None else placement.priority or 0
+    waiter = Waiter(f.meta.uid, since, accepted(f), priority)
+    if f.line is None:
+        plan = backing_off(f)
+        return None if plan is None else replace(plan, waits=waiter)
+    attempt = f.attempt(f.subject.create)
+    words = f"The cloud has no room for {', '.join(map(described, accepted(f)))}. The operator asks every 10 seconds."
+    said = (
+        working(Reason.WAITING_FOR_CAPACITY, words)
+        if attempt is None or attempt.refusal is None
+        else failed.verdict(f, attempt)
+    )
+    return replace(plan_status(f, said, requeue_at=f.now.mono + LINE_SECONDS), waits=waiter)
+
+
 def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait after a failed call, unless the next order is for an offer that was not tried yet."""
-    return None if moves_on(f) else backing_off(f)
+    attempt, recorded = f.attempt(f.subject.create), f.tracked.recorded
+    decided = f.state is OrderState.INTENDED and attempt is not None and recorded is not None and attempt.at < recorded
+    return None if decided or moves_on(f) else backing_off(f)
 
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -7,24 +7,25 @@ All offers are in one cluster and VPC, so the name still allows the cloud one VM
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.placement import PlacementStatus, RefusedOffer, RefusedReason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.text import MAX_TEXT, printable
 
 if TYPE_CHECKING:
-    from gpucloud.cloud.models import VmRecord
-    from gpucloud.kinds.common import Order
-    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.reconcile.core.facts import CloudFacts
-    from gpucloud.reconcile.facts import Attempt
+    from datetime import datetime
 
-    Facts = CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]
+    from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.facts import Attempt
 
 REASONS = {
     ErrorKind.UNAVAILABLE: RefusedReason.NO_CAPACITY,
@@ -41,6 +42,20 @@ class Offer(NamedTuple):
 
     configuration: str
     resource_pool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the waiting line says of one GpuVM: the offer that it may order now; None: it waits on."""
+
+    turn: Offer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
+    """What the choice of an offer needs."""
+
+    line: Line | None = None  # None: it does not wait in line, or the availability is not known
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -81,6 +96,8 @@ def next_offer(f: Facts) -> Offer:
     known = offers(f.spec)
     if len(known) == 1:
         return known[0]
+    if f.line is not None and f.line.turn in known:
+        return f.line.turn
     refused = {offer_of(item): item for item in refusals(f)}
     untried = [one for one in known if one not in refused]
     again = [item for item in refused.values() if item.reason is not RefusedReason.REJECTED]
@@ -147,10 +164,28 @@ def described(offer: Offer) -> str:
     return f"{offer.configuration!r}{pool}"
 
 
+def waiting_since(f: Facts) -> datetime | None:
+    """Return since when the GpuVM waits for capacity: from its first refusal for want of it on, until its VM is there."""
+    if orders.was_seen(f.order):
+        return None
+    known = None if f.status.placement is None else f.status.placement.waiting_since
+    refused = [item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY]
+    return known if known is not None or not refused else min(refused)
+
+
+def accepted(f: Facts) -> tuple[Offer, ...]:
+    """Return the offers that may be ordered when there is room: those that the cloud has not rejected by their words."""
+    wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
+    return tuple(one for one in offers(f.spec) if one not in wrong)
+
+
 def recorded(f: Facts) -> PlacementStatus | None:
-    """Return ``status.placement``; None for a VM without alternatives."""
-    if len(offers(f.spec)) == 1:
+    """Return ``status.placement``; None for a VM without alternatives that does not wait for capacity."""
+    since = waiting_since(f)
+    if len(offers(f.spec)) == 1 and since is None:
         return None
     here = current_offer(f)
     refused = () if orders.was_seen(f.order) else refusals(f)
-    return PlacementStatus(configuration=here.configuration, resource_pool=here.resource_pool, refused=refused)
+    return PlacementStatus(
+        configuration=here.configuration, resource_pool=here.resource_pool, waiting_since=since, refused=refused
+    )

@@ -32,7 +32,7 @@ from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
-from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_offer, with_offer
+from gpucloud.reconcile.gpuvm.offers import Line, current_offer, ordered_offer, with_offer
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.retention import recorded_policy
@@ -158,8 +158,21 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         )
         if stored.meta.deleting or account.session is None:
             return facts
+        if account.session.capacity.is_known(stored.meta.uid):
+            facts = replace(facts, line=Line(account.session.capacity.turn(stored.meta.uid)))
         price = account.session.catalogue.price_per_hour(current_offer(facts).configuration)
         return replace(facts, price_per_hour=price)
+
+    def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:
+        """Let the GpuVM join the waiting line of its cluster, or leave it."""
+        stored = self.store.get(uid)
+        session = None if stored is None or stored.spec is None else self.account(stored, stored.spec).session
+        if session is not None and stored is not None and stored.spec is not None:
+            if plan.waits is not None:
+                session.capacity.join(stored.spec.cluster, plan.waits)
+            elif plan.status is not None:
+                session.capacity.leave(uid)
+        return super().follow_up(uid, plan)
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
         """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
