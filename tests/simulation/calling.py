@@ -83,9 +83,15 @@ class Calling:
         return [row for row, _ in self._rows(life) if name_of(row) in names]
 
     def _is_ambiguous(self, life: Life) -> bool:
-        """Whether several things bear the name, or one bears the chosen name of an order that had no clear answer."""
-        called = len(self._called(life))
-        return called > 1 or (called == 1 and self._world.judge.is_unproven(life))
+        """Whether several things bear the name, or one of which nobody knows for certain that it is the object's.
+
+        That is one of a chosen name whose order had no clear answer, or of a name that the cloud gave it: a status that tells
+        it can be edited, so only the process that ordered it knows.
+        """
+        called = self._called(life)
+        if len(called) != 1:
+            return bool(called)
+        return self._world.judge.is_unproven(life) or name_of(called[0]) in self._world.cloud_names
 
     def _has_its_own(self, life: Life) -> bool:
         """Whether what bears the object's own mark is there."""

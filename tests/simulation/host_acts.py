@@ -55,7 +55,8 @@ class HostActs:
             case "request":
                 self._request(item, verb, now)
             case "repeat":
-                self._request(item, verb, choose("host request repeated", (self._values[-1], self._values[0]))())
+                earlier = choose("host request repeated", (-1, 0))
+                self._request(item, verb, self._values[earlier]())
             case "both":
                 self._owner.annotate(item, **dict.fromkeys(VERBS, now))
             case "take back":
