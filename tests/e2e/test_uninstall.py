@@ -103,7 +103,7 @@ def test_a_check_tells_what_works(control_plane, crds, sim, here):  # noqa: ARG0
     well = run("check", kubeconfig, f"--endpoint=default={sim.url}", GPUCLOUD_API_KEY_FILE=str(sim.api_key_file))
     assert well.returncode == 0, well.stdout + well.stderr
     assert [line.split()[:2] for line in well.stdout.splitlines()] == [
-        ["ok", f"{kind}:"] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount", "cloud")
+        ["ok", f"{kind}:"] for kind in ("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "cloud")
     ]
     wrong = run("check", kubeconfig, f"--endpoint=default={sim.url}", GPUCLOUD_API_KEY="made-up-p4ssphrase")
     assert wrong.returncode == 1

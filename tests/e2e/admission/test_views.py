@@ -138,7 +138,7 @@ SELECTED = [
         HOST,
         {"hostId": "bm-sel", "accountRef": {"name": "sel"}},
         {"nodeType": "H100", "operationalStatus": "OK", "provisioningState": "provisioned"},
-        "spec.cluster=Msc1,spec.hostId=bm-sel,spec.accountRef.name=sel,status.nodeType=H100,status.operationalStatus=OK",
+        "spec.cluster=Msc1,spec.hostId=bm-sel,spec.accountRef.name=sel,status.nodeType=H100,status.operationalStatus=OK,status.provisioningState=provisioned",
         "spec.hostId=bm-sel,status.nodeType=A100",
     ),
     (
