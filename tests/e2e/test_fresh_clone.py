@@ -11,6 +11,7 @@ import pytest
 from support.freshclone import Clone
 from support.processes import ChildProcess
 from support.snippets import ROOT, Block, blocks, free_port, shown_after
+from support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(900)  # it installs everything
 LONGEST_SECONDS = 400
@@ -44,6 +45,8 @@ def test_the_readme_from_the_clone_to_a_vm_that_is_ready_stopped_and_gone(clone,
         with clone.terminal() as opened:
             opened.type(a_step(README, "\n".join(exports)))
             said = [opened.type(block) for block in quickstart()]
+        demo.kill9()
+        eventually(lambda: "everything is gone" in demo.log.read_text(), 60.0, "the demo ends although make was killed")
     for step in opened.took:
         figure(str(step))
     assert "gpuvm.gpucloud.dev/mine condition met" in said[0]

@@ -38,6 +38,12 @@ def dying_with_parent() -> Callable[[], None]:
     return arm
 
 
+def end_with_parent() -> None:
+    """Have the kernel send this process SIGTERM when its parent ends, however that ends (Linux; elsewhere nothing)."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 class Children:
     """The processes by name; killing is by the handle of a child not yet waited for, so never another process."""
 

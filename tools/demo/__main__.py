@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controlplane import ControlPlaneError
+from controlplane.supervisor import end_with_parent
 from demo import view
 from demo.errors import DemoError
 from demo.processes import REPOSITORY, Stage
@@ -82,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--logs", metavar="DIR", type=Path, default=LOGS, help=f"where logs go on failure (default {LOGS})")
     args = parser.parse_args(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_with_parent()  # make does not pass on that it is killed
     try:
         with Stage() as stage:
             try:
