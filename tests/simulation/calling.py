@@ -83,15 +83,17 @@ class Calling:
         return [row for row, _ in self._rows(life) if name_of(row) in names]
 
     def _is_ambiguous(self, life: Life) -> bool:
-        """Whether several things bear the name, or one of which nobody knows for certain that it is the object's.
-
-        That is one of a chosen name whose order had no clear answer, or of a name that the cloud gave it: a status that tells
-        it can be edited, so only the process that ordered it knows.
-        """
+        """Whether several things bear the name, or one of which who runs cannot know that it is the object's."""
         called = self._called(life)
         if len(called) != 1:
             return bool(called)
-        return self._world.judge.is_unproven(life) or name_of(called[0]) in self._world.cloud_names
+        return self._world.judge.is_unproven(life) or self._has_an_unheard_name(life, called[0])
+
+    def _has_an_unheard_name(self, life: Life, row: Row) -> bool:
+        """Whether the cloud named it, and a process runs that had no answer which says so: a status can be edited."""
+        asked = self._world.cloud_names.get(name_of(row))
+        heard = {one.sender for one in self._world.cloud.orders.of(life.uid) if one.name == asked}
+        return asked is not None and any(one.alive and one.name not in heard for one in self._world.processes)
 
     def _has_its_own(self, life: Life) -> bool:
         """Whether what bears the object's own mark is there."""

@@ -4,6 +4,7 @@ import pytest
 
 from simulation import ending
 from simulation.books import FINALIZER
+from simulation.process import Process
 
 
 def calls(court, item, reason, **status):
@@ -77,6 +78,21 @@ def test_what_bears_a_chosen_name_is_ambiguous_when_a_process_ended_with_an_orde
         else:
             court.records(item, "web", "2026-01-01T00:00:05Z")
     court.world.cloud.make_vm("web", "acme", "Msc1", "stranger")
+    assert (calls(court, item, "Ambiguous") == []) is needed
+
+
+@pytest.mark.parametrize(("restarted", "needed"), [(False, False), (True, True)])
+def test_a_name_that_the_cloud_gave_is_ambiguous_to_who_did_not_send_the_order(court, restarted, needed):
+    """Seed 40: the status alone tells the name, and a status can be edited."""
+    court.world.processes.append(court.operator)
+    item = court.bought()
+    court.world.cloud_names["srv-1"] = "a-x"
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.world.cloud.make_vm("srv-1", "acme", "Msc1", item["metadata"]["uid"])
+    court.records(item, "srv-1")
+    if restarted:
+        court.operator.alive = False
+        court.world.processes.append(Process("operator-0.2"))
     assert (calls(court, item, "Ambiguous") == []) is needed
 
 
