@@ -6,10 +6,13 @@ import json
 import pytest
 
 from gpucloud.cloud.models import HostRecord, Listing
+from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.kinds.gpuhost import DECLARATION, cloud_init
+from gpucloud.engine.kinds.gpuhost.reconciler import is_seen
 from gpucloud.engine.kinds.gpuhost.sending import EVENTS, preconditions, request_of
+from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.kinds.gpuhost import SecretKey
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.facts import Verb
@@ -178,3 +181,25 @@ def test_no_secret_is_shown_by_a_call():
     call = request_of(facts, Verb.REPROVISION_HOST).call
     assert "canary-sig" in json.dumps(dict(call.json))
     assert "canary-sig" not in repr(call)
+
+
+class NoOrders:
+    def latest(self, _uid):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "owner", "why"),
+    [
+        ("uid-2", "uid-2", "it was shown the host, and may have a request under way"),
+        (None, "uid-1", "of two objects of one second the UID decides"),
+    ],
+)
+def test_of_two_objects_of_one_second_the_one_that_records_the_host_owns_it(recorded, owner, why):
+    store = Store(DECLARATION.spec, DECLARATION.status)
+    ownership = Ownership(store, None, "", NoOrders(), is_seen)
+    for uid in ("uid-1", "uid-2"):
+        status = {"tenancy": "acme"} | ({"hostId": "bm-128"} if uid == recorded else {})
+        store.put(a_resource("GpuHost", uid, uid=uid, meta={"creationTimestamp": RECENTLY}, status=status))
+        ownership.put(uid, Claim("https://cloud.example", identity(store.get(uid).spec)))
+    assert [uid for uid in ("uid-1", "uid-2") if ownership.owner(uid) is None] == [owner], why

@@ -11,6 +11,8 @@ from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.engine.cache.claims import Claim
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
@@ -18,12 +20,23 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.naming import Identity
 
+CREATED, ADOPTED, CLAIMED = range(3)  # ranks of a claim, the first of which owns
+
 
 class Ownership:
     """Claims of the objects of one store. First is whose UID a name bears, then who ordered it, who adopted it, the oldest."""
 
-    def __init__(self, store: Store[Any, Any], accounts: Accounts, tag: str, tracker: OrderTracker) -> None:
+    def __init__(
+        self,
+        store: Store[Any, Any],
+        accounts: Accounts,
+        tag: str,
+        tracker: OrderTracker,
+        is_recorded: Callable[[CachedObject[Any, Any]], bool] = lambda _: False,
+    ) -> None:
+        """``is_recorded``: whether an object without an order records what it claims; that counts as an adoption."""
         self._store, self._accounts, self._tag, self._tracker = store, accounts, tag, tracker
+        self._is_recorded = is_recorded
         self._claims = Claims(self._rank, self._tenants)
 
     def put(self, uid: str, claim: Claim) -> set[str]:
@@ -83,11 +96,13 @@ class Ownership:
         known = self._tracker.latest(uid)  # ahead of the status: two objects must not adopt one resource in one moment
         records = (None if stored is None else stored.order, None if known is None else known.order)
         claim = min(_claim_class(order, here) for order in records)
+        if stored is not None and self._is_recorded(stored):
+            claim = min(claim, ADOPTED)
         return (claim, "9999" if stored is None else str(stored.raw_meta.get("creationTimestamp", "")), uid)
 
 
 def _claim_class(order: Order | None, here: Identity) -> int:
-    """Rank a claim by its order: 0 if it created what has this name, 1 if it adopted that, else 2."""
+    """Rank a claim by its order: whether it created what has this name, or adopted that."""
     if order is None or not orders.may_exist(order) or order.name != here.name:
-        return 2
-    return 1 if order.origin is Origin.ADOPTED else 0
+        return CLAIMED
+    return ADOPTED if order.origin is Origin.ADOPTED else CREATED

@@ -69,7 +69,7 @@ class GpuHostReconciler:
         self.store = store
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
-        self._ownership = Ownership(store, deps.accounts, deps.objects.tag, self._tracker)
+        self._ownership = Ownership(store, deps.accounts, deps.objects.tag, self._tracker, is_seen)
         self._watches = Watches()
 
     def on_update(self, stored: GpuHost) -> None:
@@ -178,7 +178,7 @@ class GpuHostReconciler:
 
     def _has_seen(self, uid: str) -> bool:
         stored = self.store.get(uid)
-        return stored is not None and stored.status.host_id is not None
+        return stored is not None and is_seen(stored)
 
     def _account(self, stored: GpuHost, spec: GpuHostSpec) -> ResolvedAccount:
         return self._deps.accounts.resolve(stored.meta, spec, stored.status)
@@ -249,3 +249,8 @@ class GpuHostReconciler:
 
     def _key(self, stored: GpuHost) -> Key:
         return Key(KIND, stored.meta.namespace, stored.meta.name, stored.meta.uid)
+
+
+def is_seen(stored: GpuHost) -> bool:
+    """Whether status records the host: only the object that owned it then was shown its record."""
+    return stored.status.host_id is not None
