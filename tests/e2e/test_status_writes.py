@@ -106,20 +106,16 @@ def test_a_state_word_and_an_annotation_with_an_emoji_hold_nothing_up(vms, sim, 
     gone(vms, sim)
 
 
-def add_foreign(vms):
+def write_status(vms, **fields):
     """What a restored backup, or another controller, does."""
+    options = ("--subresource=status", "--type=merge", "--field-manager=backup")
+    vms.ok("patch", "gpuvm", "train", *options, f"--patch={json.dumps({'status': fields})}")
+
+
+def add_foreign(vms):
     item = vms.get("gpuvm", "train")
     conditions = [entry for entry in item["status"]["conditions"] if entry["type"] != FOREIGN["type"]]
-    body = {"status": {"conditions": [*conditions, FOREIGN]}}
-    vms.ok(
-        "patch",
-        "gpuvm",
-        "train",
-        "--subresource=status",
-        "--type=merge",
-        "--field-manager=backup",
-        f"--patch={json.dumps(body)}",
-    )
+    write_status(vms, conditions=[*conditions, FOREIGN])
 
 
 def writes(audit, namespace):
@@ -143,6 +139,10 @@ def test_a_condition_of_another_manager_is_removed_by_one_write(vms, sim, operat
     gone(vms, sim)
 
 
+def undone(vms):
+    return [item["note"] for item in vms.list("events.events.k8s.io") if item["reason"] == "StatusUndone"]
+
+
 def test_a_manager_that_adds_its_condition_again_and_again_meets_few_writes_and_stops_nothing(
     vms, sim, operator, namespace, audit, figure
 ):
@@ -163,6 +163,7 @@ def test_a_manager_that_adds_its_condition_again_and_again_meets_few_writes_and_
     try:
         time.sleep(20)
         counted = writes(began, namespace)
+        told = eventually(lambda: undone(vms), 60, "the Event that names who undoes the writes")
         vms.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
         reach(vms, "True/PoweredOff", timeout=60)
     finally:
@@ -170,6 +171,7 @@ def test_a_manager_that_adds_its_condition_again_and_again_meets_few_writes_and_
         thread.join()
     figure(f"{counted} writes in 20 s against a manager that added its condition {len(added)} times")
     assert 1 <= counted <= 6
+    assert "undone by 'backup'" in told[0]
     gone(vms, sim)
 
 

@@ -243,12 +243,11 @@ class Controller(Generic[P, S, F]):
             log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
 
     async def _tell_undone(self, key: Key, stored: CachedObject[P, S]) -> None:
-        """Record an Event that names who undid the last writes. Right before the next one: that takes the fields back.
-
-        Raises:
-            KubeError: the apiserver did not answer, or the object was deleted.
-        """
-        fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
+        """Record an Event that names who undid the last writes. Right before the next one: that takes the fields back."""
+        try:
+            fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
+        except KubeError:  # it only informs, so it holds no write up
+            return
         self._events.record(key.kind, stored.meta, undone.event(key, fresh["metadata"].get("managedFields") or ()))
 
     def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:

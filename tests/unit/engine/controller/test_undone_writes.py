@@ -57,6 +57,13 @@ async def test_one_lost_write_is_not_told(rig):
     assert [event["reason"] for event in await it.posted() if event["reason"] == "StatusUndone"] == []
 
 
+async def test_a_read_that_fails_holds_no_write_up(rig):
+    it = rig(lambda _facts: Plan(status=DELETING, action=Verb.DESTROY))
+    it.kube.gone.add(UID)
+    assert await undoes_each(it, [THEIRS], 600) == []
+    assert len(it.kube.statuses) > undone.FIRST_TOLD + 1
+
+
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
