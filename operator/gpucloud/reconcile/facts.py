@@ -149,7 +149,8 @@ class Asked:
 class Attempt:
     """The last call of one verb: when its outcome was known, and how often in a row it failed.
 
-    ``acceptances``: how often the cloud has accepted this verb for these targets; ``targets``: snapshots, if it names some.
+    ``acceptances``: how often the cloud has accepted this verb for these targets; ``targets``: snapshots or the request, if it
+    names some; ``answer``: what a call that only reads has shown.
     """
 
     verb: Verb
@@ -159,6 +160,7 @@ class Attempt:
     failures: int = 0
     acceptances: int = 0
     targets: tuple[str, ...] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

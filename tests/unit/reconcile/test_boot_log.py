@@ -83,7 +83,7 @@ def test_any_bytes_have_a_class():
 # --- when it is read ------------------------------------------------------------------------------------------------------
 
 AFTER, DEADLINE = 600.0, 1800.0
-PANIC = ("KernelPanic",)
+PANIC = "KernelPanic"
 
 
 def waiting(seconds, *, found=None, state="PENDING_READINESS", read=None, **more):
@@ -92,7 +92,7 @@ def waiting(seconds, *, found=None, state="PENDING_READINESS", read=None, **more
     if found is not None:
         fields["boot_log"] = BootLogFinding(trouble="KernelPanic", read_at=at(-found))
     base = a_status("Creating", order=an_order(our_name()), **fields)
-    attempts = {} if read is None else {Verb.READ_BOOT_LOG: Attempt(Verb.READ_BOOT_LOG, NOW - read, Asked(1), targets=PANIC)}
+    attempts = {} if read is None else {Verb.READ_BOOT_LOG: Attempt(Verb.READ_BOOT_LOG, NOW - read, Asked(1), answer=PANIC)}
     history = CallHistory(first_seen=NOW - 5000, attempts=attempts)
     return facts(**{"status": base, "found": present(state), "history": history} | more)
 

@@ -136,6 +136,13 @@ class OrderTracker:
         known.history = replace(history, attempts={**history.attempts, verb: attempt})
         return attempt
 
+    def record_reading(self, uid: str, verb: Verb, asked: Asked, answer: str) -> None:
+        """Record what a call that only reads has shown."""
+        known = self._entry(uid)
+        history = self._history(known)
+        attempt = Attempt(verb, self._clock.mono(), asked, answer=answer)
+        known.history = replace(history, attempts={**history.attempts, verb: attempt})
+
     def record_answer(
         self, uid: str, refusal: Refusal | None, placed: Placement, *, chosen_name: bool, final_for: int | None = None
     ) -> None:

@@ -139,13 +139,13 @@ def finding(f: Facts) -> BootLogFinding | None:
     before = None if known is None else (f.now.wall - known.read_at).total_seconds()
     if known is not None and before is not None and before > waited:
         known = before = None  # of an earlier wait
-    if attempt is None or not attempt.targets or f.now.mono - attempt.at > waited:
+    if attempt is None or not attempt.answer or f.now.mono - attempt.at > waited:
         return known
     ago = f.now.mono - attempt.at
     if before is not None and before <= ago + 1.0:  # it is recorded: times in status are whole seconds
         return known
     read_at = (f.now.wall - timedelta(seconds=ago)).replace(microsecond=0)
-    return BootLogFinding(trouble=BootTrouble(attempt.targets[0]), read_at=read_at)
+    return BootLogFinding(trouble=BootTrouble(attempt.answer), read_at=read_at)
 
 
 def found_words(f: Facts) -> str:

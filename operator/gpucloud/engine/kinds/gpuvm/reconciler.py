@@ -245,7 +245,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
         if session is not None:
             trouble = await read_trouble(session.client, as_recorded(facts.found, facts.identity))
-            self._tracker.record_call(facts.meta.uid, Verb.READ_BOOT_LOG, facts.asked, None, (trouble,))
+            self._tracker.record_reading(facts.meta.uid, Verb.READ_BOOT_LOG, facts.asked, trouble)
 
     def requests(self, facts: VmFacts, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
         """Yield the calls for this VM."""
