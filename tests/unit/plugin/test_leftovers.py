@@ -51,6 +51,16 @@ def test_who_is_an_orphan_is_decided_as_the_operator_does(objects, expected, why
         ),
         ([a_body("GpuVM", "x", spec={**SPEC, "vmName": "a-vm"})], {"a-snapshot", "acme-lab"}, "by the name that it chose"),
         (
+            [a_body("GpuVM", "x", spec={**SPEC, "vpc": "another", "vmName": "a-vm"})],
+            {"a-vm", "a-snapshot", "acme-lab"},
+            "a namesake in another VPC",
+        ),
+        (
+            [a_body("GpuVM", "x", spec={**SPEC, "vpc": None, "vpcRef": {"name": "lab"}, "vmName": "a-vm"})],
+            {"a-snapshot", "acme-lab"},
+            "in a VPC that is not known yet",
+        ),
+        (
             [a_body("GpuVM", "x", spec={**SPEC, "cluster": "Hou1", "vmName": "a-vm"})],
             {"a-vm", "a-snapshot", "acme-lab"},
             "elsewhere",

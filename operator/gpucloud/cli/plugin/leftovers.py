@@ -56,12 +56,17 @@ def orphans(records: Records, bodies: Mapping[str, Iterable[Mapping[str, Any]]],
 
 def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover, Any], ...]:
     """What no object in sight stands for, by what the objects say that they stand for, with its record."""
-    claimed = {claim for item in things for claim in _claims(item)}
+    claimed = dict[tuple[str, str, str], set[str]]()
+    for item in things:
+        for claim in _claims(item):
+            claimed.setdefault(claim, set()).update(_vpcs(item))
     found = []
     for here in records.clusters:
         for kind, record in _each(here):
-            name = getattr(record, "name", None) if kind == VPC else record.id
-            if name and (kind, here.cluster, name) not in claimed:
+            name = record.name if kind == VPC else record.id
+            vpcs = claimed.get((kind, here.cluster, name or ""), set())
+            vpc = "" if kind == VPC else record.namespace or ""
+            if name and not (vpcs & {vpc, ""} or (vpcs and not vpc)):
                 found.append((_leftover(kind, here.cluster, record, records.prices), record))
     return tuple(found)
 
@@ -147,6 +152,13 @@ def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:
     chosen = {VM: "vmName", SNAPSHOT: "snapshotName", VPC: "name"}.get(item.key.kind, "")
     names = {item.text(seen), str(item.spec.get(chosen) or ""), str(planned.get("name") or "")}
     return ((item.key.kind, cluster, name) for cluster in clusters for name in names if cluster and name)
+
+
+def _vpcs(item: Thing) -> set[str]:
+    """In which VPCs it stands, or may stand; an empty name for any, while none is known."""
+    order, vm = item.status.get("order"), item.spec.get("vm")
+    said = [item.text("vpc"), item.spec.get("vpc"), *(part.get("vpc") for part in (order, vm) if isinstance(part, dict))]
+    return {str(vpc) for vpc in said if vpc} or {""}
 
 
 def _leftover(kind: str, cluster: str, record: Any, prices: Mapping[str, str], made_for: str | None = None) -> Leftover:
