@@ -174,10 +174,14 @@ def _immutability(node: Schema, place: _Place) -> list[Schema]:
     marked = [name for name, field in node["properties"].items() if field.get(IMMUTABLE_NOTE)]
     if marked and place.depth > 0:
         raise place.field(marked[0]).refuse("immutability belongs on a field of the top level, which cannot go away")
+    destroys = "deletion" in node["properties"]  # of a kind that orders something
+    way_out = "Put the old value back, or delete this object and create it again."
+    if destroys:
+        way_out += " Deleting it destroys what it ordered, unless spec.deletion.policy is Retain."
     return [
         CEL(
             rule=_unchanged(name, required=name in node.get("required", [])),
-            message=f"{place.path}.{name} is immutable. Put the old value back, or delete this object and create it again.",
+            message=f"{place.path}.{name} is immutable. {way_out}",
             reason="FieldValueForbidden",
             field_path=f".{name}",
         ).entry()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import Adoption, CloudStatus
+from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import stalled
 from gpucloud.reconcile.core.plan_status import plan_status
@@ -58,9 +58,11 @@ def missing_required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def mismatch(f: CloudFacts[Any, S, Any], field: str, actual: str, wanted: str) -> Plan[S]:
     """Return a plan that reports what was adopted and is not as the spec says. The cloud cannot change it in place."""
+    way_out = "Delete this object (what was adopted stays)"
+    if f.policy is not DeletionPolicy.RETAIN:
+        way_out = f"Set spec.deletion.policy: Retain (else deletion destroys the {f.subject.noun}), then delete this object"
     words = (
-        f"The adopted {f.subject.noun} {f.identity.name!r} has {field.rpartition('.')[2]} {actual!r}, and {field} is "
-        f"{wanted!r}. Nothing is done to it. Delete this object (what was adopted stays) and create it again with {field}: "
-        f"{actual}."
+        f"{field} is {wanted!r}, and the adopted {f.subject.noun} {f.identity.name!r} has {actual!r}. Nothing is done to it. "
+        f"{way_out} and create it again with {field}: {actual}."
     )
     return plan_status(f, stalled(Reason.MISMATCH, words))

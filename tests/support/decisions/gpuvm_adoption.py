@@ -105,6 +105,18 @@ ROWS = {
         says=("'H100_80GB_SXM_8x'", "spec.configuration", "Delete this object (what was adopted stays)"),
         status={"adopted": True, "order": OrderState.SEEN},
     ),
+    "where the spec says Delete, the advice keeps what was adopted": Row(
+        "deleting the object would destroy it",
+        {
+            "spec": a_spec(vmName="theirs", adoption="Required", deletion={"policy": "Delete"}),
+            "found": THEIRS,
+            "configuration_in_use": "H100_80GB_SXM_8x",
+        },
+        Reason.MISMATCH,
+        progress="Stalled",
+        says="Set spec.deletion.policy: Retain (else deletion destroys the VM), then delete this object",
+        status={"adopted": True, "order": OrderState.SEEN},
+    ),
     "the configuration of an alternative is as the spec says, too": Row(
         "it could have been ordered",
         {

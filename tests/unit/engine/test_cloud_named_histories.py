@@ -96,7 +96,7 @@ async def test_an_address_in_a_status_from_before_the_order_makes_no_vm_a_strang
 async def test_after_a_restart_it_is_shown_as_it_is_and_not_switched(it):
     """Simulated world, seed 3000650: it was called another's. The status alone is no proof, so nothing is done to it."""
     await runs(it, OF_ITS_OWN)
-    await it.start()
+    await it.start(own_account_sharing="Shared")
     await asyncio.sleep(60)
     assert (it.ready, it.status["vmId"]) == ("True/Running", "srv-1")
     it.cloud.vms["srv-1"][1]["status"] = "OFFLINE"
@@ -105,6 +105,19 @@ async def test_after_a_restart_it_is_shown_as_it_is_and_not_switched(it):
     assert it.cloud.asked("StartServer") == []
     it.cloud.vms["srv-1"][1]["status"] = "ONLINE"
     await it.until(lambda: it.ready == "True/Running", 120)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 120)
+    assert it.cloud.asked("DestroyServer") == []
+
+
+async def test_after_a_restart_nothing_of_it_is_shown_where_isolated_namespaces_share_the_account(it):
+    """Whoever may write a status could read what another namespace has."""
+    await runs(it, OF_ITS_OWN)
+    it.cloud.vms["srv-1"][1]["ip"] = "203.0.113.9"
+    await it.start()
+    await it.until(lambda: it.ready == "False/Ambiguous", 120)
+    assert it.status["ip"] == OF_ITS_OWN["ip"], "as it was recorded"
+    assert "--own-account-sharing=Shared" in it.words
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked", 120)
     assert it.cloud.asked("DestroyServer") == []

@@ -89,3 +89,13 @@ def test_an_id_that_somebody_wrote_into_a_status_is_not_destroyed():
     alive = decide(facts(meta=an_object(generation=2), **given | {"spec": a_spec(vmName="mine", powerState="Stopped")}))
     assert alive.action is None
     assert find(alive.status.conditions, ConditionType.READY).reason == Reason.AMBIGUOUS
+
+
+@pytest.mark.parametrize(("may_adopt", "reason", "shown"), [(True, "Running", "203.0.113.9"), (False, "Ambiguous", None)])
+def test_an_id_that_somebody_wrote_shows_a_vm_only_where_a_spec_could_adopt_it(may_adopt, reason, shown):
+    """Where isolated namespaces share an account, it may be another namespace's."""
+    forged = a_status("Running", "True", None, order=an_order("mine", cloud_id="victim"), vm_id="victim")
+    theirs = present(name="victim", ip="203.0.113.9")
+    plan = decide(facts(spec=a_spec(vmName="mine"), status=forged, found=theirs, may_adopt=may_adopt))
+    assert find(plan.status.conditions, ConditionType.READY).reason == reason
+    assert plan.status.ip == shown

@@ -213,10 +213,19 @@ class CloudFacts(ABC, Generic[P, S, R]):
     def unprovable(self) -> bool:
         """Whether the record alone says that it is ours: the cloud named or placed it, and another process had the answer.
 
-        It is shown as ours, and nothing is done to it.
+        Nothing is done to it.
         """
         ordered = self._made and not self.adopted and not self.unproven
         return ordered and self.owner is None and self.unproven_place and not self.tracked.own
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether what is found is shown as this object's.
+
+        What the record alone says is ours is shown only where a spec could adopt it: else whoever may write a status could
+        read what is another namespace's.
+        """
+        return self.ours or (self.unprovable and self.may_adopt)
 
     @property
     def _made(self) -> bool:
@@ -311,7 +320,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def is_present(self) -> bool:
         """Whether one record, not to be mistaken for another, shows it and it is ours, as far as the record tells."""
-        return isinstance(self.found, Present) and not self.found.duplicate_records and (self.ours or self.unprovable)
+        return isinstance(self.found, Present) and not self.found.duplicate_records and self.is_shown
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""

@@ -183,8 +183,10 @@ def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict if the name has a resource that is neither provably ours nor to be adopted."""
-    if not isinstance(f.found, Present) or f.ours or f.unprovable:
+    if not isinstance(f.found, Present) or f.is_shown:
         return None
+    if f.unprovable:
+        return plan_status(f, stalled(Reason.AMBIGUOUS, _unprovable(f)))
     maybe = failed.maybe_made(f)  # it says to destroy what has the name, which frees it
     return plan_status(
         f,
@@ -193,6 +195,14 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}."
             f"{'' if maybe else _waits_for_name(f)}{failed.status_lost(f)}{maybe}",
         ),
+    )
+
+
+def _unprovable(f: CloudFacts[Any, Any, Any]) -> str:
+    return (
+        f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
+        "the status alone does not prove whose it is, and the operator's own account may serve other namespaces, so it is not "
+        "shown here. See to it in the cloud, or ask the administrator for --own-account-sharing=Shared."
     )
 
 

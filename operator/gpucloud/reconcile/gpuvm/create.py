@@ -80,8 +80,8 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         f,
         stalled(
             Reason.POSSIBLE_DUPLICATE,
-            f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it, adopt "
-            "it by a new object with that spec.vmName and spec.adoption: Required, or set the annotation "
+            f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it; or "
+            "adopt it by another object (spec.vmName, spec.adoption: Required) and delete this one; or set the annotation "
             f'{Annotation.BUY_ANYWAY}: "true" to buy another.{_no_effect(f)}',
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
