@@ -175,6 +175,8 @@ def _unmet(of: Judge) -> Iterator[str]:
             yield f"{life.name} says {life.ready}, and it is not so"
         elif life.ready in BILLED and ("billedSince" in life.status) is not BILLED[life.ready]:
             yield f"{life.name} says {life.ready}, and that it is billed since {life.status.get('billedSince')}"
+        elif life.kind == "GpuVM" and life.ready in BILLED and "pricePerHour" not in life.status:
+            yield f"{life.name} says {life.ready}, and not what it costs"
         elif life.status.get("observedGeneration") != life.last["metadata"]["generation"]:
             yield f"{life.name} has observed an older generation"
 

@@ -60,3 +60,32 @@ async def test_a_failure_is_made_good_within_a_minute_and_keeps_the_old_prices()
     await asked_for(catalogue, 2 * RETRY_SECONDS + 2)
     assert client.asked == 4
     await catalogue.aclose()
+
+
+async def test_a_failed_refresh_is_repeated_by_itself_and_says_when_it_succeeds():
+    """Seed 9000217: a VM became Ready in an outage of the catalogue, and nothing asked for its price again."""
+    client, told = Client(FAILED, FAILED, PRICED), []
+    catalogue = Catalogue(client, LoopClock(), learned=lambda: told.append(catalogue.price_per_hour("x")))
+    catalogue.refresh()
+    await asyncio.sleep(RETRY_SECONDS + 1)
+    assert (client.asked, told) == (2, [])
+    await asyncio.sleep(RETRY_SECONDS)
+    assert (client.asked, told) == (3, ["2.05"])
+    await catalogue.aclose()
+
+
+async def test_a_first_refresh_that_succeeds_wakes_nobody():
+    told = []
+    catalogue = Catalogue(Client(PRICED), LoopClock(), learned=lambda: told.append("learned"))
+    catalogue.refresh()
+    await asyncio.sleep(1)
+    assert (catalogue.price_per_hour("x"), told) == ("2.05", [])
+    await catalogue.aclose()
+
+
+async def test_an_outage_of_hours_is_asked_about_once_a_minute_however_many_ask():
+    client = Client(FAILED)
+    catalogue = Catalogue(client, LoopClock())
+    await asked_for(catalogue, REFRESH_SECONDS + 10 * RETRY_SECONDS - 1)
+    assert client.asked == REFRESH_SECONDS // RETRY_SECONDS + 10
+    await catalogue.aclose()

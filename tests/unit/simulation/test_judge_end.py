@@ -204,7 +204,7 @@ def test_an_account_that_calls_a_person_for_an_order_of_unknown_tenant_holds_oth
     """An order, then the other tenant's key before the first had shown its tenant, then the first key again (seed 82453)."""
     ordered, waiting = court.bought(deletion={"policy": "Retain"}), court.applied("b")
     court.writes(ordered, order={**court.judge.books.lives[ordered["metadata"]["uid"]].status["order"], "state": "Accepted"})
-    court.writes(ordered, observedGeneration=1, billedSince="2026-01-01T00:00:00Z", **tenancy)
+    court.writes(ordered, observedGeneration=1, billedSince="2026-01-01T00:00:00Z", pricePerHour="2.05", **tenancy)
     court.passes(1000)
     court.world.cloud.notice()
     court.says(ordered, "True", "Running")
@@ -291,7 +291,7 @@ def test_what_says_ready_and_is_gone_is_not_as_wanted(court):
     court.passes(1000)
     court.world.cloud.notice()
     court.says(item, "True", "Running")
-    court.writes(item, billedSince="2026-01-01T00:10:00Z")
+    court.writes(item, billedSince="2026-01-01T00:10:00Z", pricePerHour="2.05")
     assert list(ending._unmet(court.judge)) == []
     court.world.cloud.end_vm("a-x", "acme", "Msc1")
     court.passes(60)
@@ -317,12 +317,20 @@ def test_a_vm_says_since_when_it_is_billed_while_it_runs(court, reason, since, s
         court.passes(60)
         court.world.cloud.notice()
     court.says(item, "True", reason)
-    court.writes(item, **({"billedSince": since} if since else {}))
-    assert (
-        list(ending._unmet(court.judge)) == []
-        if so
-        else [f"GpuVM team/a says True/{reason}, and that it is billed since {since}"]
-    )
+    court.writes(item, pricePerHour="2.05", **({"billedSince": since} if since else {}))
+    unmet = [] if so else [f"GpuVM team/a says True/{reason}, and that it is billed since {since}"]
+    assert list(ending._unmet(court.judge)) == unmet
+
+
+@pytest.mark.parametrize(("price", "unmet"), [("2.05", []), (None, ["GpuVM team/a says True/Running, and not what it costs"])])
+def test_a_vm_that_runs_says_what_it_costs(court, price, unmet):
+    """Seed 9000217: the catalogue could not be read when it was made, and nothing asked again."""
+    item = court.bought()
+    court.passes(1000)
+    court.world.cloud.notice()
+    court.says(item, "True", "Running")
+    court.writes(item, billedSince="2026-01-01T00:10:00Z", **({"pricePerHour": price} if price else {}))
+    assert list(ending._unmet(court.judge)) == unmet
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ class _Inspector:
         unlisted, suspects = dict(seen.unlisted), {marked.key: marked for marked in orphans(seen.records, owners)}
         still: tuple[MarkedRecord, ...] = ()
         if suspects:
-            await session.catalogue.learned()
+            await session.catalogue.learn()
             places = sorted({scan.place_of(marked) for marked in suspects.values()})
             second = await scan.scan_places(session, tag, places, listed)
             still = tuple(marked for marked in second.records if marked.key in suspects)

@@ -90,6 +90,9 @@ class SessionListener(Protocol):
     def tenant_learned(self, session: AccountSession) -> None:
         """An attempt to learn the tenant has ended."""
 
+    def prices_learned(self, session: AccountSession) -> None:
+        """The catalogue is known, and was not when it was last asked for."""
+
 
 class NoListener:
     """Ignores everything: for commands that list once."""
@@ -114,6 +117,9 @@ class NoListener:
         """Do nothing."""
 
     def tenant_learned(self, session: AccountSession) -> None:
+        """Do nothing."""
+
+    def prices_learned(self, session: AccountSession) -> None:
         """Do nothing."""
 
 
@@ -166,7 +172,7 @@ class AccountSession:
         self.vms: Inventory[VmRecord] = self.inventories["vms"]
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
-        self.catalogue = Catalogue(self.client, deps.clock, deps.tasks)
+        self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
         self._clusters_due = -math.inf  # when the list of clusters may be requested again (mono)

@@ -1,8 +1,12 @@
-"""Cache of configurations and prices, refreshed in the background at most once an hour. No reconcile waits for a refresh."""
+"""Cache of configurations and prices, refreshed in the background at most once an hour. No reconcile waits for a refresh.
+
+A refresh that fails is repeated by itself: nothing else may ask again, as a Ready VM is not reconciled.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import structlog
@@ -13,7 +17,7 @@ from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.price import ABSURD_PRICE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gpucloud.cloud.models import ConfigurationRecord, Listing
     from gpucloud.cloud.reader import CloudReader
@@ -22,16 +26,19 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.catalogue")
 
 REFRESH_SECONDS = 3600.0
-RETRY_SECONDS = 60.0  # after a failure: a price limit may wait for the price
+RETRY_SECONDS = 60.0  # after a failure: a price limit, and each status without a price, may wait for it
 
 
 class Catalogue:
     """Prices by configuration name. An unknown price is None."""
 
-    def __init__(self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None) -> None:
+    def __init__(
+        self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None, learned: Callable[[], None] = lambda: None
+    ) -> None:
+        """``learned`` is called when prices have become known after a failure."""
         self._client = client
         self._tasks = tasks or Supervisor()
-        self._clock = clock
+        self._clock, self._learned = clock, learned
         self._prices: dict[str, str] = {}
         self._offered = SeenNames()
         self._names: dict[str, str] = {}
@@ -51,17 +58,17 @@ class Catalogue:
         return self._names.get(word)
 
     def refresh(self) -> None:
-        """Start a refresh in the background if the last one is an hour old."""
-        now = self._clock.mono()
-        if self._ask_at is None or now >= self._ask_at:
-            self._ask_at = now + REFRESH_SECONDS
+        """Start a refresh in the background if the last one is an hour old, and none is running."""
+        running = self._task is not None and not self._task.done()
+        if self._is_due and not running:
+            self._ask_at = self._clock.mono() + REFRESH_SECONDS
             self._task = self._tasks.spawn("catalogue", self._refresh, may_end=True, restart=False)
 
-    async def learned(self) -> None:
-        """Wait until a refresh has succeeded or failed."""
-        self.refresh()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+    async def learn(self) -> None:
+        """Ask for prices now, unless they were learned within the last hour. A failure leaves them as they were."""
+        if self._is_due or not self._prices:
+            with suppress(CloudError):
+                await self.configurations()
 
     async def configurations(self) -> Listing[ConfigurationRecord]:
         """List the configurations now, and take over their prices.
@@ -80,16 +87,26 @@ class Catalogue:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    @property
+    def _is_due(self) -> bool:
+        return self._ask_at is None or self._clock.mono() >= self._ask_at
+
     async def _refresh(self) -> None:
-        try:
-            await self.configurations()
-        except CloudError as error:
-            log.info("no prices: the configurations cannot be listed", error=str(error))
-            self._ask_at = self._clock.mono() + RETRY_SECONDS
-            return
-        except Exception:
-            self._ask_at = self._clock.mono() + RETRY_SECONDS
-            raise
+        failed = False
+        while True:
+            try:
+                await self.configurations()
+            except CloudError as error:
+                log.info("no prices: the configurations cannot be listed", error=str(error))
+                failed = True
+                await asyncio.sleep(RETRY_SECONDS)
+            except Exception:
+                self._ask_at = self._clock.mono() + RETRY_SECONDS
+                raise
+            else:
+                break
+        if failed:
+            self._learned()
 
 
 def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:

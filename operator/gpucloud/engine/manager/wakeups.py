@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.runtime.workqueue import Key, Lane
-from gpucloud.kinds import gpucloudaccount
+from gpucloud.kinds import gpucloudaccount, gpuvm
 from gpucloud.kinds.common import OWN_ACCOUNT
 
 if TYPE_CHECKING:
@@ -76,6 +76,13 @@ class Wakeups:
         for reconciler in self._observed.values():
             for uid in reconciler.watchers_of(session):
                 self.wake(uid)
+
+    def prices_learned(self, session: AccountSession) -> None:
+        """The catalogue could not be read before: wake the GpuVMs whose status has no price yet."""
+        vms = self._observed[gpuvm.KIND]
+        for stored in map(vms.store.get, vms.watchers_of(session)):
+            if stored is not None and stored.status.price_per_hour is None:
+                self.wake(stored.meta.uid)
 
     def _requeue(self, uid: str, *, caused: bool) -> None:
         if not self._leading():

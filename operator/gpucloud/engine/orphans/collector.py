@@ -162,7 +162,7 @@ class OrphanCollector:
         suspects = rules.orphans(at.scanned.records, at.owners)
         second = ScanResult()
         if suspects:
-            await at.session.catalogue.learned()
+            await at.session.catalogue.learn()
             places = sorted({place_of(marked) for marked in suspects})
             second = await scan.scan_places(at.session, self._deps.objects.tag, places, at.listed)
         suspected = {marked.key for marked in suspects}
