@@ -29,6 +29,7 @@ _SKIPPED = frozenset(
         "SeededEntropy",
         "VirtualClock",
         "Settings",
+        "EventPoster",
         "EventRecorder",
     }
 )

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
-from gpucloud.engine.kube.events import Event, EventRecorder
+from gpucloud.engine.kube.event_recorder import EventRecorder
+from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.engine.runtime.workqueue import Key, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from gpucloud.engine.kube import events
+from gpucloud.engine.kube import event_poster, event_recorder
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
+from gpucloud.engine.kube.event_recorder import EventRecorder
+from gpucloud.engine.kube.events import Event, status_changes, with_cause
 from support.builders import UID, a_status, an_object
 from support.fakes import DOWN, GONE, EveryEntry, FakeKube, HandClock
 from support.fedmetrics import a_condition
-
-UNAUTHORIZED = KubeError(401, "Unauthorized", "")
 
 pytestmark = pytest.mark.looptime
 NOTE = Event("Created", "Requested creation of VM 'x'.", "CreateServer")
@@ -81,7 +80,7 @@ async def test_a_repeat_is_counted_on_the_event_that_stands(recorder, kube, cloc
 
 async def test_a_repeat_after_ten_minutes_is_an_event(recorder, kube, clock):
     recorder.record("GpuVM", an_object(), NOTE)
-    clock.now += events.REPEAT_AFTER_SECONDS
+    clock.now += event_recorder.REPEAT_AFTER_SECONDS
     recorder.record("GpuVM", an_object(), NOTE)
     assert ["series" in event for event in await posted(recorder, kube)] == [False, False]
 
@@ -192,84 +191,10 @@ async def test_it_is_said_which_event_was_lost(recorder, kube, monkeypatch):
     recorder.record("GpuVM", an_object(), NOTE, lambda: lost.append("posted"))
     recorder.record("GpuVM", an_object(), replace(NOTE, note="Another."), lambda: lost.append("refused"))
     assert len(await posted(recorder, kube)) == 1
-    monkeypatch.setattr(recorder, "_backlog", asyncio.Queue(1))
+    monkeypatch.setattr(event_poster, "BACKLOG_BYTES", event_poster.ENTRY_BYTES + len(NOTE.note))
     for number in range(2):
         recorder.record_for_kind("gpuvms", NOTE, lambda number=number: lost.append(number))
     assert lost == ["refused", 1]
-
-
-@pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])
-async def test_an_apiserver_in_trouble_is_asked_again_and_the_order_stays(recorder, kube, fails):
-    """Seed 121142: an Event of an orphan met a 401, and another an outage of a minute; each is told once only."""
-    kube.fails = list(fails)
-    recorder.record("GpuVM", an_object(), NOTE)
-    recorder.record("GpuVM", an_object(uid="another"), NOTE)
-    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == [UID, "another"]
-
-
-async def test_an_apiserver_that_stays_in_trouble_costs_one_event_two_minutes(recorder, kube):
-    kube.fails = [DOWN] * (1 + len(events.RETRY_AFTER_SECONDS))
-    recorder.record("GpuVM", an_object(), NOTE)
-    recorder.record("GpuVM", an_object(uid="another"), NOTE)
-    assert [event["regarding"]["uid"] for event in await posted(recorder, kube)] == ["another"]
-
-
-@pytest.fixture
-def yielding(kube, clock, monkeypatch):
-    """A recorder whose Events let objects go first, and what says that there are some."""
-    monkeypatch.setattr(events, "YIELD_BACKLOG", 5)
-    objects = [UID]
-    return EventRecorder(kube, clock, EveryEntry(), busy=lambda: bool(objects)), objects
-
-
-async def told_meanwhile(recorder, kube, act=lambda: None):
-    """The number of Events posted before and after an act."""
-    task = asyncio.create_task(recorder.run())
-    counts = []
-    for step in (lambda: None, act):
-        step()
-        await asyncio.sleep(1)
-        counts.append(len(kube.events))
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    return counts
-
-
-async def test_events_let_the_objects_go_first(yielding, kube):
-    recorder, objects = yielding
-    recorder.record("GpuVM", an_object(), NOTE)
-    assert await told_meanwhile(recorder, kube, objects.clear) == [0, 1]
-
-
-async def test_but_not_for_long(yielding, kube, clock):
-    recorder, _objects = yielding
-    recorder.record("GpuVM", an_object(), NOTE)
-
-    def later():
-        clock.now += events.YIELD_SECONDS
-
-    assert await told_meanwhile(recorder, kube, later) == [0, 1]
-
-
-async def test_nor_while_very_many_wait(yielding, kube):
-    recorder, _objects = yielding
-    for number in range(7):
-        recorder.record("GpuVM", an_object(uid=str(number)), NOTE)
-    assert await told_meanwhile(recorder, kube) == [2, 2], "the fifth from the end waits again"
-
-
-async def test_nor_at_the_end_of_the_process(yielding, kube):
-    recorder, _objects = yielding
-    recorder.record("GpuVM", an_object(), NOTE)
-    assert len(await posted(recorder, kube)) == 1
-
-
-async def test_a_full_backlog_drops_and_does_not_block(kube, clock, monkeypatch):
-    monkeypatch.setattr(events, "BACKLOG", 5)
-    recorder = EventRecorder(kube, clock, EveryEntry())
-    for number in range(9):
-        recorder.record("GpuVM", an_object(uid=str(number)), NOTE)
-    assert len(await posted(recorder, kube)) == 5
 
 
 RUNNING = a_status("Running", "True", None)

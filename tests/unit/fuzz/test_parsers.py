@@ -20,7 +20,8 @@ from gpucloud.cloud.limits import LONGEST_PAUSE, parse_http_date, parse_retry_af
 from gpucloud.cloud.options import ApiKey, Login
 from gpucloud.engine.cloud import credentials
 from gpucloud.engine.kube import ssh_keys
-from gpucloud.engine.kube.events import Event, EventRecorder
+from gpucloud.engine.kube.event_recorder import EventRecorder
+from gpucloud.engine.kube.events import Event
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.reconcile import naming
 from support.builders import TAG, an_object
@@ -158,7 +159,7 @@ def posted(r):
     recorder = EventRecorder(FakeKube(), HandClock(), EveryEntry())
     note = text(r, r.choice((1, 50, 1024, 3000)))
     recorder.record("GpuVM", an_object(name=object_name(r)), Event("Created", note, "CreateServer"))
-    return recorder._backlog.get_nowait().document
+    return recorder.poster._backlog.get_nowait().document("one")
 
 
 def test_any_event_has_a_name_and_a_length_that_the_apiserver_takes():

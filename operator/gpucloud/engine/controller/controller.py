@@ -19,7 +19,7 @@ from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
-from gpucloud.engine.kube.events import Event, EventRecorder, status_changes, with_cause
+from gpucloud.engine.kube.events import Event, status_changes, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.kube.event_recorder import EventRecorder
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.entropy import Entropy
     from gpucloud.engine.telemetry.metrics import Metrics

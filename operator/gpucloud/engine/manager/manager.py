@@ -27,7 +27,7 @@ from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
 from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
 from gpucloud.engine.kube.client import KubeClient
-from gpucloud.engine.kube.events import Event, EventRecorder
+from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
 from gpucloud.engine.kube.leader_election import leader_elector
 from gpucloud.engine.kube.namespaces import Namespaces
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler, OwnedReconciler
+    from gpucloud.engine.kube.events import Event
     from gpucloud.engine.kube.transport import Connection, KubeTransport
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
@@ -76,15 +77,8 @@ class Engine:
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics.queue)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
-        self.election = leader_elector(
-            settings,
-            KubeClient(login, transport=self._transport(ports)),
-            clock,
-            ports.entropy,
-            self.tasks,
-            self._lead,
-            self._lose,
-        )
+        leases = KubeClient(login, transport=self._transport(ports))
+        self.election = leader_elector(settings, leases, clock, ports.entropy, self.tasks, self._lead, self._lose)
         self.kube = ports.client(login, self.is_leader, self._transport(ports))
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
         self._reconcilers: dict[str, KindReconciler[Any, Any, Any]] = {}  # of all kinds
