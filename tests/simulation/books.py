@@ -27,6 +27,7 @@ class Intent:
 
     order_id: str
     name: str
+    cluster: str
     recorded_at: str  # by the clock of the process that made it
     committed: float
     until: float = math.inf
@@ -48,6 +49,7 @@ class Life:
     retained: bool = False  # and what it stood for was to stay
     forced: bool = False  # somebody else took the finalizer away, or the object vanished with a restored backup
     tampered_at: float = -math.inf  # when somebody else last wrote its record: what was ordered before may be known to nobody
+    wiped: bool = False  # what somebody else last wrote records no order, while our finalizer stood
     accepted_at: float = -math.inf  # when somebody last said that it is gone, if the key has not been changed since
     restored_at: float = -math.inf  # when somebody last put back an older record of what was done
     disturbed_at: float = 0.0  # when somebody else last changed it, or its thing in the cloud
@@ -60,7 +62,9 @@ class Life:
     intents: list[Intent] = field(default_factory=list)
     recorded: set[str] = field(default_factory=set)  # what the operator's statuses have ever recorded
     forgotten: set[str] = field(default_factory=set)  # of that, what somebody else took away, and no operator has put back
-    held_at: dict[str, float] = field(default_factory=dict)  # when a status of the operator last said of this name: it is there
+    held_at: dict[tuple[str, str], float] = field(
+        default_factory=dict
+    )  # when its status last said of a name in a cluster: there
     adopted_at: float = math.inf  # when a status of the operator first said that its VPC was there before
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
@@ -92,6 +96,11 @@ class Life:
         order = self.status.get("order") or {}
         recorded = (order.get("vpc"), order.get("cluster"), self.status.get("tenancy"))
         return all(not one or not other or one == other for one, other in zip(recorded, (vpc, cluster, tenant), strict=True))
+
+    def names_cluster(self, cluster: str) -> bool:
+        """Whether its spec or its record names this cluster; a snapshot's spec may name none."""
+        named = {str(self.spec.get("cluster") or ""), str((self.status.get("order") or {}).get("cluster") or "")} - {""}
+        return not named or cluster.casefold() in {one.casefold() for one in named}
 
     def records_configuration(self, configuration: str) -> bool:
         """Whether its record is of an order for this configuration; one that names none is of any, as another kind's is."""
@@ -159,11 +168,16 @@ class Life:
     def forgets(self, now: float) -> None:
         """Somebody else has put another status in the place of the operator's."""
         self.tampered_at = now
+        self.wiped = self.has_finalizer and not self.status.get("order")
         self.forgotten |= self.recorded - self.records()
 
-    def has_told_anew(self, name: str) -> bool:
-        """Whether the operator has recorded that what bears this name is there, after somebody else last wrote the record."""
-        return self.held_at.get(name, -math.inf) > self.tampered_at
+    def told_at(self, name: str, cluster: str) -> float:
+        """When the operator last recorded that what bears this name in this cluster is there."""
+        return self.held_at.get((name, cluster.casefold()), -math.inf)
+
+    def has_told_anew(self, name: str, cluster: str) -> bool:
+        """Whether the operator has recorded it after somebody else last wrote the record. Its namesake elsewhere is another."""
+        return self.told_at(name, cluster) > self.tampered_at
 
     def is_outlived_by(self, made: float, slack: float) -> bool:
         """Whether it was gone before this time, for longer than whoever acted for it took to hear that."""
@@ -185,6 +199,12 @@ class Life:
     def has_recorded(self, sent: float, known: float) -> bool:
         """Whether a status has said what became of an order that was sent, and answered, at these times."""
         return any(one.committed <= sent and known <= one.until < math.inf for one in self.intents)
+
+    def recorded_places(self) -> Iterator[tuple[str, str]]:
+        """All texts that the status records, each with the clusters in which its order may have made something."""
+        order = self.status.get("order") or {}
+        clusters = {str(order.get(field) or "").casefold() for field in ("cluster", "cloudCluster")}
+        return ((text, cluster) for text in self.records() for cluster in clusters)
 
     def records(self) -> set[str]:
         """All texts that the status records. What is committed never changes, so it is read once."""
@@ -231,7 +251,7 @@ class Books:
             life.forgotten -= life.records()
             life.adopted_at = min(life.adopted_at, now if life.status.get("adopted") else math.inf)
             if (life.status.get("order") or {}).get("state") in THERE:
-                life.held_at |= dict.fromkeys(life.records(), now)
+                life.held_at |= dict.fromkeys(life.recorded_places(), now)
             self._note_intent(life, now)
         if "deletionTimestamp" in item["metadata"] or after is None:
             life.asked_to_go, life.went_at = True, min(life.went_at, now)
@@ -267,7 +287,7 @@ class Books:
         if last is not None and not (stands and order.get("id") == last.order_id):
             last.until = min(last.until, now)
         if stands and (last is None or order.get("id") != last.order_id):
-            life.intents.append(Intent(order.get("id", ""), order.get("name", ""), order.get("recordedAt", ""), now))
+            life.intents.append(Intent(*(order.get(field, "") for field in ("id", "name", "cluster", "recordedAt")), now))
 
     def _let_go(self, life: Life, user: str) -> None:
         if user == OPERATOR:

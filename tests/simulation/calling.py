@@ -113,10 +113,11 @@ class Calling:
         return any(maker != life.uid or self._world.judge.is_unmarked(life, row) for row, maker in there)
 
     def _has_lookalikes(self, life: Life) -> bool:
-        """Whether there is a VM that was made for an object of this name, which no object claims."""
-        name = f"{life.last['metadata']['name']}-"
+        """Whether there is a VM of its name, or made for an object of this name, which no other object claims."""
+        name, chosen = f"{life.last['metadata']['name']}-", claims(life)
         standing = {one.uid for one in self._world.judge.books.standing() if one is not life}
-        return any(name_of(row).startswith(name) and maker not in standing for row, maker in self._rows(life))
+        unclaimed = (name_of(row) for row, maker in self._rows(life) if maker not in standing)
+        return any(one.startswith(name) or one in chosen for one in unclaimed)
 
     def _is_broken(self, life: Life) -> bool:
         return any("FAILED" in str(getattr(row, "status", "")) for row, maker in self._rows(life) if maker == life.uid)

@@ -183,6 +183,8 @@ class Collecting:
                 continue
             if life.chosen and name_of(row) not in life.records():
                 continue  # nothing says any more that it was ordered for this object
+            if not life.names_cluster(row.order.cluster if isinstance(row, Vm) else row.cluster):
+                continue  # it was ordered elsewhere, and no record says so any more
             if now - max(self._world.judge.appeared(life), life.tampered_at) > LATE_NEWS + self._sleep():
                 self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
 

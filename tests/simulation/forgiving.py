@@ -76,7 +76,11 @@ class Forgiving(Witness):
 
         What the operator put back, or took for the object's again by what it remembers or by a listing, it knows.
         """
-        return self.is_unmarked(life, row) and life.tampered_at >= order.at and not life.has_told_anew(name_of(row))
+        return (
+            self.is_unmarked(life, row)
+            and life.tampered_at >= order.at
+            and not life.has_told_anew(name_of(row), place_of(row)[0])
+        )
 
     def _was_missed(self, life: Life, row: Row) -> bool:
         """Whether listings lacked it when a person said that it is gone, and since, or none was ever made to show it."""

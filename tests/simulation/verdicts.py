@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
 LISTINGS_A_MINUTE = 360
+LOOKED_SECONDS = 60.0  # a listing that proves that a name is free in every cluster is not older
 WITHOUT_AN_ID = {"two looks", "many vanished"}  # doubts about what has no id of its own
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
 
@@ -48,7 +49,8 @@ class Verdicts(Forgiving):
         """At most one live thing for each object.
 
         Forgiven: each but the last could be known to nobody, and the cloud gave one a name of its own, or the owner another
-        place, so that the cloud had no name to refuse.
+        place, so that the cloud had no name to refuse. Not where the status was wiped: then a chosen name is looked for in
+        every cluster, and a person asked, unless another object claims what bears it there.
         """
         life = self.books.lives.get(maker)
         if life is None:
@@ -59,8 +61,19 @@ class Verdicts(Forgiving):
         there = [name_of(one) for one in rows]
         unlike = any(name in self._world.cloud_names for name in there) or len({place_of(one) for one in rows}) == len(rows)
         older = sorted(rows, key=self.time_of)[:-1]
-        if not (unlike and all(self.forgives(self.untraceable(life, one)) for one in older)):
+        if not (unlike and all(self.forgives(self._lost_sight_of(life, one)) for one in older)):
             self.found("twice", f"{life.name} has {len(there)} things at once: {', '.join(there)}")
+
+    def _lost_sight_of(self, life: Life, row: Row) -> str:
+        """Why nobody could know that this thing is there when another was ordered in another place; empty if somebody could."""
+        why = self.untraceable(life, row)
+        if why != "record lost" or not life.wiped or not isinstance(row, Vm) or name_of(row) != life.wanted_name:
+            return why
+        sender, since = self._world.cloud.orders.of(life.uid)[-1].sender, self._world.loop.time() - LOOKED_SECONDS
+        if self.has_lately_lacked(sender, row, since) or self._shown(self.time_of(row)) > since:
+            return why
+        others = (one for one in self.books.standing() if one is not life and one.wanted_name == name_of(row))
+        return why if any(one.kind == "GpuVM" and one.names_cluster(row.order.cluster) for one in others) else ""
 
     @staticmethod
     def _is_act(change: Any) -> bool:

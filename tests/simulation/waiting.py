@@ -106,7 +106,7 @@ class Waiting:
         Excused: somebody else wrote the status since, or said that it is gone; a listing has shown it since, as a status says.
         """
         intent, grace = record.intent, self._world.grace
-        told = max(life.tampered_at, life.accepted_at, life.held_at.get(intent.name, -math.inf))
+        told = max(life.tampered_at, life.accepted_at, life.told_at(intent.name, intent.cluster))
         if told >= intent.committed:
             return -math.inf
         if record.writer != (record.settler or actor):

@@ -38,6 +38,7 @@ from gpucloud.reconcile.facts import (
 from gpucloud.reconcile.gpusnapshot import Source
 from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
 from gpucloud.reconcile.gpuvpc import Occupants
+from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import own_record, record_id
 from gpucloud.reconcile.quota import Quota, Usage
 from support import builders, snapshotfacts, vpcfacts
@@ -255,6 +256,7 @@ def any_vm(r):
         ),
         keys=SSHKeys(("key",), seldom(r, r.choice(list(KeyTrouble)), None), "Words."),
         lookalikes=seldom(r, ("train-x",), ()),
+        strays=seldom(r, r.choice(((Identity("Hou1", "acme", "train-x"),), Unknown(0.0, UnknownReason.UNREACHABLE))), ()),
         elsewhere=seldom(r, (elsewhere,), ()) if spec.adoption is not Adoption.NEVER else (),
         configuration_in_use=r.choice((None, spec.configuration, "H100_80GB_SXM_8x")),
         price_per_hour=r.choice((None, "2.05", "rubbish")),

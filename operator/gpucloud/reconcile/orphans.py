@@ -218,7 +218,8 @@ def _of_its_tenant(facts: OrphanFacts, abandonment: Abandonment) -> bool:
 
 
 def _is_there(place: naming.Identity, where: naming.Identity) -> bool:
-    return place.name == where.name and _same(place.vpc, where.vpc)
+    here = place.name == where.name and naming.same_cluster(place.cluster, where.cluster)
+    return here and _same(place.vpc, where.vpc)
 
 
 def _same(one: str, other: str) -> bool:

@@ -18,6 +18,7 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
+from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import record_id
 from support.builders import (
     NOW,
@@ -47,6 +48,8 @@ AGAIN = INTENDED.model_copy(
     }
 )
 
+FREE = Absent(NOW, NOW - 40, NOW - 2)
+THERE = Identity("Hou1", "acme-old", NAME)
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
 ROWS = {
@@ -314,6 +317,36 @@ ROWS = {
         {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="true")},
         Reason.CREATING,
         records=True,
+    ),
+    "a VM of its name in another cluster is held for a person where the status was lost": Row(
+        "the lost record may have named that cluster, and a second one would be bought",
+        {"strays": (THERE,)},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says=("is in VPC 'acme-old' of cluster 'Hou1'", "may be this object's", "Set the spec back"),
+    ),
+    "where it is stays untold if it may be another namespace's": Row(
+        "a chosen name says nothing of whose it is, and the operator's own account shows all",
+        {"strays": (THERE,), "spec": a_spec(vmName="prod"), "found": FREE, "history": OLD, "may_adopt": False},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says="no object claims is in another place, not in",
+    ),
+    "a VM of its name in another cluster may be overridden": Row(
+        "a person said to buy",
+        {"strays": (THERE,), "meta": noted(BUY_ANYWAY="true")},
+        Reason.CREATING,
+        records=True,
+    ),
+    "nothing is bought while a cluster cannot be listed where the status was lost": Row(
+        "its VM may be there",
+        {"strays": Unknown(NOW - 1, UnknownReason.UNREACHABLE, "Hou1")},
+        Reason.API_UNAVAILABLE,
+        ready="Unknown",
+        wakes=60,
+        says=("cluster 'Hou1' cannot be read now", "buy-anyway"),
     ),
     "a missing Secret is waited for by name": Row(
         "it arrives with the same kubectl apply",

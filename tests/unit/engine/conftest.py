@@ -155,6 +155,14 @@ class Prices:
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
 
 
+class Anywhere:
+    def __init__(self, inventory):
+        self.inventory = inventory
+
+    async def places_of(self, name, _not_before):
+        return tuple(self.inventory.places_of(name))
+
+
 class FakeSession:
     """The session of one credential, as reconcilers see it."""
 
@@ -162,6 +170,7 @@ class FakeSession:
         self.url, self.client, self.catalogue, self.began = url, FakeClient(), Prices(), 0.0
         self.vms, self.snapshots, self.vpcs = FakeInventory(), FakeInventory(), FakeInventory()
         self.inventories = {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
+        self.vms_anywhere = Anywhere(self.vms)
         self.learned = Learned(tenants=frozenset(tenants))
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False

@@ -96,10 +96,10 @@ def test_a_name_that_the_cloud_gave_is_ambiguous_to_who_did_not_send_the_order(c
     assert (calls(court, item, "Ambiguous") == []) is needed
 
 
-@pytest.mark.parametrize(("name", "needed"), [("a-old", True), ("b-old", False)])
+@pytest.mark.parametrize(("name", "needed"), [("a-old", True), ("b-old", False), ("prod", True)])
 def test_a_possible_duplicate_is_there(court, name, needed):
     """Seed 3000167: it was gone, and its object waited for good."""
-    item = court.applied()
+    item = court.applied(vmName="prod")
     court.world.cloud.make_vm(name, "acme", "Msc1", "stranger")
     assert (calls(court, item, "PossibleDuplicate") == []) is needed
 

@@ -114,6 +114,27 @@ def test_two_things_at_once(court):
     assert court.oracles == ["twice"]
 
 
+@pytest.mark.parametrize(("wiped", "claimed", "found"), [(True, False, ["twice"]), (False, False, []), (True, True, [])])
+def test_what_a_wiped_status_told_of_is_looked_for_in_every_cluster(court, wiped, claimed, found):
+    """Seed 91004252: etcd went back to before its order, its owner named another cluster, and a second one was bought.
+
+    Known limit: an older status that says that nothing was ordered. What another object chooses there may be its own.
+    """
+    item = court.bought(thing="prod", vmName="prod")
+    if claimed:
+        court.applied("b", vmName="prod")
+    status = {} if wiped else {"order": {"state": "NotOrdered", "name": "", "cluster": "", "vpc": "", "id": "x"}}
+    court.passes(600)
+    court.world.actors.owner.call(
+        "PUT", f"{path_of(item)}/status", {**court.hands.call("GET", path_of(item)), "status": status}
+    )
+    court.passes(600)
+    court.world.actors.owner.patch(item, {"spec": {"cluster": "Hou1"}})
+    court.records(item, "prod", cluster="Hou1")
+    court.sends("CreateServer", name="prod", ssh_keys=SPEC["sshKeys"], **SPEC | {"cluster": "Hou1"})
+    assert [one for one in court.oracles if one == "twice"] == found
+
+
 @pytest.mark.parametrize(("named", "restored", "found"), [(True, True, []), (True, False, ["twice"]), (False, True, ["twice"])])
 def test_a_name_that_the_cloud_gave_nobody_knows_once_a_backup_of_before_was_restored(court, named, restored, found):
     """Seed 903004: etcd went back to a time before the order."""

@@ -17,6 +17,7 @@ import structlog
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud import listings
+from gpucloud.engine.cloud.anywhere import Anywhere
 from gpucloud.engine.cloud.catalogue import Catalogue
 from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
@@ -172,6 +173,7 @@ class AccountSession:
         self.vms: Inventory[VmRecord] = self.inventories["vms"]
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
+        self.vms_anywhere = Anywhere(self.client, self.vms, deps.clock)
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name

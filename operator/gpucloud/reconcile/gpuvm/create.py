@@ -22,7 +22,7 @@ from gpucloud.reconcile.core.create import (
 )
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
-from gpucloud.reconcile.facts import KeyTrouble
+from gpucloud.reconcile.facts import KeyTrouble, Unknown
 from gpucloud.reconcile.gpuvm.adopted import elsewhere
 from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
 from gpucloud.reconcile.plan import Plan
@@ -50,6 +50,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         missing_required,
         unproven,
         duplicate,
+        stray,
         terminating,
         ssh_keys_missing,
         quota_exceeded,
@@ -81,17 +82,42 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         stalled(
             Reason.POSSIBLE_DUPLICATE,
             f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it; or "
-            "adopt it by another object (spec.vmName, spec.adoption: Required) and delete this one; or set the annotation "
-            f'{Annotation.BUY_ANYWAY}: "true" to buy another.{_no_effect(f)}',
+            f"adopt it by another object (spec.vmName, spec.adoption: Required) and delete this one; or {_buy_anyway(f)}",
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )
 
 
-def _no_effect(f: VmFacts) -> str:
-    """Return why the annotation that buys another VM has no effect; empty if it is not set."""
+def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait if the status was lost and a VM of this name is in another place: it may be this object's, ordered there before."""
+    if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
+        return None
+    if isinstance(f.strays, Unknown):
+        which = f"cluster {f.strays.detail!r}" if f.strays.detail else "the list of clusters"
+        words = (
+            f"The status of this object was lost, and its VM may be in any cluster; {which} cannot be read now "
+            f"({f.strays.cause}). Nothing is bought, and the operator goes on asking; to wait no longer, {_buy_anyway(f)}"
+        )
+        verdict = working(Reason.API_UNAVAILABLE, words, ready="Unknown")
+        return plan_status(f, verdict, requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
+    known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
+    there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
+    words = (
+        f"The status of this object was lost, and a VM {f.identity.name!r} that no object claims is in {there}, not in "
+        f"{f.place}: it may be this object's. Nothing is bought. Set the spec back to that place; or destroy that VM; or "
+    )
+    return plan_status(
+        f,
+        stalled(Reason.POSSIBLE_DUPLICATE, f"{words}{_buy_anyway(f)}"),
+        requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),
+    )
+
+
+def _buy_anyway(f: VmFacts) -> str:
+    """Return how to buy another VM; if the annotation for it is set, why it has no effect."""
     value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
-    return "" if value is None else f' Its value {value[:40]!r} has no effect: only "true" has.'
+    no_effect = "" if value is None else f' Its value {value[:40]!r} has no effect: only "true" has.'
+    return f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.{no_effect}'
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -64,6 +64,7 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     keys: SSHKeys = field(default_factory=SSHKeys)
     lookalikes: tuple[str, ...] = ()  # unclaimed VMs with our tag and base name
     elsewhere: tuple[Identity, ...] = ()  # where else listings show VMs of the name that the spec would adopt
+    strays: tuple[Identity, ...] | Unknown = ()  # where else VMs of its name are that may be its own, as its status was lost
     configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from

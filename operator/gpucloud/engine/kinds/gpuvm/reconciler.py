@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
-from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.cloud.port import Precondition
@@ -17,7 +16,7 @@ from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
-from gpucloud.engine.kinds.indexes import Marked
+from gpucloud.engine.kinds.gpuvm.unclaimed import Unclaimed
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
@@ -26,7 +25,6 @@ from gpucloud.kinds import gpusnapshot, gpuvpc
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.deletion_guard import is_destroyed
@@ -96,6 +94,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus]) -> None:
         super().__init__(deps, store)
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
+        self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
@@ -154,7 +153,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         facts = VmFacts(
             **common,
             configuration_in_use=adopting.configuration_in_use(common["found"], account),
-            elsewhere=adopting.elsewhere(spec, account, common, partial(self._has_owner, stored.meta.uid)),
+            elsewhere=adopting.elsewhere(spec, account, common, partial(self._unclaimed.has_owner, stored.meta.uid)),
             known=known,
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
@@ -176,7 +175,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             now=reading(self._deps.clock),
             keys=keys,
             namespace_terminating=terminating,
-            lookalikes=self._lookalikes(facts, account),
+            lookalikes=self._unclaimed.lookalikes(facts, account),
+            strays=await self._unclaimed.strays(facts, account),
         )
 
     def on_update(self, stored: GpuVM) -> None:
@@ -336,25 +336,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         account = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status)
         spec = with_offer(facts.spec, current_offer(facts))
         return create_server_request(facts.identity, spec, facts.keys, snapshot=facts.image_snapshot, defaults=account.defaults)
-
-    def _lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
-        """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
-        if orders.may_exist(facts.order) or account.session is None:
-            return ()
-        base, here = naming.base_name(facts.meta.name, self._deps.objects.tag), facts.identity
-        names = account.session.vms.names(here.cluster, here.vpc, base)
-        return tuple(
-            name for name in names if not self._has_owner(facts.meta.uid, Claim(account.session.url, here._replace(name=name)))
-        )
-
-    def _has_owner(self, uid: str, claim: Claim) -> bool:
-        """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
-
-        That object may claim another place by now: its spec was edited, or its status lost.
-        """
-        mark = naming.read_mark(claim.identity.name, self._deps.objects.tag)
-        owners = [] if mark is None else self.store.indexed(Marked(mark.fingerprint))
-        return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
 
     def _snapshots(
         self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, here: Identity

@@ -1,0 +1,58 @@
+"""VMs that no object claims and that may have been bought for one: under an earlier UID's name, or in another place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.engine.cache.claims import Claim
+from gpucloud.engine.kinds.indexes import Marked
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import naming
+from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.core.create import free_from
+from gpucloud.reconcile.facts import Unknown
+
+if TYPE_CHECKING:
+    from gpucloud.engine.cache.store import Store
+    from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.ownership import Ownership
+    from gpucloud.reconcile.gpuvm import VmFacts
+    from gpucloud.reconcile.naming import Identity
+
+
+class Unclaimed:
+    """Looks for VMs among those that a session lists. All methods are queries."""
+
+    def __init__(self, store: Store[Any, Any], ownership: Ownership, tag: str) -> None:
+        self._store, self._ownership, self._tag = store, ownership, tag
+
+    def has_owner(self, uid: str, claim: Claim) -> bool:
+        """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
+
+        That object may claim another place by now: its spec was edited, or its status lost.
+        """
+        mark = naming.read_mark(claim.identity.name, self._tag)
+        owners = [] if mark is None else self._store.indexed(Marked(mark.fingerprint))
+        return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
+
+    def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
+        """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
+        if orders.may_exist(facts.order) or account.session is None:
+            return ()
+        base, here, url = naming.base_name(facts.meta.name, self._tag), facts.identity, account.session.url
+        names = account.session.vms.names(here.cluster, here.vpc, base)
+        return tuple(name for name in names if not self.has_owner(facts.meta.uid, Claim(url, here._replace(name=name))))
+
+    async def strays(self, facts: VmFacts, account: ResolvedAccount) -> tuple[Identity, ...] | Unknown:
+        """Return where else VMs of this name are, for which no other object stands, if the status was lost.
+
+        Any of them may be its own: the lost record may have named another place than the spec does now.
+        """
+        if not facts.unrecorded or account.session is None or facts.annotated(Annotation.BUY_ANYWAY):
+            return ()
+        found = await account.session.vms_anywhere.places_of(facts.identity.name, free_from(facts))
+        if isinstance(found, Unknown):
+            return found
+        url, here = account.session.url, facts.identity
+        others = (there for there in found if there.vpc != here.vpc or not naming.same_cluster(there.cluster, here.cluster))
+        return tuple(there for there in others if not self.has_owner(facts.meta.uid, Claim(url, there)))

@@ -1,0 +1,112 @@
+"""Histories of a GpuVM whose status was lost, and whose spec names another cluster than the one where its VM was bought."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud import connection as connection_module
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile.naming import external_name
+from support.builders import TAG
+from support.fakes import a_resource
+from support.orderrig import KEY, VPC, History, MakingCloud, failed
+
+pytestmark = pytest.mark.looptime
+OURS = external_name("train", "u-train", TAG)
+
+
+class TwoClusters(MakingCloud):
+    """Each listing shows one cluster; ``hidden`` ones cannot be listed."""
+
+    def __init__(self):
+        super().__init__()
+        self.world(KEY, GetAll=["Msc1", "Hou1"], GetVpcs=[VPC, VPC | {"id": "8", "cluster": "Hou1"}])
+        self.hidden = set()
+
+    async def handle_async_request(self, request):
+        operation, cluster = request.url.path.rsplit("/", 1)[1], request.url.params.get("Cluster")
+        if operation != "GetServers" or cluster is None:
+            return await super().handle_async_request(request)
+        if cluster in self.hidden:
+            return failed(503, "Try again later")
+        everything, request.url = self.vms, request.url.copy_set_param("Cluster", "Msc1")
+        self.vms = {name: (shown, one) for name, (shown, one) in everything.items() if one["cluster"] == cluster}
+        try:
+            return await super().handle_async_request(request)
+        finally:
+            self.vms = everything
+
+
+@pytest.fixture
+async def it(monkeypatch):
+    cloud = TwoClusters()
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
+    made = await History(cloud).start()
+    yield made
+    await made.engine.stop(1.0)
+
+
+async def restored(it, cluster="Hou1", **spec):
+    """A VM is bought in Msc1; etcd goes back to before its order, the spec is edited, and another process starts."""
+    await it.apply(**spec)
+    await it.until(lambda: it.ready == "True/Running")
+    it.kube.bodies["u-train"].pop("status")
+    it.kube.bodies["u-train"]["spec"]["cluster"] = cluster
+    it.cloud.odd = {"cluster": cluster}
+    await it.start()
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "where"),
+    [
+        ({}, OURS, "VPC 'acme' of cluster 'Msc1'"),
+        ({"vmName": "prod"}, "prod", "another place"),  # with the operator's own account it may be another namespace's
+    ],
+)
+async def test_no_second_vm_is_bought_in_another_cluster(it, spec, name, where):
+    """Seed 91004252: a second one was bought and destroyed with the object, and nobody told of the first."""
+    await restored(it, **spec)
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    await asyncio.sleep(600)
+    assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == ([name], 1)
+    assert f"a VM {name!r} that no object claims is in {where}, not in VPC 'acme' of cluster 'Hou1'" in it.words
+    it.change({"cluster": "Msc1"})
+    await it.until(lambda: it.ready == ("False/Conflict" if spec else "True/Running"), 300)
+
+
+async def test_a_person_may_buy_another(it):
+    await restored(it)
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    it.change(annotations={Annotation.BUY_ANYWAY: "true"})
+    await it.until(lambda: it.ready == "True/Running", 300)
+    assert len(it.cloud.asked("CreateServer")) == 2
+
+
+@pytest.mark.parametrize("elsewhere", ["Msc1", "Hou1"])
+async def test_nothing_is_bought_while_a_cluster_cannot_be_listed(it, elsewhere):
+    """Only what every cluster lacks was never bought."""
+    it.cloud.hidden = {elsewhere}
+    await restored_unordered(it, {"Msc1": "Hou1", "Hou1": "Msc1"}[elsewhere])
+    await it.until(lambda: it.ready == "Unknown/ApiUnavailable", 300)
+    await asyncio.sleep(300)
+    assert it.cloud.asked("CreateServer") == []
+    it.cloud.hidden = set()
+    await it.until(lambda: it.ready == "True/Running", 300)
+
+
+async def test_a_new_object_is_bought_without_a_look_at_other_clusters(it):
+    it.cloud.add("prod", cluster="Hou1")
+    await it.apply(vmName="prod")
+    await it.until(lambda: it.ready == "True/Running")
+    assert {call[2].get("Cluster") for call in it.cloud.asked("GetServers")} == {"Msc1"}
+
+
+async def restored_unordered(it, cluster):
+    """An object with our finalizer and no status, which nothing was ordered for: a process starts."""
+    it.cloud.odd = {"cluster": cluster}
+    await it.engine.stop(0.0)
+    it.engine = None
+    await it.start()
+    it._show("ADDED", a_resource("GpuVM", uid="u-train", spec={"cluster": cluster}))
