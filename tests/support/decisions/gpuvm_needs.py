@@ -57,7 +57,7 @@ ROWS = {
         "it would hold the VPC up, or be cut off",
         {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
-        says="is being deleted: nothing is created with it. When it is gone, create it again; or delete this object.",
+        says="is being deleted: nothing is created with it. Delete this object, too; when both are gone, create both again.",
     ),
     "the first that is not ready is named": Row(
         "one thing at a time",

@@ -272,7 +272,7 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
             gone = f"it is gone from namespace {f.meta.namespace!r}"  # only a field names what may never have been there
             words = f"Waiting for {need.name}: {there if need.field else gone}.{way_out}{detail}"
         case Readiness.DELETING:
-            way_on = " When it is gone, create it again; or delete this object."
+            way_on = " Delete this object, too; when both are gone, create both again."
             words = f"{need.name} is being deleted: nothing is created with it.{detail or way_on}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
