@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,13 +41,13 @@ def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name that this one may be a slip of, in any case of letters; None if none is near."""
+def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known names that this one may be a slip of, in any case of letters: all that are equally near, at most 3."""
     import difflib  # noqa: PLC0415 - for a refusal only
 
     plain, by_plain = word[:MAX_TEXT].casefold(), {name.casefold(): name for name in known if len(name) <= MAX_TEXT}
-    found = difflib.get_close_matches(plain, by_plain)
-    return by_plain[min(found, key=partial(_letters_apart, plain))] if found else None
+    apart = {name: _letters_apart(plain, name) for name in difflib.get_close_matches(plain, by_plain)}
+    return tuple(sorted(by_plain[name] for name in apart if apart[name] == min(apart.values())))
 
 
 def _letters_apart(some: str, other: str) -> int:
@@ -59,4 +58,4 @@ def _letters_apart(some: str, other: str) -> int:
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return "Did you mean …?" as a sentence with a space before it; empty if no known name is near."""
     near = nearest(word, known)
-    return "" if near is None else f" Did you mean {near!r}?"
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -148,6 +148,9 @@ class Prices:
     def offered(self, _cluster):
         return ()
 
+    def clusters_of(self, _configuration):
+        return ()
+
     def name_of(self, word):
         return {"7": "H100_80GB_SXM_8x"}.get(word)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.cloud.models import ConfigurationRecord
-from gpucloud.engine.cloud.catalogue import offered
+from gpucloud.engine.cloud.catalogue import clusters, offered
 from gpucloud.engine.cloud.seen_names import LONGEST_NAME, MOST_NAMES, SeenNames
 
 
@@ -33,3 +33,14 @@ def test_a_configuration_is_offered_in_the_clusters_that_it_names():
         [ConfigurationRecord(name="x", clusters=("Msc1", "Hou1")), ConfigurationRecord(name="y"), ConfigurationRecord()]
     )
     assert (found.of("Msc1"), found.of("Ams1")) == (("x",), ())
+
+
+def test_where_a_configuration_is_offered_is_told_as_the_cloud_spells_it():
+    found = clusters(
+        [
+            ConfigurationRecord(name="x", clusters=("Msc1", "Hou1", "a\nforged line")),
+            ConfigurationRecord(name="y"),
+            ConfigurationRecord(clusters=("Msc1",)),
+        ]
+    )
+    assert found == {"x": ("Hou1", "Msc1")}

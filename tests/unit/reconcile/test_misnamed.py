@@ -15,6 +15,20 @@ REFUSED = "it is refused"
 # what, spec, what is known, the cloud's words, the sentence
 CASES = [
     ("a slip of the pen", {"configuration": "A100_40GB_PCIe_x1"}, KNOWN, REFUSED, f"Did you mean configuration '{SMALL}'?"),
+    (
+        "two are equally near",
+        {"configuration": "A100_40GB_PCIe_3x"},
+        KNOWN,
+        REFUSED,
+        f"Did you mean configuration '{SMALL}' or '{LARGE}'?",
+    ),
+    (
+        "it is offered elsewhere",
+        {"configuration": OTHER},
+        KnownNames((SMALL, LARGE), elsewhere=("Hou1", "Lon1")),
+        REFUSED,
+        f"Clusters that offer '{OTHER}': Hou1, Lon1.",
+    ),
     ("another letter case", {"configuration": SMALL.lower()}, KNOWN, REFUSED, f"Did you mean configuration '{SMALL}'?"),
     ("nothing is near", {"configuration": "tpu"}, KNOWN, REFUSED, f"Configurations offered: {SMALL}, {LARGE}, {OTHER}."),
     (
@@ -62,9 +76,9 @@ def test_a_name_that_the_cloud_does_not_know_is_corrected(spec, known, words, se
 
 
 def test_a_name_far_from_all_suggests_nothing():
-    assert (nearest("tpu", ("Hou1", "Msc1")), suggestion("tpu", ())) == (None, "")
+    assert (nearest("tpu", ("Hou1", "Msc1")), suggestion("tpu", ())) == ((), "")
     assert suggestion("msc-1", ("Hou1", "Msc1")) == " Did you mean 'Msc1'?"
 
 
 def test_names_beyond_any_status_suggest_nothing():
-    assert nearest("x" * 10_000, ("x" * 9_999,)) is None
+    assert nearest("x" * 10_000, ("x" * 9_999,)) == ()

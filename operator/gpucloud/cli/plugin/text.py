@@ -14,11 +14,11 @@ def clean(text: str) -> str:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Which known word may be meant, in any case of letters, as a sentence; empty when none is near."""
+    """Which known words may be meant, in any case of letters, as a sentence; empty when none is near."""
     from gpucloud.reconcile.text import nearest  # noqa: PLC0415 - for an error only
 
     names = tuple(known)
     found = nearest(word, names)
-    if found is None and len(word) > 2:  # or the beginning of one
-        found = next((name for name in names if name.lower().startswith(word.lower())), None)
-    return f" Did you mean {found}?" if found else ""
+    if not found and len(word) > 2:  # or the beginning of some
+        found = tuple(name for name in names if name.lower().startswith(word.lower()))[:3]
+    return f" Did you mean {' or '.join(found)}?" if found else ""

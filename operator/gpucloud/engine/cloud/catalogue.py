@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.engine.cloud.seen_names import SeenNames
+from gpucloud.engine.cloud.seen_names import MOST_NAMES, SeenNames, is_shown
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.price import ABSURD_PRICE
 
@@ -42,6 +42,7 @@ class Catalogue:
         self._prices: dict[str, str] = {}
         self._offered = SeenNames()
         self._names: dict[str, str] = {}
+        self._clusters: dict[str, tuple[str, ...]] = {}
         self._ask_at: float | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -52,6 +53,10 @@ class Catalogue:
     def offered(self, cluster: str) -> tuple[str, ...]:
         """Return the names of the configurations in this cluster, sorted; empty if they are not known."""
         return self._offered.of(cluster)
+
+    def clusters_of(self, configuration: str) -> tuple[str, ...]:
+        """Return the clusters in which a configuration is offered, sorted; empty if none is known."""
+        return self._clusters.get(configuration, ())
 
     def name_of(self, word: str) -> str | None:
         """Return the name of the configuration that a VM's record names, by its name or its number."""
@@ -78,6 +83,7 @@ class Catalogue:
         """
         listing = await self._client.get_configurations()
         self._prices, self._offered, self._names = prices(listing.items), offered(listing.items), names(listing.items)
+        self._clusters = clusters(listing.items)
         self._ask_at = self._clock.mono() + REFRESH_SECONDS
         return listing
 
@@ -125,6 +131,12 @@ def offered(configurations: Iterable[ConfigurationRecord]) -> SeenNames:
         for cluster in item.clusters:
             found.add(cluster, (item.name,))
     return found
+
+
+def clusters(configurations: Iterable[ConfigurationRecord]) -> dict[str, tuple[str, ...]]:
+    """Return the clusters of each configuration, as the cloud spells them; those that no message could show are left out."""
+    shown = {item.name: [one for one in item.clusters if is_shown(one)] for item in configurations if item.name is not None}
+    return {name: tuple(sorted(places)[:MOST_NAMES]) for name, places in shown.items() if places}
 
 
 def names(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:

@@ -11,6 +11,11 @@ MOST_NAMES = 100  # of one sort in one cluster: an answer with more is no help t
 LONGEST_NAME = 100  # characters
 
 
+def is_shown(name: str) -> bool:
+    """Return whether a message could show the name."""
+    return len(name) <= LONGEST_NAME and name.isprintable()
+
+
 class SeenNames:
     """Names by cluster, in any spelling of the cluster."""
 
@@ -21,7 +26,7 @@ class SeenNames:
         """Add names; those that no message could show are left out."""
         seen = self._names.setdefault(cluster.casefold(), set())
         for name in names:
-            if name and len(name) <= LONGEST_NAME and name.isprintable() and len(seen) < MOST_NAMES:
+            if name and is_shown(name) and len(seen) < MOST_NAMES:
                 seen.add(name)
 
     def of(self, cluster: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.text import NAMED, nearest, printable
+from gpucloud.reconcile.text import NAMED, listed, nearest, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ class KnownNames:
     configurations: tuple[str, ...] = ()  # of the catalogue, so others are not offered
     pools: tuple[str, ...] = ()  # of offers and VMs; there may be more
     images: tuple[str, ...] = ()  # of VMs, as listed; there may be more
+    elsewhere: tuple[str, ...] = ()  # other clusters that offer the configuration of the spec
 
 
 def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
@@ -34,7 +35,9 @@ def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
 
 
 def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str]:
-    if known.configurations and spec.configuration not in known.configurations:
+    if known.elsewhere:
+        yield f"Clusters that offer {spec.configuration!r}: {listed(known.elsewhere)}."
+    elif known.configurations and spec.configuration not in known.configurations:
         yield _told("configuration", spec.configuration, known.configurations, "offered")
     pool, image = spec.resource_pool, spec.image
     if pool is not None and pool in words and known.pools and pool not in known.pools:
@@ -50,8 +53,8 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
 
 def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
     near = nearest(name, known)
-    if near is not None:
-        return f"Did you mean {what} {printable(near, len(near))!r}?"
+    if near:
+        return f"Did you mean {what} {' or '.join(repr(printable(one, len(one))) for one in near)}?"
     rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f"{what.capitalize()}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
 

@@ -149,7 +149,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         objects = self._deps.objects
         known = KnownNames()
         if not stored.meta.deleting and account.session is not None:
-            known = known_names(account.session, account.facts.name, common["identity"].cluster)
+            known = known_names(account.session, account.facts.name, common["identity"].cluster, spec.configuration)
         facts = VmFacts(
             **common,
             configuration_in_use=adopting.configuration_in_use(common["found"], account),
@@ -353,12 +353,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         )
 
 
-def known_names(session: AccountSession, account: str, cluster: str) -> KnownNames:
+def known_names(session: AccountSession, account: str, cluster: str, configuration: str) -> KnownNames:
     """Return the names that a message may suggest; none of the VMs of other namespaces, which the own account may show."""
     configurations, learned = session.catalogue.offered(cluster), session.learned
+    elsewhere = () if configuration in configurations else session.catalogue.clusters_of(configuration)
     if account == OWN_ACCOUNT:
-        return KnownNames(configurations)
-    return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster))
+        return KnownNames(configurations, elsewhere=elsewhere)
+    return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster), elsewhere)
 
 
 def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
