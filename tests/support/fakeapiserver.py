@@ -107,6 +107,9 @@ class FakeApiServer:
 
     def _create(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         namespace = path.split("/namespaces/")[1].split("/", maxsplit=1)[0]
+        if f"{path}/{body['metadata']['name']}" in self.objects:
+            words = f'{path.rpartition("/")[2]}.gpucloud.dev "{body["metadata"]["name"]}" already exists'
+            return 409, {"kind": "Status", "message": words, "reason": "AlreadyExists"}
         full = {**body, "metadata": {**body["metadata"], "namespace": namespace, "uid": "uid-of-new", "generation": 1}}
         self.add(full)
         return 201, full

@@ -168,6 +168,12 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     assert (code, out) == (0, "GpuVM/train: created\n")
     ((path, body),) = api.changed("POST")
     assert (path, body["spec"]["vpcRef"]) == (POSTED, {"name": "lab"})
+    code, _, err = plugin("create", "train", "-c", A100, "--cluster", "Msc1", "--apply")
+    assert code == 1
+    assert (
+        "GpuVM/train exists already in namespace 'team': choose another name, or see "
+        "`kubectl gpucloud status gvm/train --namespace=team`." in err
+    )
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_what_may_not_be_seen_is_said(api, plugin):
     api.refused[PODS] = 403
     code, out, _ = plugin("version")
     assert code == 0
-    assert "no pod of one is to be seen in namespace 'gpucloud-system' (--operator-namespace)" in out
+    assert "no pod of an operator is visible in namespace 'gpucloud-system'; name another with --operator-namespace" in out
 
 
 def test_the_version_of_the_plugin_alone_asks_no_cluster(capsys, monkeypatch):

@@ -71,6 +71,11 @@ def test_what_is_missing_names_a_way_out():
     assert "There is no GpuVpc/lab in namespace 'team'. Create it; or, if its name is wrong, delete the objects that" in text
 
 
+def test_what_is_missing_names_what_may_be_meant():
+    world = World.of((a_vm("train", "Working", "DependencyNotReady"), a_thing("GpuVpc", "labs"), a_thing("GpuVM", "lab")))
+    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean labs? Create it" in text_of(overview.as_lines(world, NOW))
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_message_is_wrapped_and_never_cut(width):
     text = text_of(overview.as_lines(CHAIN, NOW), width)
@@ -185,6 +190,13 @@ def test_a_pause_is_in_the_summary_and_beside_the_object():
     assert "  Paused  " in line
     (line,) = [line for line in text.splitlines() if "GpuVM/free" in line]
     assert "Paused" not in line
+
+
+def test_an_object_whose_reason_is_the_pause_says_so_once():
+    held = a_vm("held", "Unknown", "Paused", annotations={"gpucloud.dev/paused": "true"})
+    text = text_of(overview.as_lines(World.of((held,)), NOW))
+    tree = text[text.index("Objects") :]
+    assert tree.count("Paused") == 1, tree
 
 
 def test_the_clouds_words_cannot_forge_a_line_nor_colour_it():

@@ -108,7 +108,7 @@ def test_retain_keeps_what_stands_in_the_cloud(api, plugin, kind):
     api.add(a_body(names[kind], "a", "Deleting"), a_body(names[kind], "b", spec={"deletion": {"policy": "Retain"}}))
     code, out, _ = plugin("retain", f"{kind}/a", f"{kind}/b")
     assert (code, patches(api)) == (0, [("a", {"spec": {"deletion": {"policy": "Retain"}}})])
-    assert ("and it is billed" in out) is (kind == "gvm")
+    assert ("the VM stays in the cloud and is billed" in out) is (kind == "gvm")
     assert f"{names[kind]}/b: spec.deletion.policy is Retain already" in out
 
 

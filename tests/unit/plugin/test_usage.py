@@ -10,7 +10,7 @@ import pytest
 import gpucloud
 from gpucloud.cli import plugin as program
 from gpucloud.cli.plugin import entry
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.commands import ELSEWHERE, VERBS
 from gpucloud.cli.plugin.options import CLUSTER
 from support.pluginworld import a_body
 
@@ -71,6 +71,12 @@ def test_a_word_that_is_nearly_known_is_answered_by_that(words, meant, capsys):
     assert f"Did you mean {meant}?" in capsys.readouterr().err
 
 
+def test_a_verb_of_kubectl_is_answered_by_what_to_run(capsys):
+    assert ELSEWHERE.keys().isdisjoint(VERBS)
+    assert entry.main(["delete", "gvm/a"]) == 2
+    assert "unknown verb 'delete'. Use `kubectl delete gpuvm NAME`." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
     entry.main([verb, "--help"])
@@ -109,6 +115,13 @@ def test_status_loads_nothing_that_takes_long(api, tmp_path):
     assert modules.isdisjoint(HEAVY), sorted(modules.intersection(HEAVY))
     others = {f"gpucloud.cli.plugin.verbs.{verb.module}" for verb in VERBS.values()} - {"gpucloud.cli.plugin.verbs.reading"}
     assert modules.isdisjoint(others), "a verb's module is loaded when that verb is called"
+
+
+def test_a_name_alone_is_a_gpuvms(api, plugin):
+    api.add(a_body("GpuVM", "train"), a_body("GpuVM", "notebook"))
+    code, out, _ = plugin("status", "train")
+    assert (code, "GpuVM/train" in out, "GpuVM/notebook" in out) == (0, True, False)
+    assert plugin("wait", "train")[0] == 0
 
 
 def test_the_version_loads_nothing_at_all(tmp_path):

@@ -110,32 +110,34 @@ def test_what_is_no_length_of_time(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "default", "expected"),
+    ("text", "others", "expected"),
     [
-        ("gvm/train", None, ("GpuVM", "train")),
-        ("GpuVM/train", None, ("GpuVM", "train")),
-        ("gpuvms.gpucloud.dev/train", None, ("GpuVM", "train")),
-        ("gsnap/a", None, ("GpuSnapshot", "a")),
-        ("train", "GpuVM", ("GpuVM", "train")),
-        ("gvm/train", "GpuVM", ("GpuVM", "train")),
+        ("gvm/train", True, ("GpuVM", "train")),
+        ("GpuVM/train", True, ("GpuVM", "train")),
+        ("gpuvms.gpucloud.dev/train", True, ("GpuVM", "train")),
+        ("gsnap/a", True, ("GpuSnapshot", "a")),
+        ("train", True, ("GpuVM", "train")),
+        ("train", False, ("GpuVM", "train")),
+        ("gvm/train", False, ("GpuVM", "train")),
+        ("gvm/gvm", True, ("GpuVM", "gvm")),
     ],
 )
-def test_how_objects_are_named(text, default, expected):
-    assert target(text, default) == expected
+def test_how_objects_are_named(text, others, expected):
+    assert target(text, others=others) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "default", "says"),
+    ("text", "others", "says"),
     [
-        ("train", None, "KIND/NAME"),
-        ("pod/train", None, r"unknown kind 'pod': use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
-        ("gvm/", None, "is not KIND/NAME"),
-        ("gvm/a/b", None, "is not KIND/NAME"),
-        ("", "GpuVM", "is not KIND/NAME"),
-        ("gvpc/lab", "GpuVM", "is no GpuVM, which this verb needs"),
+        ("pod/train", True, r"unknown kind 'pod': use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
+        ("gvm/", True, "is not KIND/NAME"),
+        ("gvm/a/b", True, "is not KIND/NAME"),
+        ("gvm", True, "'gvm' is a kind: add the name of an object, as gvm/train"),
+        ("", False, "is not KIND/NAME"),
+        ("gvpc/lab", False, "is no GpuVM, which this verb needs"),
     ],
 )
-def test_what_names_no_object(text, default, says):
+def test_what_names_no_object(text, others, says):
     with pytest.raises(PluginError, match=says) as error:
-        target(text, default)
+        target(text, others=others)
     assert error.value.code is ExitCode.MISUSED

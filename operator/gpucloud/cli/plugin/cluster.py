@@ -105,6 +105,11 @@ class Cluster:
         try:
             return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
+            if error.status == 409 and "already exists" in str(error):
+                see = f"kubectl gpucloud status {KINDS[key.kind].short}/{key.name} --namespace={key.namespace}"
+                raise PluginError(
+                    f"{key} exists already in namespace {key.namespace!r}: choose another name, or see `{see}`."
+                ) from None
             raise _told(error, f"create {key}", key.namespace) from None
 
     def events(self, item: Thing) -> tuple[Event, ...]:
@@ -201,7 +206,7 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
         404: "install the CRDs of gpucloud-operator, if they are not; `kubectl gpucloud doctor` says so",
-        409: "somebody changed it at the same time, or it is there already; look, then try again",
+        409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
     form = NotServedError if error.status == 404 else PluginError

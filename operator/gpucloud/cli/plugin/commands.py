@@ -16,10 +16,10 @@ It works through your kubeconfig, with your rights, and asks you for no key of t
 
 _OBJECTS = Parameter(
     key="objects",
-    metavar="[KIND/NAME]...",
+    metavar="[[KIND/]NAME]...",
     many=True,
-    help="Objects, as gvm/train; all of the namespace when not given.",
-    candidates="objects",
+    help="Objects, as gvpc/lab; a name alone is a GpuVM's. All of the namespace when not given.",
+    candidates="vms_or_objects",
 )
 _SELECTOR = Parameter(
     key="selector",
@@ -73,6 +73,17 @@ _ANY = Parameter(
 )
 
 
+# What people try here by the habit of kubectl, and what to run for it.
+ELSEWHERE = {
+    "apply": "kubectl apply -f FILE",
+    "completion": "kubectl completion --help",
+    "delete": "kubectl delete gpuvm NAME",
+    "describe": "kubectl gpucloud status NAME",
+    "edit": "kubectl edit gpuvm NAME",
+    "get": "kubectl gpucloud status",
+    "list": "kubectl gpucloud status",
+}
+
 VERBS: dict[str, Verb] = {
     "status": _status("status", "status gvm/train", "status -l team=vision -w", "status -o wide", "status -A -o json"),
     "tree": _status("tree", "tree -n team"),
@@ -83,14 +94,7 @@ VERBS: dict[str, Verb] = {
         about="Progress is shown on standard error, the outcome of each object on standard output. The exit code is 0 when all "
         "are as wanted, 3 when one will not get there without a person, 4 when the time is over.",
         takes=(
-            Parameter(
-                key="objects",
-                metavar="KIND/NAME...",
-                many=True,
-                required=True,
-                help="Objects to wait for, as gvm/train.",
-                candidates="objects",
-            ),
+            _ANY,
             Parameter(
                 key="goal",
                 names=("--for",),

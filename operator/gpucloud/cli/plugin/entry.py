@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import parsing
-from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
+from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
@@ -58,7 +58,8 @@ def _dispatch(argv: Sequence[str]) -> int:
     verb = VERBS.get(name)
     if verb is None:
         what = "unknown option" if name.startswith("-") else "unknown verb"
-        raise parsing.UsageError(f"{what} {clean(name)!r}.{near(name, VERBS)}", NAME)
+        advice = f" Use `{ELSEWHERE[name]}`." if name in ELSEWHERE else near(name, VERBS)
+        raise parsing.UsageError(f"{what} {clean(name)!r}.{advice}", NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):

@@ -252,7 +252,7 @@ def _accounts(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "accounts",
                 f"{reason(item)}: {message(item)}",
-                f"Objects that use it wait. Do as the message says; docs/how-to/account.md has more on {reason(item)}.",
+                f"Objects that use it wait. Do as the message says. More: kubectl gpucloud explain {reason(item)}",
                 item.key,
             )
 
@@ -266,7 +266,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "missing",
-                f"There is no {key}.{names}",
+                f"There is no {key}.{cause.meant}{names}",
                 "Create it; or, if its name is wrong, delete those objects and create them again.",
                 key,
             )
@@ -284,7 +284,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "stalled",
                 words,
-                f"Do as the message says; docs/reference/status.md has more on {reason(cause.thing)}.",
+                f"Do as the message says. More: kubectl gpucloud explain {reason(cause.thing)}",
                 key,
             )
 

@@ -141,23 +141,23 @@ def thing(kind: str, body: Mapping[str, Any]) -> Thing:
     )
 
 
-def target(text: str, default: str | None = None, *, others: bool = False) -> tuple[str, str]:
-    """Kind and name of ``gvm/train``, of ``train`` where a default kind is meant, which ``others`` makes one of several.
+def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, str]:
+    """Kind and name of ``gvm/train``, or of ``train``, which is of the default kind. ``others``: any kind may be named.
 
     Raises:
         PluginError: there is no such kind, or no name.
     """
-    word, slash, name = text.partition("/")
-    if not slash:
-        word, name = default or "", text
-    kind = default if not slash and default else _kind(word)
+    word, slash, after = text.partition("/")
+    kind, name = (_kind(word), after) if slash else (default, text)
+    if others and not slash and _kind(text) is not None:
+        raise PluginError(f"{text!r} is a kind: add the name of an object, as {text}/train.", ExitCode.MISUSED)
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
         meant = near(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
         unknown = f"unknown kind {word!r}: use {known}.{meant}"
         said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
         raise PluginError(said, ExitCode.MISUSED)
-    if default is not None and kind != default and not others:
+    if kind != default and not others:
         raise PluginError(f"{text!r} is no {default}, which this verb needs: name a {default}.", ExitCode.MISUSED)
     return kind, name
 

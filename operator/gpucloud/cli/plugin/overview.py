@@ -14,7 +14,7 @@ from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
-from gpucloud.kinds.meta import rfc3339
+from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown
 
@@ -227,8 +227,8 @@ def _hurry(cause: Cause, blocked: Key) -> str:
 def _told(cause: Cause) -> str:
     if cause.thing is None:
         return (
-            f"There is no {cause.key} in namespace {cause.key.namespace!r}. Create it; or, if its name is wrong, delete the "
-            "objects that wait for it and create them again with the right one."
+            f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.meant} Create it; or, if its name is wrong, "
+            "delete the objects that wait for it and create them again with the right one."
         )
     return message(cause.thing)
 
@@ -238,7 +238,8 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -
     item, (own, below) = world.things[key], is_leader
     how = standing(item)
     why = reason(item) if how is not Standing.UNSEEN else ""
-    words = [str(key), how.value, why, "Paused" if item.paused else "", *_details(item, wide=scope.wide)]
+    paused = item.paused and why != Reason.PAUSED  # which says so already
+    words = [str(key), how.value, why, "Paused" if paused else "", *_details(item, wide=scope.wide)]
     children = [child for child in world.children().get(key, ()) if child in scope.concerned]
     inner = below + ("│  " if children else "   ")
     yield Line("  ".join(word for word in words if word), own, inner, STYLES[how], "" if scope.wide else _configuration(item))
@@ -247,7 +248,7 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -
         yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
     if how is not Standing.READY and key not in scope.told:
         yield Line(message(item), inner, inner)
-    if item.paused:
+    if paused:
         yield Line(pause.message(item.annotations), inner, inner)
     for place, child in enumerate(children, 1):
         last = place == len(children)

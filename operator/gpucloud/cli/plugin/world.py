@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.standing import URGENCY, Standing, message, reason, standing
+from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 
@@ -76,8 +77,8 @@ class World:
 
     def parent(self, item: Thing) -> Key | None:
         """Under which object people look for it: a snapshot under its VM, a VM in its VPC, all else under the account."""
-        near = {SNAPSHOT: next(iter(self.references(item)), None), VM: self.vpc(item)}.get(item.key.kind)
-        chosen = near if near in self.things else self.account(item)
+        closest = {SNAPSHOT: next(iter(self.references(item)), None), VM: self.vpc(item)}.get(item.key.kind)
+        chosen = closest if closest in self.things else self.account(item)
         return chosen if chosen in self.things else None
 
     def children(self) -> Mapping[Key | None, tuple[Key, ...]]:
@@ -108,6 +109,10 @@ class World:
     def is_ready(self, key: Key) -> bool:
         """Whether it is there, and as asked."""
         return key in self.things and standing(self.things[key]) is Standing.READY
+
+    def names(self, kind: str, namespace: str) -> tuple[str, ...]:
+        """The names of all objects of a kind in a namespace."""
+        return tuple(key.name for key in self.things if (key.kind, key.namespace) == (kind, namespace))
 
     def roots(self, key: Key) -> tuple[Key, ...]:
         """Where the waiting begins: objects that wait for no other. Of a ring of waits, the object itself."""
@@ -143,6 +148,7 @@ class Cause:
     thing: Thing | None
     waiting: tuple[Key, ...]
     blocked: tuple[Key, ...] = ()  # of these: objects in deletion that go when this one is gone
+    meant: str = ""  # of what is missing: which object may be meant, as a sentence
 
     @property
     def standing(self) -> Standing:
@@ -159,7 +165,11 @@ def causes(world: World) -> tuple[Cause, ...]:
                 waiting[root] += [item.key] if item.key != root else []
     found = [
         Cause(
-            key, world.things.get(key), tuple(sorted(keys)), tuple(sorted(other for other in keys if world.is_user(key, other)))
+            key,
+            world.things.get(key),
+            tuple(sorted(keys)),
+            tuple(sorted(other for other in keys if world.is_user(key, other))),
+            "" if key in world.things else near(key.name, world.names(key.kind, key.namespace)),
         )
         for key, keys in waiting.items()
     ]

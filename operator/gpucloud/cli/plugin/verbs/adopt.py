@@ -51,7 +51,7 @@ def export(
     Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is deleted:
     applied, they change nothing in the cloud.
     """
-    wanted = target(f"{kind}/any")[0] if kind else ""
+    wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
     sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
     left = [
@@ -87,7 +87,7 @@ def adopt(
     operator_namespace: str,
 ) -> int:
     """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
-    kind, called = target(name, VM, others=True)
+    kind, called = target(name, others=True)
     if kind not in adopting.NOUNS:
         raise PluginError(
             f"a {kind} stands for nothing in the cloud: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED

@@ -55,7 +55,7 @@ def create(
     here = cluster(at)
     chosen = account_of(here, account)
     wanted = Wanted(
-        name=target(name, VM)[1] if name else "",
+        name=target(name)[1] if name else "",
         configuration=configuration,
         cluster=in_cluster,
         pool=pool,

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import overview, show, watching
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import Event, Key, Thing, target
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import Standing
-from gpucloud.cli.plugin.verbs.shared import cluster, look, looking
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, look, looking
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.cli.plugin.world import World, causes
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.objects import Event, Key, Thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,7 @@ class _Seen:
 def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, output: Output, all_namespaces: bool) -> int:
     """All objects of a namespace, or of all; those with some labels; or those that are named, with their events."""
     here = cluster(at)
-    choice = _Choice(
-        None if all_namespaces else here.namespace, tuple(Key(here.namespace, *target(item)) for item in objects), selector
-    )
+    choice = _Choice(None if all_namespaces else here.namespace, keys_of(here, objects), selector)
     _check(choice, output, watch=watch)
     wide = output is Output.WIDE
     if watch:
@@ -108,7 +106,7 @@ def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:
 def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> int:
     """Wait until all are ready, or gone."""
     here = cluster(at)
-    keys = tuple(dict.fromkeys(Key(here.namespace, *target(item)) for item in objects))
+    keys = keys_of(here, objects)
     found = look(here, keys)
     if goal == Goal.READY:
         for key in keys:

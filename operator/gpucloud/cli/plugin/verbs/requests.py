@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM, Key, target
+from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM, Key
 from gpucloud.cli.plugin.standing import Standing, reason, standing
-from gpucloud.cli.plugin.verbs.shared import cluster, looking, mind_pause, request_time, warn_of_keepers
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, looking, mind_pause, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.choices import DeletionPolicy
@@ -100,16 +100,15 @@ def retain(at: At, *, objects: tuple[str, ...]) -> int:
             print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
             continue
         here.patch(item.key, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
-        billed = ", and it is billed" if item.key.kind == VM else ""
-        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}: what it has in the cloud outlasts it{billed}")
+        kept = "the VM stays in the cloud and is billed" if item.key.kind == VM else "what it stands for stays in the cloud"
+        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}: when the object is deleted, {kept}")
         warn_of_keepers(item, "spec.deletion.policy")
     return ExitCode.OK
 
 
 def _things(here: Cluster, objects: tuple[str, ...]) -> tuple[Thing, ...]:
     """All of them, before the first is changed."""
-    keys = dict.fromkeys(Key(here.namespace, *target(item, VM, others=True)) for item in objects)
-    return tuple(here.need(key) for key in keys)
+    return tuple(here.need(key) for key in keys_of(here, objects))
 
 
 def _annotate(here: Cluster, key: Key, name: Annotation, value: str | None) -> None:

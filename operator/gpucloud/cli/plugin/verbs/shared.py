@@ -10,11 +10,11 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import VM, Key, Thing, target
+from gpucloud.cli.plugin.objects import Key, Thing, target
 from gpucloud.cli.plugin.verdicts import resume_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from gpucloud.cli.plugin.kube.access import At
 
@@ -34,7 +34,12 @@ def cluster(at: At) -> Cluster:
 
 def vm_key(here: Cluster, name: str) -> Key:
     """Which GpuVM is meant."""
-    return Key(here.namespace, *target(name, VM))
+    return Key(here.namespace, *target(name))
+
+
+def keys_of(here: Cluster, objects: Iterable[str]) -> tuple[Key, ...]:
+    """Which objects are meant, each once; a name alone is a GpuVM's."""
+    return tuple(dict.fromkeys(Key(here.namespace, *target(item, others=True)) for item in objects))
 
 
 def kept(here: Cluster, name: str) -> Thing:

@@ -28,7 +28,9 @@ def version(at: At, *, client: bool, output: Output, operator_namespace: str) ->
         return ExitCode.OK
     print(f"Plugin: {found['plugin']}")
     if not client:
-        nowhere = f"no pod of one is to be seen in namespace {operator_namespace!r} (--operator-namespace)"
+        nowhere = (
+            f"no pod of an operator is visible in namespace {operator_namespace!r}; name another with --operator-namespace"
+        )
         print(f"Kubernetes: {found['kubernetes'] or 'the apiserver does not say'}")
         print(f"Operator: {', '.join(found['operators']) or nowhere}")
     return ExitCode.OK
