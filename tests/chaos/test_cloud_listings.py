@@ -79,7 +79,7 @@ def vanished(rig, many):
         kept, going = NAMES[many:], NAMES[:many]
         trial.here.delete("gpuvm", *going)
         for name in kept:
-            trial.reach("gpuvm", name, "Unknown/ImplausibleListing", says="does not believe that")
+            trial.reach("gpuvm", name, "Unknown/ImplausibleListing", says="looks like an error of the cloud")
         time.sleep(4)  # four graces
         assert len(trial.sim.calls("CreateServer")) == len(NAMES)
         trial.sim.clear_faults()

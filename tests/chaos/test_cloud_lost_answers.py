@@ -194,7 +194,7 @@ def duplicate_records(rig):
         trial.wait(lambda: trial.sim.calls("CreateServer"), "the order")
         trial.prolong(MUCH_LATER)
         trial.wait(lambda: len(ours(trial)) == 2, "the service to have made two")
-        trial.reach("gpuvm", "train", "False/Ambiguous", says="Destroy the surplus by hand")
+        trial.reach("gpuvm", "train", "False/Ambiguous", says="Destroy the surplus in the cloud")
         trial.here.delete("gpuvm", "train")
         trial.reach("gpuvm", "train", "False/DeletionBlocked", says="Retain")
         found = violations(trial, Expected(standing={"GpuVM/train": "False/DeletionBlocked"}, cloud=False))
@@ -243,7 +243,7 @@ def ghost(rig):
         trial.sim.fault(operation="CreateVpc", nth=1, kind="ghost")
         trial.start()
         trial.apply(gpuvm(progressDeadlineSeconds=3), gpuvpc("lab", name=f"acme-{trial.tag}-lab"))
-        trial.reach("gpuvm", "train", "False/ProgressDeadlineExceeded", says="still watched")
+        trial.reach("gpuvm", "train", "False/ProgressDeadlineExceeded", says="keeps trying")
         assert len(trial.sim.calls("CreateServer")) == 1
         reach(trial, "gpuvm", "train", RUNNING)
         reach(trial, "gpuvpc", "lab", AVAILABLE)

@@ -136,7 +136,7 @@ def test_an_absence_once_accepted_lets_no_other_tenants_key_free_the_object(valu
     reach(here, "gpucloudaccount", "default", "False/TenantMismatch", ROTATION_SECONDS)
     here.delete("gpuvm", "train", wait=False)
     item = reach(here, "gpuvm", "train", "False/DeletionBlocked", says="globex")
-    assert ("which is no time such as" in condition(item, "Stalled")["message"]) is (value == "true")
+    assert ("not a time such as" in condition(item, "Stalled")["message"]) is (value == "true")
     looks(sim)
     assert here.get("gpuvm", "train") is not None
     assert len(sim.vms()) == 1

@@ -24,7 +24,7 @@ CASES = {
     "a second default VPC": (
         gpuvpc("second", name="acme", isDefault=True),
         "False/Conflict",
-        ("named 'acme' is in cluster", "adoption: IfExists"),
+        ("VPC 'acme' in cluster", "adoption: IfExists"),
     ),
     "a second default VPC by another name": (
         gpuvpc("third", name="acme-third", isDefault=True),

@@ -124,7 +124,7 @@ def test_deleted_while_the_operator_was_down_none_goes(here, sim, operator):
     assert "--brake-price-per-hour 5" in message
 
     here.annotate("gpuvm", "vm-0", **{RELEASED_AT: "at once"})
-    reach(here, "gpuvm", "vm-0", "False/DeletionHeld", says="'at once', which is no time")
+    reach(here, "gpuvm", "vm-0", "False/DeletionHeld", says="'at once', not a time")
     here.annotate("gpuvm", "vm-1", **{"gpucloud.dev/paused": "true"})
     reach(here, "gpuvm", "vm-1", "False/DeletionBlocked")
     here.annotate("gpuvm", "vm-1", **{"gpucloud.dev/paused": None})

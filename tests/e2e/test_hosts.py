@@ -186,7 +186,7 @@ def test_without_a_host_of_its_own_a_request_is_not_sent(here, sim, operator):
     looked_again(sim, "GetHosts")
     assert sent(sim) == []
     here.delete("gpuhost", "first")
-    reach(here, "gpuhost", "second", "False/Rejected", says="before the operator first recorded this host")
+    reach(here, "gpuhost", "second", "False/Rejected", says="before the operator first saw this host")
     assert sent(sim) == [], "what stood there while the host was another's is not carried out later"
 
 
@@ -207,7 +207,7 @@ def test_a_host_of_an_account_that_strangers_share_is_not_touched(here, sim, ope
 def test_from_the_manifest_nothing_is_sent(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuhost(annotations={REBOOT: stamp(), REPROVISION: stamp()}, reprovision=INSTALL))
-    item = reach(here, "gpuhost", "metal", "False/Rejected", says="before the operator first recorded this host")
+    item = reach(here, "gpuhost", "metal", "False/Rejected", says="before the operator first saw this host")
     assert item["status"]["lastHandledRebootAt"]
     request(here, REBOOT, stamp(minutes=1))
     here.annotate("gpuhost", "metal", **{REPROVISION: None})
@@ -222,9 +222,9 @@ def test_for_another_time_than_now_nothing_is_sent(here, sim, operator):
     here.apply(gpuhost())
     running(here)
     for value, says in (
-        (stamp(minutes=11), "before this object was created"),
-        (stamp(minutes=-5), "lies ahead"),
-        ("now", "no time such as"),
+        (stamp(minutes=11), "older than this object"),
+        (stamp(minutes=-5), "in the future"),
+        ("now", "not a time such as"),
     ):
         request(here, REBOOT, value)
         reach(here, "gpuhost", "metal", "False/Rejected", says=says)

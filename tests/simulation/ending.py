@@ -31,7 +31,7 @@ LOOKS = 4  # for orphans, until one is called leaked
 AGAIN = (
     "tries again every",
     "goes on trying every",
-    "goes on by itself when there is room",
+    "waiting for room",
     "catalogue has no price",
     "reads it again within a minute",
 )

@@ -125,9 +125,13 @@ def says(row, text):
 
 
 def ends_as_a_sentence(plan):
-    """Whether each message that this plan itself brings ends as one."""
+    """Whether each message that this plan itself brings ends as one, or in a command to copy."""
     fresh = [item for item in (plan.status.conditions if plan.status else ()) if item.last_transition_time != START]
-    return all(item.message.rstrip(")").endswith(".") and ".." not in item.message for item in fresh)
+    return all(_ends(item.message) and ".." not in item.message for item in fresh)
+
+
+def _ends(message):
+    return message.rstrip(")").endswith(".") or message.rpartition(": ")[2].startswith("kubectl ")
 
 
 def converges(given, decide, facts):

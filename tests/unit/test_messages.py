@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from support.messages import judge
@@ -15,8 +13,6 @@ from support.messages.sources import texts
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
-LONGEST = 335  # characters of a message, without the commands in it
-COMMAND = re.compile(r"kubectl annotate \S+ \S+ --namespace=\S+ --overwrite \S+ (?:\S+ )?\S+")
 FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
 SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event")
 PARTS = texts(*FRAMED)
@@ -31,7 +27,7 @@ def test_a_condition_says_what_is_the_case_and_what_to_do_or_what_comes(message)
 
 @pytest.mark.parametrize("message", said(), ids=lambda item: f"{item.kind} {item.reason}")
 def test_a_condition_is_short_enough_to_be_read(message):
-    assert len(COMMAND.sub("", message.words)) <= LONGEST, message.words
+    assert len(judge.own_words(message.words)) <= judge.LONGEST, message.words
 
 
 @pytest.mark.parametrize("text", SOURCES, ids=lambda item: item.place)
@@ -44,6 +40,11 @@ def test_an_error_says_what_is_wrong_and_what_to_do(text):
 @pytest.mark.parametrize("text", PARTS, ids=lambda item: item.place)
 def test_a_part_of_a_message_says_what_to_do_or_what_comes(text):
     assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
+
+
+@pytest.mark.parametrize("text", [*SOURCES, *PARTS, *refusals()], ids=lambda item: item.words[:40])
+def test_what_is_said_elsewhere_is_short_enough_to_be_read(text):
+    assert len(judge.own_words(text.words)) <= judge.LONGEST, text.words
 
 
 @pytest.mark.parametrize("refusal", refusals(), ids=lambda item: f"{item.kind} {item.field}")
@@ -66,6 +67,14 @@ JUDGED = [
 @pytest.mark.parametrize(("words", "cause", "way_out"), JUDGED)
 def test_the_judge_finds_the_cause_and_the_way_out(words, cause, way_out):
     assert (judge.cause(words), judge.way_out(words)) == (cause, way_out)
+
+
+def test_the_judge_counts_a_messages_own_words():
+    text = "VM 'a-name' failed (the cloud's own words). To keep it: kubectl annotate gpuvm a --overwrite x=y -- or not."
+    assert judge.own_words(text) == "VM '' failed ''. To keep it: or not."
+    assert judge.own_words("Not done after 9 s (spec.x); the operator keeps trying. Last: The VM is being created.") == (
+        "The VM is being created."
+    )
 
 
 def test_the_judge_reads_all_kinds_of_messages():

@@ -26,7 +26,7 @@ GONE = {
     "roll call": "resync: drop cached objects that a fresh list no longer contains",
     "one listing for everybody": "one list call per cluster and interval",
     "the watch tells": "wait for the DELETED event",
-    "asked again by itself": "the operator goes on asking",
+    "asked again by itself": "the operator keeps trying",
     "not made again": "not recreated automatically",
     "five sins": "five mistakes are easy to make",
     "hold against duplicates": "duplicate protection",

@@ -42,8 +42,8 @@ def naming_rules(field: str, noun: str) -> tuple[CEL, CEL]:
         ),
         CEL(
             f"self.adoption == 'Required' || !has(self.{field}) || self.{field}.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
-            "Use lower-case letters, digits and '-', and start and end with a letter or digit. (This is the operator's own "
-            "rule, so that a name is safe everywhere; what exists under another name is adopted by spec.adoption: Required.)",
+            "Use lower-case letters, digits and '-', and start and end with a letter or digit. What exists in the cloud under "
+            "another name can be adopted: set spec.adoption: Required.",
             field_path=f".{field}",
         ),
     )

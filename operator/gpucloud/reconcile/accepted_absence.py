@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 NEVER = -math.inf
 _FORM = time_annotations.TimeAnnotationRule(
-    Annotation.ACCEPT_ABSENCE, timedelta(minutes=1), "only a doubt that has begun already can be ended by a person"
+    Annotation.ACCEPT_ABSENCE, timedelta(minutes=1), "nobody can know yet what is gone then"
 )
 
 
@@ -62,13 +62,10 @@ def accepted_absence(annotations: Mapping[str, str], now: Now) -> AcceptedAbsenc
     stamp = time_annotations.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
     if stamp.at is None:
         return AcceptedAbsence(trouble=stamp.trouble)
-    early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, earlier than this doubt began."
+    early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, which is before this doubt began."
     return AcceptedAbsence(now.mono - (now.wall - stamp.at).total_seconds(), too_early=early)
 
 
 def command(kind: str, namespace: str, name: str) -> str:
     """Return the command that ends the present doubts about an object."""
-    return (
-        f"kubectl annotate {kind.lower()} {name} --namespace={namespace} --overwrite "
-        f"{Annotation.ACCEPT_ABSENCE}={time_annotations.NOW_IN_SHELL}"
-    )
+    return time_annotations.command(kind, namespace, name, Annotation.ACCEPT_ABSENCE)

@@ -50,19 +50,19 @@ def missing_required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.NOT_FOUND,
-            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required forbids to "
-            "create one. Create it, or set spec.adoption: IfExists; it is watched for.",
+            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required does not "
+            "allow the operator to create one. Create it in the cloud, or set spec.adoption: IfExists.",
         ),
     )
 
 
 def mismatch(f: CloudFacts[Any, S, Any], field: str, actual: str, wanted: str) -> Plan[S]:
     """Return a plan that reports what was adopted and is not as the spec says. The cloud cannot change it in place."""
-    way_out = "Delete this object (what was adopted stays)"
+    way_out = f"Delete this object (the {f.subject.noun} stays)"
     if f.policy is not DeletionPolicy.RETAIN:
-        way_out = f"Set spec.deletion.policy: Retain (else deletion destroys the {f.subject.noun}), then delete this object"
+        way_out = f"Set spec.deletion.policy: Retain (else deletion destroys the {f.subject.noun}), delete this object"
     words = (
-        f"{field} is {wanted!r}, and the adopted {f.subject.noun} {f.identity.name!r} has {actual!r}. Nothing is done to it. "
-        f"{way_out} and create it again with {field}: {actual}."
+        f"{field} is {wanted!r}, but the adopted {f.subject.noun} {f.identity.name!r} has {actual!r}. {way_out} and apply it "
+        f"with {field}: {actual}."
     )
     return plan_status(f, stalled(Reason.MISMATCH, words))

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 # Allowed difference of clocks: a release annotation with a later time would switch the guard off.
-_FORM = TimeAnnotationRule(
-    Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only what has entered deletion already can be released"
-)
+_FORM = TimeAnnotationRule(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only deletions up to now can be released")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +133,13 @@ def message(held: Hold, namespace: str, name: str) -> str:
         many = "1 VM" if held.vms == 1 else f"{held.vms} VMs"
         why = (
             f"{many} of {shown(held.price)} dollars an hour{unknown(held.unpriced)} entered deletion within "
-            f"{held.window.total_seconds():g} s, more than {held.exceeded} lets pass."
+            f"{held.window.total_seconds():g} s, more than {held.exceeded} allows."
         )
     else:
-        why = "It was held when too many VMs entered deletion at once, and nobody has released it."
+        why = "too many VMs entered deletion at once."
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
-        f"No call to destroy it is sent now: {why} {held.trouble}{' ' if held.trouble else ''}"
-        f"If that was meant, release all of this namespace: {said.format(f'namespace {namespace}')} -- or this one alone: "
-        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or keep the VM and let the object go: "
-        "set spec.deletion.policy: Retain."
+        f"Held: {why} {held.trouble}{' ' if held.trouble else ''}"
+        f"To destroy this VM: {said.format(f'gpuvm {name} --namespace={namespace}')} -- or all of its namespace: "
+        f"{said.format(f'namespace {namespace}')} -- or keep it (billed): set spec.deletion.policy: Retain."
     )

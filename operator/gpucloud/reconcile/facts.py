@@ -81,14 +81,14 @@ class UnknownReason(StrEnum):
     REFUSED = "the credential is refused"
     FORBIDDEN = "the credential lacks the permission to list"
     REJECTED = "the cloud refuses to list where it would be"
-    IMPLAUSIBLE = "too much vanished at once to be believed"
+    IMPLAUSIBLE = "many resources vanished at once"
     NO_ACCOUNT = "there is no account for it"
     ACCOUNT = "its account cannot be used"
     UNPLACED = "where it belongs is not known yet"
-    MOVED = "the spec names another place than the one where it was ordered"
-    ENDPOINT = "its account is at another endpoint than the one where it was ordered"
+    MOVED = "the spec names another place than the order"
+    ENDPOINT = "its account is at another endpoint than the order"
     STATUS_LOST = "its status was lost, and the operator's own account may list it late"
-    TENANT = "the credential is another tenant's, or has not shown whose it is"
+    TENANT = "the credential is another tenant's, or has shown none yet"
 
 
 @dataclass(frozen=True, slots=True)

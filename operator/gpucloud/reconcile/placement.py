@@ -93,7 +93,6 @@ def is_moved(order: Order | None, wanted: Identity) -> bool:
 def moved_message(noun: str, order: Order, wanted: Identity) -> str:
     """Return the message for a spec that names another place than the order."""
     return (
-        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, and the spec names "
-        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}: it cannot be moved. Set the spec back; to give "
-        f"the {noun} up and keep it in the cloud, delete this object with spec.deletion.policy: Retain."
+        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, but the spec names "
+        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}. Set the spec back."
     )

@@ -44,5 +44,5 @@ class Plan(Generic[S]):
 
 def observing(step: str) -> str:
     """Return the message of a step that ``--observe-only`` withholds."""
-    words = f"The operator runs with --observe-only: it would {step} now, and does not."
-    return f"{words} Restart the operator without this flag to let it act."
+    words = f"The operator runs with --observe-only: it would {step} now."
+    return f"{words} To let it act, restart it without this flag."

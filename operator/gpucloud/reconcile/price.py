@@ -84,4 +84,4 @@ def unknown(count: int) -> str:
     """Return what a sum leaves out, as a part of a sentence; empty if it leaves out nothing."""
     if not count:
         return ""
-    return f" (the price of {'one of them' if count == 1 else f'{count} of them'} is not known and counts as 0)"
+    return f" ({count} of unknown price)"

@@ -65,7 +65,8 @@ def applied(f: HasDeadline, verdict: Verdict, deadline: datetime | None) -> Verd
         return verdict
     return stalled(
         Reason.PROGRESS_DEADLINE_EXCEEDED,
-        f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); it is still watched. "
+        f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); the operator keeps trying. "
+        "If this goes on, ask the cloud's support. "
         f"Last: {verdict.message}",
     )
 

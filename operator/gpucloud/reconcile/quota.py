@@ -54,8 +54,8 @@ def exceeded(usage: tuple[Usage, ...], price: Decimal | None) -> str | None:
             return f"{_has(item)}, and --max-vms-per-{quota.scope} allows {quota.vms}."
         if quota.price and price is not None and item.price + price > quota.price:
             return (
-                f"{_has(item)} of {shown(item.price)} dollars an hour{unknown(item.unpriced)}; this one costs {shown(price)} "
-                f"more, and {_price_setting(quota)} allows {quota.price:f}."
+                f"{_has(item)} of {shown(item.price)} dollars an hour{unknown(item.unpriced)}; this one costs {shown(price)}, "
+                f"and {_price_setting(quota)} allows {quota.price:f}."
             )
     return None
 

@@ -57,8 +57,8 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.CREDENTIALS_REFUSED,
         60,
         True,
-        "Update the account's Secret in place (do not delete it), or the operator's own credential, with a valid API key or "
-        "login; the operator reads it again within a minute.",
+        "Update the account's Secret in place (do not delete it), or the operator's own credential; the operator reads it "
+        "again within a minute.",
     ),
     ErrorKind.LOGIN: RetryPolicy(
         Reason.CREDENTIALS_REFUSED,
@@ -74,7 +74,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; the operator tries again."
     ),
     ErrorKind.UNAVAILABLE: RetryPolicy(
-        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no room or is down; the operator tries again until there is."
+        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no capacity or is down; the operator keeps trying."
     ),
     ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; the operator tries again."),
 }
@@ -82,8 +82,8 @@ _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
-    "The call failed 5 times in a row or more; the operator tries again every 5 minutes. Do as the cloud's words say, or ask "
-    "its support.",
+    "This happened 5 times in a row or more; the operator tries again every 5 minutes. Do as the cloud says, or ask its "
+    "support.",
 )
 # The words are the operator's own: no answer came, or none that could be read.
 _REPEATEDLY_UNANSWERED = replace(
@@ -93,7 +93,7 @@ _REPEATEDLY_UNANSWERED = replace(
 )
 _ANSWERED = frozenset({ErrorKind.SERVER, ErrorKind.CONFLICT})  # unclear kinds whose message holds the cloud's own words
 _UNCLEAR = RetryPolicy(
-    Reason.API_ERROR, 5, False, "The operator looks whether the request was carried out, and tries again if not."
+    Reason.API_ERROR, 5, False, "The operator checks whether the call was carried out, and tries again if not."
 )
 
 

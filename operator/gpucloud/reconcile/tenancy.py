@@ -90,17 +90,16 @@ def _other_tenants(tenancy: str, account: AccountFacts) -> str:
     """Say that the credential is of other tenants."""
     whose = " and ".join(repr(name) for name in sorted(account.tenants))
     return (
-        f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}. "
-        f"Nothing is destroyed or created on the strength of it: {credential.restore(account.name)}."
+        f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}: "
+        f"nothing is created or destroyed. {credential.restore(account.name)}."
     )
 
 
 def _other_record(record: Tenanted, tenancy: str, account: AccountFacts) -> str:
     """Say that what is listed is another tenant's."""
     return (
-        f"What is there now belongs to tenant {record.tenancy_name!r}, and this object to tenant {tenancy!r}: "
-        f"nothing is done to it. To go on, {credential.restore(account.name)}; or delete this object with "
-        "spec.deletion.policy: Retain."
+        f"What the cloud lists belongs to tenant {record.tenancy_name!r}, and this object to tenant {tenancy!r}: nothing is "
+        f"done to it. {credential.restore(account.name)}."
     )
 
 
@@ -108,7 +107,6 @@ def _nothing_shown(tenancy: str, account: AccountFacts, accepted: AcceptedAbsenc
     """Say that the credential has shown no tenant yet."""
     early = f" {accepted.too_early}" if accepted.too_early else ""
     return (
-        f"The {credential.described(account.name)} has shown nothing yet of tenant {tenancy!r}, to which this object "
-        f"belongs, so a listing proves nothing.{early} If it is gone: {way_out} -- until then "
-        "nothing is created or destroyed for this object."
+        f"The {credential.described(account.name)} has shown nothing of this object's tenant {tenancy!r} yet, so its listings "
+        f"prove nothing.{early} If it is gone: {way_out} -- until then nothing is created or destroyed."
     )

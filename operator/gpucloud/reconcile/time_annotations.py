@@ -46,7 +46,12 @@ def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) 
         at = None
     given = f"The annotation {form.annotation} on {where} is {text[:40]!r}"
     if at is None or at.tzinfo is None:
-        return TimeAnnotation(trouble=f"{given}, which is no time such as {EXAMPLE}.")
+        return TimeAnnotation(trouble=f"{given}, not a time such as {EXAMPLE}.")
     if at > now + form.ahead:
-        return TimeAnnotation(trouble=f"{given}, which lies ahead: {form.why}.")
+        return TimeAnnotation(trouble=f"{given}, which is in the future: {form.why}.")
     return TimeAnnotation(at)
+
+
+def command(kind: str, namespace: str, name: str, annotation: Annotation) -> str:
+    """Return the command that sets an annotation of an object to the present time."""
+    return f"kubectl annotate {kind.lower()} {name} --namespace={namespace} --overwrite {annotation}={NOW_IN_SHELL}"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 RECHECK_SECONDS = 10.0
+READ_AGAIN = "The operator reads it again within a minute."
 
 # Causes that a person or another object must remove: reported at once if the resource was never seen.
 REFUSALS = frozenset(
@@ -33,6 +34,9 @@ REFUSALS = frozenset(
     }
 )
 _LASTING = frozenset({UnknownReason.MOVED, UnknownReason.ENDPOINT})  # nothing changes by waiting
+_IN_FULL = frozenset(  # whose detail is a sentence of its own
+    {UnknownReason.NO_ACCOUNT, UnknownReason.ACCOUNT, UnknownReason.ENDPOINT, UnknownReason.TENANT, UnknownReason.MOVED}
+)
 _DOUBTS = frozenset({UnknownReason.IMPLAUSIBLE, UnknownReason.TENANT})  # which a person may end
 
 
@@ -87,10 +91,10 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
         case UnknownReason.ACCOUNT:
             return working(Reason.ACCOUNT_NOT_READY, found.detail, ready=unsure)
         case UnknownReason.REFUSED:
-            words = f"The cloud refuses the {whose}{detail}. {credential.renew(f.account.name)}"
+            words = f"The cloud refuses the {whose}{detail}. {credential.renew(f.account.name)} {READ_AGAIN}"
             return stalled(Reason.CREDENTIALS_REFUSED, words)
         case UnknownReason.FORBIDDEN:
-            words = f"The {whose} may not list {noun}s{detail}. {credential.grant(f.account.name, noun)}"
+            words = f"The {whose} lacks the permission to list {noun}s{detail}. {credential.grant(f.account.name)}"
             return stalled(Reason.PERMISSION_DENIED, words)
         case UnknownReason.REJECTED:
             return stalled(Reason.INVALID_SPEC, _rejected(f, noun, detail), ready=unsure)
@@ -98,14 +102,22 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
             lacked = f"this {noun} and many others" if f.seen else f"many {noun}s"
             accept = command(kind, f.meta.namespace, f.meta.name)
             words = (
-                f"The cloud's listing lacks {lacked} at once{detail}. The operator does not believe that. If the {noun} is "
-                f"gone: {accept} -- until then {held}."
+                f"The cloud's listing lacks {lacked} at once, which looks like an error of the cloud{detail}. {held[0].upper()}"
+                f"{held[1:]}. If the {noun} is really gone: {accept}"
             )
             return working(Reason.IMPLAUSIBLE_LISTING, words, ready="Unknown")
         case _:
             shown = "Its last known state is shown" if f.seen else f"{held[0].upper()}{held[1:]} meanwhile"
-            words = f"The cloud cannot be asked about this {noun}{detail}. {shown}; the operator goes on asking."
+            words = f"This {noun} cannot be looked up in the cloud{detail}. {shown}; the operator keeps trying."
             return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
+
+
+def why_unseen(noun: str, found: Unknown) -> str:
+    """Return why a resource cannot be seen, as a sentence."""
+    if found.detail and found.cause in _IN_FULL:
+        return f"{found.detail.rstrip('.')}."
+    detail = f" ({found.detail.rstrip('.')})" if found.detail else ""
+    return f"The {noun} cannot be seen: {found.cause}{detail}."
 
 
 def _is_nameless(f: HasObservation, found: Unknown) -> bool:
@@ -125,10 +137,10 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:
         return (
-            f"{refused} {named}; {same!r} differs in letter case only. If that is why, delete this object and create it again "
-            f"with spec.cluster: {same}; otherwise the operator goes on asking."
+            f"{refused} The cloud knows {same!r}: if letter case is the cause, delete this object and create it again with "
+            f"spec.cluster: {same}. The operator keeps trying."
         )
     return (
-        f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one; otherwise the "
-        "operator goes on asking."
+        f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "
+        "trying."
     )

@@ -32,7 +32,7 @@ SNAPSHOT_REFUSED = [
     *((f"a source, {field} empty", source(**{field: ""}), f"spec.vm.{field}", "at least 1 chars long") for field in SOURCE),
     *((f"a source, {field} too long", source(**{field: "x" * 254}), f"spec.vm.{field}", "Too long") for field in SOURCE),
     ("a name too long for the service", {"snapshotName": "a" * 53}, "spec.snapshotName", "may not be more than 52"),
-    ("upper case", {"snapshotName": "Before"}, "spec.snapshotName", "This is the operator's own rule"),
+    ("upper case", {"snapshotName": "Before"}, "spec.snapshotName", "Use lower-case letters, digits and '-'"),
     ("a hyphen first", {"snapshotName": "-before"}, "spec.snapshotName", "start and end with a letter or digit"),
     ("a hyphen last", {"snapshotName": "before-"}, "spec.snapshotName", "start and end with a letter or digit"),
     ("a dot", {"snapshotName": "before.1"}, "spec.snapshotName", "lower-case letters, digits and '-'"),

@@ -93,7 +93,7 @@ VM_REFUSED = [
     ("three images", {"image": {"operatingSystem": "U", "customFile": "f", "snapshot": "s"}}, "spec.image", ONE_SOURCE),
     ("every image", {"image": SOURCES}, "spec.image", "A root disk is made from one source"),
     ("a name too long for the service", {"vmName": "a" * 53}, "spec.vmName", "may not be more than 52"),
-    ("upper case", {"vmName": "Train"}, "spec.vmName", "This is the operator's own rule"),
+    ("upper case", {"vmName": "Train"}, "spec.vmName", "Use lower-case letters, digits and '-'"),
     ("a hyphen first", {"vmName": "-train"}, "spec.vmName", "start and end with a letter or digit"),
     ("a hyphen last", {"vmName": "train-"}, "spec.vmName", "start and end with a letter or digit"),
     ("a dot", {"vmName": "train.1"}, "spec.vmName", "lower-case letters, digits and '-'"),

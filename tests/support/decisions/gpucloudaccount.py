@@ -61,7 +61,7 @@ LIFE = {
         {"secret": HELD, "users_elsewhere": (VM,)},
         Reason.ENDPOINT_MISMATCH,
         ready="Unknown",
-        says=(VM, "declare that one first (--endpoint"),
+        says=(VM, "declare that first (--endpoint"),
     ),
     "a credential that works": connected(
         "the whole point",
@@ -73,7 +73,7 @@ LIFE = {
     "a login that works": connected(
         "the other kind",
         {"secret": a_secret(has_finalizer=True, kind=CredentialKind.LOGIN)},
-        says=("login", "not shown its tenant"),
+        says=("login", "tenant is not known yet"),
     ),
     "restricted is not unready": connected(
         "the key works, and may not do everything", {"secret": HELD, "contact": in_trouble(UnknownReason.FORBIDDEN)}
@@ -116,7 +116,7 @@ SECRETS = {
         "with the finalizer switched off a Secret may go first: which one is needed again?",
         {"secret": None, "remembered": True, "users": (SNAPSHOT, VM), "hold_secrets": False},
         Reason.SECRET_NOT_FOUND,
-        says=(repr(SECRET), "stays in use", "After a restart", "2 objects"),
+        says=(repr(SECRET), "stays in use", "Until the operator restarts"),
     ),
     "missing, so no longer held": a_row(
         "what is gone is not held", {"secret": None, "status": an_account_status(held_secret=SECRET)}, Reason.SECRET_NOT_FOUND
@@ -170,7 +170,7 @@ TENANTS = {
             "users_of_tenant": (VM,),
         },
         Reason.TENANT_MISMATCH,
-        says=("is of tenant 'other'", "belongs to tenant 'acme'", "Nothing is destroyed or re-created", "another account"),
+        says=("is of tenant 'other'", "belongs to tenant 'acme'", "nothing is created or destroyed", "another account"),
         status={"tenant": "acme", "proven_secret": V2},
     ),
     "another tenant's key that nobody uses": connected(

@@ -76,12 +76,12 @@ HOLDING = {
         "the finalizer stands for what may exist: a wrong key that bought nothing must be deletable",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": ()},
         action=FREE,
-        says=("The Secret is being deleted: nothing new is begun with it.",),
+        says=("The Secret is being deleted: nothing new is created with it.",),
     ),
     "a Secret being deleted, one user has a VM and one waits: kept": connected(
         "the VM needs it to its end",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": (VM,)},
-        says=(f"It goes after {VM}.",),
+        says=(f"It is deleted after {VM}.",),
         wakes=5,
     ),
     "a Secret being deleted that another account uses: kept": connected(
@@ -178,7 +178,7 @@ DELETION = {
         "a credential not before its last user",
         {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM)},
         Reason.DELETION_BLOCKED,
-        says=(f"Still used by {SNAPSHOT}, {VM}. It goes as soon as they are gone.",),
+        says=(f"Still used by {SNAPSHOT}, {VM}. The account is deleted after that.",),
         status={"held_secret": SECRET, "users": 2},
     ),
     "used by many: the first are named": a_row(
@@ -296,7 +296,7 @@ DELETION = {
         "it will not mend by itself",
         {"meta": GOING, "secret": HELD, "history": tried_secret(FREE, kind=ErrorKind.SERVER, failures=5, asked=DOOMED)},
         Reason.DELETION_BLOCKED,
-        says=("get and patch Secrets",),
+        says=("get and patch on Secrets",),
     ),
 }
 

@@ -95,7 +95,7 @@ ROWS = {
         {"isolated": True, "found": Unknown(NOW, UnknownReason.NOT_LISTED)},
         Reason.INVALID_REFERENCE,
         progress="Stalled",
-        says=("may serve other namespaces", "--own-account-sharing=Shared"),
+        says=("may be shared", "--own-account-sharing=Shared"),
     ),
     "isolated, before the first list is complete": Row(
         "the namespace may have an account of its own",
@@ -122,7 +122,7 @@ ROWS = {
         {"status": NEW, "found": Absent(NOW, NOW)},
         Reason.NOT_FOUND,
         progress="Stalled",
-        says=("'bm-128'", "'Msc1'", "watched for"),
+        says=("'bm-128'", "'Msc1'", "keeps looking"),
     ),
     "a host that one listing lacks": Row("one may be partial", {"found": Absent(NOW, NOW)}, looks=True, pending=True),
     "a host that is lacked, and no second listing comes": Row(
@@ -131,14 +131,14 @@ ROWS = {
         Reason.HOST_LOST,
         "Unknown",
         looks=True,
-        says="looking again",
+        says="checks again",
     ),
     "a host that two listings lack": Row(
         "it is not the tenant's any more",
         {"found": Absent(NOW, NOW - 9, NOW - 9)},
         Reason.HOST_LOST,
         progress="Stalled",
-        says="no longer allocated",
+        says="not allocated",
         status={"host_id": "bm-128", "image": IMAGE},
     ),
     # --- held
@@ -209,7 +209,7 @@ ROWS = {
         UnknownReason.NO_ACCOUNT,
         "it names no deletion policy: a GpuHost has none",
         Reason.NO_ACCOUNT,
-        says="delete this object (that changes nothing in the cloud)",
+        says="delete this object (the host stays)",
         detail="Delete it with spec.deletion.policy: Retain.",
     ),
     "no account yet": Row(
@@ -253,7 +253,7 @@ ROWS = {
         },
         Reason.IMPLAUSIBLE_LISTING,
         "Unknown",
-        says="not believe",
+        says="looks like an error of the cloud",
     ),
     "a spec without reprovision": Row(
         "it is only observed", {"spec": a_host_spec(reprovision=None)}, Reason.RUNNING, "True", None

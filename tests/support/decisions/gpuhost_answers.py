@@ -57,7 +57,7 @@ ROWS = {
     "accepted, and a request that is refused stands there meanwhile": refused(
         "both are answered",
         ANNOUNCED | OWN | {"history": called(), "meta": requested(reboot=RECENTLY, reprovision="now")},
-        "no time such as",
+        "not a time such as",
         last_handled_reboot_at=RECENTLY,
         last_handled_reprovision_at="now",
     ),
@@ -191,9 +191,14 @@ ROWS = {
     ),
     "unclear, in a new process": unclear(
         "the record says that it is not sent again",
-        {"status": operating(outcome=HostOutcome.UNCLEAR, message="Nobody knows."), "history": CallHistory(first_seen=NOW - 1)}
+        {
+            "status": operating(
+                outcome=HostOutcome.UNCLEAR, message="It is unknown whether RebootHost is carried out. Look at the host."
+            ),
+            "history": CallHistory(first_seen=NOW - 1),
+        }
         | BOOTS,
-        "Nobody knows",
+        "It is unknown",
         settled=False,
     ),
     # --- not carried out for certain: the same request is sent again

@@ -164,7 +164,7 @@ ROWS = {
     "a request that stood there before the host was recorded": refused(
         "the status may have been lost, or the manifest restored: it may have been carried out already",
         WIPES | {"status": a_host_status()},
-        "before the operator first recorded",
+        "before the operator first saw",
         last_handled_reprovision_at=RECENTLY,
     ),
     "two requests that stood there before": refused(
@@ -209,9 +209,11 @@ ROWS = {
         **SENT,
     ),
     "a request of the future": refused(
-        "it would be repeated by nobody's wish", {"meta": requested(reboot=AHEAD)}, "lies ahead"
+        "it would be repeated by nobody's wish", {"meta": requested(reboot=AHEAD)}, "in the future"
     ),
-    "a request without a time": refused("nobody can tell how old it is", {"meta": requested(reboot="now")}, "no time such as"),
+    "a request without a time": refused(
+        "nobody can tell how old it is", {"meta": requested(reboot="now")}, "not a time such as"
+    ),
     "nothing to install": refused(
         "a wipe must say what for", WIPES | {"spec": a_host_spec(reprovision=None)}, "spec.reprovision"
     ),
@@ -257,7 +259,7 @@ ROWS = {
     "a request that is older than its object": refused(
         "the object was restored from a backup, with its status",
         {"meta": replace(requested(reboot=RECENTLY), created_at=WALL - timedelta(seconds=10))},
-        "before this object was created",
+        "older than this object",
         last_handled_reboot_at=RECENTLY,
     ),
     "a request of the second in which its object was created": rebooting(
@@ -270,7 +272,7 @@ ROWS = {
     "a request that this process sent, and status has lost it": refused(
         "somebody restored an older status",
         BOOTS | {"history": called()},
-        "nothing was sent again",
+        "Nothing was sent again",
         last_handled_reboot_at=RECENTLY,
     ),
     # --- the cloud-init

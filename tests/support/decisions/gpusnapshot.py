@@ -250,7 +250,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         records=False,
-        says=("'theirs'", "forbids to create one"),
+        says=("'theirs'", "does not allow the operator to create one"),
     ),
     "one of another VM than the spec names is told": Row(
         "it holds other data",
@@ -259,7 +259,7 @@ ROWS = {
         progress="Stalled",
         says=("'other'", "spec.vm.name"),
     ),
-    "what was adopted stays": Row(
+    "the snapshot stays": Row(
         "it was there before",
         {"spec": ADOPTS, "meta": DELETING, "status": ADOPTED, "found": a_snapshot(id="theirs", sourceName="old")},
         released=Reason.RETAINED,

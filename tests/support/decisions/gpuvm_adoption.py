@@ -48,7 +48,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         records=False,
-        says=("'theirs'", "VPC 'acme'", "forbids to create one"),
+        says=("'theirs'", "VPC 'acme'", "does not allow the operator to create one"),
     ),
     "an order that was recorded before the owner required one is not sent": Row(
         "the owner changed their mind in between",
@@ -60,7 +60,7 @@ ROWS = {
         },
         Reason.NOT_FOUND,
         progress="Stalled",
-        says="forbids to create one",
+        says="does not allow the operator to create one",
         status={"order": OrderState.REFUSED},
     ),
     "one of the required name in another place is named": Row(
@@ -102,7 +102,7 @@ ROWS = {
         },
         Reason.MISMATCH,
         progress="Stalled",
-        says=("'H100_80GB_SXM_8x'", "spec.configuration", "Delete this object (what was adopted stays)"),
+        says=("'H100_80GB_SXM_8x'", "spec.configuration", "Delete this object (the VM stays)"),
         status={"adopted": True, "order": OrderState.SEEN},
     ),
     "where the spec says Delete, the advice keeps what was adopted": Row(
@@ -114,7 +114,7 @@ ROWS = {
         },
         Reason.MISMATCH,
         progress="Stalled",
-        says="Set spec.deletion.policy: Retain (else deletion destroys the VM), then delete this object",
+        says="Set spec.deletion.policy: Retain (else deletion destroys the VM), delete this object",
         status={"adopted": True, "order": OrderState.SEEN},
     ),
     "the configuration of an alternative is as the spec says, too": Row(
@@ -162,7 +162,7 @@ ROWS = {
         Reason.VM_LOST,
         progress="Stalled",
         records=False,
-        says=("which was adopted", "spec.adoption: Never"),
+        says=("The adopted VM", "spec.adoption: Never"),
     ),
     "lost, and the spec asks for a new one": Row(
         "as the message says",
@@ -191,7 +191,7 @@ ROWS = {
         progress="Stalled",
         says="spec.adoption: IfExists",
     ),
-    "deleted: what was adopted stays": Row(
+    "deleted: the VM stays": Row(
         "it was there before",
         {"meta": DELETING, "spec": ADOPTS, "status": TAKEN_OVER, "found": THEIRS},
         released=Reason.RETAINED,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from support.builders import NOW, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import (
@@ -246,7 +249,7 @@ ROWS = {
         },
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("Grant", "To destroy the VM and keep its snapshots, set spec.deletion.snapshots: Keep."),
+        says=("Grant", "To keep the snapshots, set spec.deletion.snapshots: Keep."),
     ),
     "a foreign snapshot that came meanwhile stays": Row(
         "ours are gone, and DeleteSnapshots would take that one",
@@ -279,5 +282,15 @@ ROWS = {
         Reason.DELETING,
         action=Verb.DELETE_SNAPSHOT,
         targets=("s",),
+    ),
+    "held by the deletion guard: not destroyed": Row(
+        "too many VMs entered deletion at once",
+        TOGETHER | {"hold": Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3")},
+        Reason.DELETION_HELD,
+        progress="Stalled",
+        says=("more than --brake-vms 3 allows", "kubectl annotate", "spec.deletion.policy: Retain"),
+    ),
+    "held by a deletion guard that was switched off since: not destroyed": Row(
+        "nobody has released it", TOGETHER | {"hold": Hold()}, Reason.DELETION_HELD, progress="Stalled", says="kubectl annotate"
     ),
 }

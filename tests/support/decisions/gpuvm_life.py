@@ -360,7 +360,7 @@ ROWS = {
         },
         Reason.CONFLICT,
         progress="Stalled",
-        says="deleted outside Kubernetes, and another one",
+        says="the VM of this object was lost",
         status=dict.fromkeys(
             ("vm_id", "state", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds", "tenancy")
         ),

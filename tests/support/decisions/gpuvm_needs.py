@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
@@ -15,6 +17,7 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpuvm import identity
+from gpucloud.reconcile.quota import Quota, Usage
 from support.builders import (
     NOW,
     TAG,
@@ -180,5 +183,22 @@ ROWS = {
         {"meta": an_object(generation=2), "status": OFF, "found": present("OFFLINE")},
         Reason.STARTING,
         action=Verb.START,
+    ),
+    "a limit on the number of VMs is reached: wait": Row(
+        "an administrator's limit",
+        {"usage": (Usage(Quota("namespace", vms=3), "The namespace 'team'", 3),)},
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        says=("has 3 VMs already, and --max-vms-per-namespace allows 3.", "ask for more"),
+    ),
+    "a limit on the price would be exceeded: wait": Row(
+        "an administrator's limit",
+        {
+            "usage": (Usage(Quota("account", price=Decimal(10)), "The account 'lab'", 4, Decimal("9.2"), 1),),
+            "price_per_hour": "2.05",
+        },
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        says="--max-price-per-hour-per-account allows 10.",
     ),
 }

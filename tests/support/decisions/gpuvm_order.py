@@ -93,8 +93,8 @@ ROWS = {
         Reason.INVALID_SPEC,
         progress="Stalled",
         says=(
-            "The cloud refuses to list VMs in cluster 'msc1' (closed). Known clusters: Hou1, Msc1; 'Msc1' differs in letter "
-            "case only. If that is why, delete this object and create it again with spec.cluster: Msc1;"
+            "The cloud refuses to list VMs in cluster 'msc1' (closed). The cloud knows 'Msc1': if letter case is the cause, "
+            "delete this object and create it again with spec.cluster: Msc1."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
@@ -117,7 +117,7 @@ ROWS = {
         },
         Reason.CONFLICT,
         progress="Stalled",
-        says="another spec.vmName",
+        says="may be yours",
     ),
     "accepted, and not listed for ten graces: ordered again": Row(
         "the cloud may have lost it; the record says how often",
@@ -151,7 +151,7 @@ ROWS = {
         Reason.ORDER_OVERDUE,
         progress="Stalled",
         status={"order": OrderState.OVERDUE},
-        says=(f"accepted the order for VM '{NAME}' once, as 'vm-of-its-own' in VPC", "It may be billed", "to order again"),
+        says=(f"accepted the order for VM '{NAME}' once, as 'vm-of-its-own' in VPC", "The VM may be billed", "to order again"),
     ),
     "overdue, and a person asks to order again: looked for once more": Row(
         "it may have come just now; the record keeps that it was asked for",
@@ -220,7 +220,7 @@ ROWS = {
         Reason.API_UNAVAILABLE,
         ready="Unknown",
         looks=True,
-        says=("takes long to list", "goes on asking"),
+        says=("is slow to list", "keeps trying"),
     ),
     "a chosen name in a slow cloud: each listing takes 25 seconds, and so does the pause after it": Row(
         "the first of two is three times as old as one takes; were it too old, nothing would ever be ordered",
@@ -287,7 +287,7 @@ ROWS = {
         {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "history": OLD},
         Reason.REJECTED,
         progress="Stalled",
-        says=("refused the order for this spec", "reconcile-requested-at"),
+        says=("refused this order", "reconcile-requested-at"),
         status={"order": OrderState.REFUSED},
     ),
     "no capacity waits without a deadline": Row(
@@ -310,7 +310,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="""Its value 'yes' has no effect: only "true" has.""",
+        says="To buy another ('yes' has no effect): kubectl annotate",
     ),
     "a lookalike may be overridden": Row(
         "a person said to buy",
@@ -324,7 +324,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says=("is in VPC 'acme-old' of cluster 'Hou1'", "may be this object's", "Set the spec back"),
+        says=("in VPC 'acme-old' of cluster 'Hou1' may be its VM", "Set the spec back"),
     ),
     "where it is stays untold if it may be another namespace's": Row(
         "a chosen name says nothing of whose it is, and the operator's own account shows all",
@@ -332,7 +332,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="no object claims is in another place, not in",
+        says="in another place may be its VM",
     ),
     "a VM of its name in another cluster may be overridden": Row(
         "a person said to buy",

@@ -69,7 +69,7 @@ ROWS = {
         {"found": a_vpc(), "status": a_vpc_status("Available", "True", None, vpc_id="vpc-1")},
         Reason.CONFLICT,
         progress="Stalled",
-        says="Delete this object",
+        says="delete this object (destroys nothing)",
     ),
     "an order that came to nothing proves nothing": Row(
         "people can edit status",
@@ -77,7 +77,7 @@ ROWS = {
         Reason.CONFLICT,
         progress="Stalled",
         status={"order": OrderState.REFUSED},
-        says="Delete this object",
+        says="delete this object (destroys nothing)",
     ),
     "one re-made by a stranger is a conflict": Row(
         "another id: the VPC that we made is gone",
@@ -165,7 +165,7 @@ ROWS = {
         {"spec": ADOPTS, "status": CREATING, "history": CALLED_TAKEN},
         Reason.CONFLICT,
         progress="Stalled",
-        says=("the VPC is adopted as soon as a listing shows it", "or free the name"),
+        says=("Wait until a listing shows it", "free the name"),
         status={"order": OrderState.REFUSED},
     ),
     "a name that the cloud calls taken and the spec requires: wait for a listing that shows it": Row(
@@ -173,7 +173,7 @@ ROWS = {
         {"spec": REQUIRED, "status": CREATING, "history": CALLED_TAKEN},
         Reason.CONFLICT,
         progress="Stalled",
-        says="never happens if it is another tenant's.",
+        says="never, if it is another tenant's",
         status={"order": OrderState.REFUSED},
     ),
     "a VPC that is there though our order was refused is not ours, and no proof stays": Row(
@@ -232,7 +232,7 @@ ROWS = {
         {"spec": REQUIRED},
         Reason.NOT_FOUND,
         progress="Stalled",
-        says=(NAME, "Create it, or set spec.adoption: IfExists"),
+        says=(NAME, "Create it in the cloud, or set spec.adoption: IfExists"),
         records=False,
     ),
     "Required never sends an order that was recorded before": Row(
@@ -278,7 +278,7 @@ ROWS = {
         Reason.MISMATCH,
         progress="Stalled",
         status={"adopted": True, "order": OrderState.SEEN},
-        says="Delete this object",
+        says="Delete this object (the VPC stays)",
     ),
     "what is not said is not compared": Row(
         "the owner does not care", {"status": AVAILABLE, "found": a_vpc(isDefault=True)}, Reason.AVAILABLE, "True", None
@@ -295,6 +295,6 @@ ROWS = {
         {"spec": ADOPTS, "status": TAKEN_OVER, "found": Absent(NOW, NOW - 31, NOW - 2)},
         Reason.VPC_LOST,
         progress="Stalled",
-        says=("was adopted", "spec.adoption: Never"),
+        says=("The adopted VPC", "spec.adoption: Never"),
     ),
 }

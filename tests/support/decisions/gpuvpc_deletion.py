@@ -83,7 +83,7 @@ ROWS = {
         says=("403", "Retain"),
         looks=False,
     ),
-    "what was adopted stays": Row(
+    "the VPC stays": Row(
         "it was there before",
         {"meta": DELETING, "spec": ADOPTS, "status": TAKEN_OVER, "found": a_vpc()},
         released=Reason.RETAINED,
@@ -124,7 +124,7 @@ ROWS = {
         EMPTIED | {"found": a_vpc("vpc-2", duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=(NAME, "the one that is yours"),
+        says=(NAME, "destroy yours in the cloud"),
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",
@@ -172,7 +172,7 @@ ROWS = {
         EMPTIED | GONE_FOR_LONG | {"history": replace(OLD, deletion_seen=NOW - 1)},
         Reason.DELETING,
         looks=True,
-        says="Looking again",
+        says="looking again",
     ),
     "lost, and this process knows the id: destroyed unseen": Row(
         "a listing may be partial, and the id is no other's",
@@ -185,14 +185,14 @@ ROWS = {
         EMPTIED | GONE_FOR_LONG | {"known": LOST_ADOPTED, "spec": DELETES},
         Reason.DELETING,
         looks=True,
-        says="Looking again",
+        says="looking again",
     ),
     "lost, and its id is but its name: not destroyed unseen": Row(
         "somebody else's VPC may have the name by now",
         EMPTIED | GONE_FOR_LONG | {"known": LOST_BY_NAME},
         Reason.DELETING,
         looks=True,
-        says="Looking again",
+        says="looking again",
     ),
     "lost, and not to be seen any more": Row(
         "a listing that is not believed proves nothing",

@@ -14,7 +14,7 @@ from support.rows import OLD, Row, tried
 NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
 OTHERS = Order(state=OrderState.SEEN, id="backup-aaaaaaaaaa", name="another", cluster="Msc1", vpc="acme")
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
-LOOKING = "in the cloud before this object goes"  # nothing is sent, so nothing "is being destroyed"
+LOOKING = "in the cloud before this object is deleted"  # nothing is sent, so nothing "is being destroyed"
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
 
 
@@ -102,19 +102,25 @@ def fingerprint(k):
                 "history": CallHistory(first_seen=NOW - 9, seen_new=True),
             },
             Reason.DELETION_BLOCKED,
-            says="so this object stays",
+            says="cannot be seen",
         ),
         "in an outage, seen new by this process and never ordered: held, and no bill is spoken of": Row(
             "a backup may have taken the finalizer and the status off an object that has bought, before this process saw it",
             k.deleting | {"found": AWAY, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
             Reason.DELETION_BLOCKED,
-            says=("No order is recorded", "To let this object go now, set spec.deletion.policy: Retain."),
+            says=(
+                "This object is deleted when a listing shows no",
+                "To delete this object now, set spec.deletion.policy: Retain.",
+            ),
         ),
         "in an outage, recorded as never ordered, and not seen new: held, and no bill is spoken of": Row(
             "somebody may have edited the record before this process began",
             k.deleting | {"found": AWAY, "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None})},
             Reason.DELETION_BLOCKED,
-            says=("No order is recorded", "To let this object go now, set spec.deletion.policy: Retain."),
+            says=(
+                "This object is deleted when a listing shows no",
+                "To delete this object now, set spec.deletion.policy: Retain.",
+            ),
         ),
     }
 
@@ -255,7 +261,7 @@ def held(k):
             k.leaving | {"found": k.found(duplicate_records=True)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("Set spec.deletion.policy: Retain", "the one that is yours"),
+            says=("Set spec.deletion.policy: Retain", "destroy yours in the cloud"),
         ),
         "a forbidden destroy keeps the object": Row(
             "no error ever frees the finalizer",
@@ -276,7 +282,7 @@ def held(k):
             k.leaving | {"found": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=(f"the operator's own credential the permission to list {k.noun}s", "Retain"),
+            says=("lacks the permission to list (403). Ask the administrator to grant it.", "Retain"),
         ),
         "without an account, with something made: held": Row(
             "no account is no proof",

@@ -80,7 +80,7 @@ TABLES = {
         reasons={
             *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
             *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),
-            *("AdminWait", "VMLost", "Mismatch"),
+            *("AdminWait", "VMLost", "Mismatch", "LimitReached", "DeletionHeld"),
         },
     ),
     "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),

@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import ConditionType
-from support.builders import START
 from support.decisions.tables import TABLES
 
 if TYPE_CHECKING:
@@ -35,14 +34,16 @@ def said() -> tuple[Said, ...]:
 
 
 def _of(kind, table, row) -> Iterator[Said]:
-    plan = table.decide(table.facts(**row.given))
+    facts = table.facts(**row.given)
+    plan = table.decide(facts)
     if plan.release is not None:
         yield Said(kind, plan.release.reason, "Warning Event" if plan.release.warning else "Event", plan.release.note)
     if plan.status is None:
         return
+    made_up = {item.message for item in facts.status.conditions}  # what stood before
     standing = {item.type: item for item in plan.status.conditions}
     progress = next((f", {name}" for name in _PROGRESS if name in standing), "")
     for item in standing.values():
-        if item.type in _PROGRESS or item.last_transition_time == START:  # what stood before, with made-up words
+        if item.type in _PROGRESS or item.message in made_up:
             continue
         yield Said(kind, item.reason, f"{item.type} {item.status}{progress if item.type == 'Ready' else ''}", item.message)

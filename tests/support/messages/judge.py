@@ -8,22 +8,26 @@ from __future__ import annotations
 import re
 
 _ORDERS = """
-add annotate apply ask change check choose copy correct create declare delete destroy do export forward free give grant have
-increase install keep kubectl leave let look make move name pass put raise read remove rename replace restart retry run see set
-start take try unset update upgrade use wait write
+add adopt annotate apply ask change check choose copy correct create declare delete destroy do export forward free give grant
+have increase install keep kubectl leave let look make move name pass put raise read remove rename replace restart retry run see
+set start take try unset update upgrade use wait write
 """
 ORDERS = frozenset(_ORDERS.split())
 _CLAUSE = re.compile(r"(?:[.:;,)] |-- |\b(?:or|and|then|to) )+")
 _GOES_ON = re.compile(
     r"\b(is|are) (being|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
-    r"|\b(tries again|goes on|goes as soon|goes once|waits|waiting|looking)\b",
+    r"|\b(tries again|keeps trying|checks|goes on|is deleted (once|after)|waits|waiting|looking)\b",
     re.IGNORECASE,
 )
 _EXPECTED = re.compile(r"\b(expected|must|needs|takes no|at most|too many|is missing)\b")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _WAY_OUT = re.compile(r"\{(advice|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
 _OTHERS = re.compile(r"\{(error|words|message|failure)\}\.?$")
+_COMMAND = re.compile(r"`?kubectl (annotate|get|gpucloud) [^`]*?(`| -- |$)")
+_QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
+_ANOTHER = re.compile(r"^Not done after .* Last: |\(\w+: .*\)$")  # a message that quotes another one, judged by itself
 LEAST_WORDS = 3
+LONGEST = 200  # characters of a message's own words
 
 
 def clauses(text: str) -> list[str]:
@@ -54,6 +58,11 @@ def way_out(text: str) -> bool:
 def goes_on(text: str) -> bool:
     """Whether the message says what is waited for, or what happens without anybody's doing."""
     return _GOES_ON.search(text) is not None
+
+
+def own_words(text: str) -> str:
+    """Return the message without commands, names in quotes, the words of others, and another message that it quotes."""
+    return _QUOTED.sub("''", _COMMAND.sub("", _ANOTHER.sub("", text)))
 
 
 def says_what_is_expected(text: str) -> bool:

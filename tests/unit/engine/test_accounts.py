@@ -115,7 +115,7 @@ def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_to
     resolved = rig.resolve(None, OWN_ACCOUNT)
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "Create one" not in resolved.unknown.detail
-    assert "spec.deletion.policy: Retain" in resolved.unknown.detail
+    assert "Ask the administrator to put it back" in resolved.unknown.detail
 
 
 @pytest.mark.parametrize("name", ["default", "prod", "../others/prod", "others/prod", "(operator)"])

@@ -55,7 +55,7 @@ async def test_what_is_in_a_vpc_takes_both_listings(reconcilers, vms, snapshots,
 @pytest.mark.parametrize(
     ("vms", "snapshots", "goes", "why"),
     [
-        (EMPTY, EMPTY, True, "seen to be empty"),
+        (EMPTY, EMPTY, True, "its content cannot be listed"),
         (ONE_VM, EMPTY, False, "whoever's it is"),
         (EMPTY, ONE_SNAPSHOT, False, ""),
         (Contents((), NOW - 60, NOW - 62), EMPTY, False, "an old look"),

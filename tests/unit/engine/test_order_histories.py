@@ -152,7 +152,7 @@ async def test_of_an_id_of_the_clouds_own_the_status_alone_proves_nothing(it):
     assert it.cloud.asked("StopServer") == []
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked")
-    assert "Destroy it by hand, or set spec.deletion.policy: Retain" in it.words
+    assert "Destroy it in the cloud, or set spec.deletion.policy: Retain" in it.words
     assert list(it.cloud.vms) == ["vm-0815"]
     it.change(spec={"deletion": {"policy": "Retain"}}, **GOING)
     await it.until(lambda: it.gone)

@@ -123,13 +123,13 @@ def test_nothing_is_found_where_all_is_well():
             {"things": (a_vm(annotations={"gpucloud.dev/accept-absence": "true"}),)},
             WARNING,
             "annotations",
-            "on this object is 'true', which is no time such as",
+            "on this object is 'true', not a time such as",
         ),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/accept-absence": "2027-01-01T00:00:00Z"}),)},
             WARNING,
             "annotations",
-            "lies ahead",
+            "in the future",
         ),
     ],
 )

@@ -167,7 +167,7 @@ def test_a_failed_vm_is_not_counted_and_told():
     ],
 )
 def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
-    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="The VPC is still needed by GpuVM 'train': delete them, too.")
+    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="The VPC is still needed by GpuVM 'train': delete it, too.")
     text = text_of(overview.as_lines(World.of((an_account(), blocked, vm)), NOW))
     assert says in text
     assert "waits for it" not in text

@@ -15,9 +15,9 @@ ACCOUNT, VPC, VM, SNAPSHOT = (
 )
 DEPENDS, BLOCKED = ("Working", "DependencyNotReady"), ("Deleting", "DeletionBlocked")
 NEEDED_BY_VM = {
-    "message": "The VPC is still needed by GpuVM 'train': delete them, too. It is destroyed as soon as nothing needs it."
+    "message": "The VPC is still needed by GpuVM 'train': delete it, too. The VPC is destroyed as soon as nothing needs it."
 }
-IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. It goes as soon as they are gone."}
+IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. The account is deleted after that."}
 BY_NAME = {"cluster": "msc1", "vpc": "acme-lab"}
 FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"name": "before"}}}
 
@@ -58,7 +58,7 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
         ((a_vpc("lab", *BLOCKED, **NEEDED_BY_VM), a_vm()), VPC, (VM,), "in deletion it is the other way round"),
         (
             (
-                a_vm("train", *BLOCKED, message="The VM is still needed by GpuSnapshot 'before': delete them, too."),
+                a_vm("train", *BLOCKED, message="The VM is still needed by GpuSnapshot 'before': delete it, too."),
                 a_snapshot("before", "Working"),
             ),
             VM,
@@ -233,7 +233,7 @@ THINGS = st.lists(
         REASONS,
         REFERENCES,
         st.builds(
-            "The VM is still needed by {} {!r}, GpuVM {!r}: delete them, too.".format,
+            "The VM is still needed by {} {!r}, GpuVM {!r}: delete it, too.".format,
             st.sampled_from(["GpuVpc", "GpuSnapshot"]),
             NAMES,
             NAMES,

@@ -33,9 +33,9 @@ def test_it_ends_the_doubts_that_began_up_to_its_time(text, until):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("true", "is 'true', which is no time such as 2026-01-02T03:04:05Z."),
-        ("2026-01-01T12:00:00", "no time such as"),  # without a zone it may be any hour
-        ("2026-01-01T12:01:01Z", "lies ahead: only a doubt that has begun"),
+        ("true", "is 'true', not a time such as 2026-01-02T03:04:05Z."),
+        ("2026-01-01T12:00:00", "not a time such as"),  # without a zone it may be any hour
+        ("2026-01-01T12:01:01Z", "in the future: nobody can know"),
         ("9" * 500, "9" * 40 + "'"),
     ],
 )
@@ -55,7 +55,7 @@ def test_no_annotation_ends_none_and_says_nothing():
 
 def test_a_time_before_the_doubt_began_says_so():
     found = read("2026-01-01T11:00:00Z")
-    says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, earlier than this doubt began."
+    says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, which is before this doubt began."
     assert found.explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
     assert found.of_credential(MONO).explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
     assert found.explained(Unknown(MONO, UnknownReason.TENANT, "why.")).detail == "why.", (

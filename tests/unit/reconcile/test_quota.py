@@ -37,10 +37,10 @@ def of(quota, vms, price="0", unpriced=0):
             "a price that does not",
             (of(TEN_DOLLARS, 1, "8.01"),),
             "2",
-            "1 VM already of 8.01 dollars an hour; this one costs 2.00 more, and --max-price-per-hour-per-namespace allows 10.",
+            "1 VM already of 8.01 dollars an hour; this one costs 2.00, and --max-price-per-hour-per-namespace allows 10.",
         ),
-        ("too dear alone", (of(TEN_DOLLARS, 0),), "31", "has 0 VMs already of 0.00 dollars an hour; this one costs 31.00 more"),
-        ("what is not known is said", (of(TEN_DOLLARS, 2, "9", 1),), "2", "(the price of one of them is not known"),
+        ("too dear alone", (of(TEN_DOLLARS, 0),), "31", "has 0 VMs already of 0.00 dollars an hour; this one costs 31.00"),
+        ("what is not known is said", (of(TEN_DOLLARS, 2, "9", 1),), "2", "(1 of unknown price"),
         ("each limit counts", (of(THREE, 0), of(TEN_DOLLARS, 1, "9")), "2", "--max-price-per-hour-per-namespace"),
     ],
 )
@@ -118,7 +118,7 @@ ROWS = {
         progress="Stalled",
         records=False,
         status={"order": None},
-        says=("has 3 VMs already", "--max-vms-per-account allows 3", "goes on by itself"),
+        says=("has 3 VMs already", "--max-vms-per-account allows 3", "Waiting for room"),
     ),
     "too dear": Row("the same in dollars", DEAR | PRICED, Reason.LIMIT_REACHED, progress="Stalled", says="8.20"),
     "room: the order is recorded": Row(

@@ -55,8 +55,8 @@ def test_an_unclear_fault_that_stays_calls_a_person(kind):
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (ErrorKind.SERVER, "Do as the cloud's words say"),
-        (ErrorKind.CONFLICT, "Do as the cloud's words say"),
+        (ErrorKind.SERVER, "Do as the cloud says"),
+        (ErrorKind.CONFLICT, "Do as the cloud says"),
         (ErrorKind.OUTCOME_UNKNOWN, "Check that the cloud is up"),
         (ErrorKind.MALFORMED, "Check that the cloud is up"),
         (ErrorKind.TOO_LARGE, "Check that the cloud is up"),

@@ -45,16 +45,16 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
 @pytest.mark.parametrize(
     ("found", "tenants", "says"),
     [
-        (GONE, ("other",), ("account 'default'", "of tenant 'other',", "to tenant 'acme'", "put the right credential back")),
+        (GONE, ("other",), ("account 'default'", "of tenant 'other',", "to tenant 'acme'", "Put the right credential back")),
         (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
-        (seen("other"), ("other",), ("of tenant 'other',", "put the right credential back")),
+        (seen("other"), ("other",), ("of tenant 'other',", "Put the right credential back")),
         (
             seen("other"),
             ("acme",),
-            ("belongs to tenant 'other'", "to tenant 'acme'", "delete this object with spec.deletion.policy: Ret"),
+            ("belongs to tenant 'other'", "to tenant 'acme'", "nothing is done to it"),
         ),
         (seen("other"), (), ("belongs to tenant 'other'",)),
-        (GONE, (), ("account 'default'", "has shown nothing yet of tenant 'acme'")),
+        (GONE, (), ("account 'default'", "has shown nothing of this object's tenant 'acme' yet")),
     ],
 )
 def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
@@ -67,7 +67,7 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
 def test_the_operators_own_credential_is_the_administrators_affair():
     judgement = check_tenant(GONE, "acme", AccountFacts(OWN_ACCOUNT, frozenset({"other"})), SINCE)
     assert "The operator's own credential is of tenant 'other'" in judgement.detail
-    assert "ask the administrator to put the right credential back" in judgement.detail
+    assert "Ask the administrator to put the right credential back" in judgement.detail
 
 
 UP_TO_THEN = AcceptedAbsence(SINCE, too_early="Too early.")

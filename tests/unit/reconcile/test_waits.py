@@ -100,8 +100,8 @@ def test_a_stop_without_effect_is_sent_ever_more_rarely_and_says_so():
 @pytest.mark.parametrize(
     ("price", "says"),
     [
-        ("2.05", "CREATE_FAILED. It may still cost 2.05 dollars an hour. The operator"),
-        (None, "It may still be billed. The operator"),
+        ("2.05", "CREATE_FAILED. The VM may still cost 2.05 dollars an hour. Ask"),
+        (None, "The VM may still be billed. Ask"),
     ],
 )
 def test_a_failed_vm_may_still_cost(price, says):
@@ -109,7 +109,9 @@ def test_a_failed_vm_may_still_cost(price, says):
     assert says in plan.status.conditions[0].message
 
 
-@pytest.mark.parametrize(("detail", "says"), [("", "permission to list. spec"), ("403", "permission to list (403). spec")])
+@pytest.mark.parametrize(
+    ("detail", "says"), [("", "permission to list. To keep"), ("403", "permission to list (403). To keep")]
+)
 def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says):
     plan = gpuvm.decide(
         facts(
@@ -125,7 +127,9 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
     assert says in plan.status.conditions[0].message
 
 
-@pytest.mark.parametrize(("detail", "says"), [("", "permission to list. It"), ("403", "permission to list (403). It")])
+@pytest.mark.parametrize(
+    ("detail", "says"), [("", "permission to list. To keep"), ("403", "permission to list (403). To keep")]
+)
 def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
     occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)
     status = a_vpc_status("Deleting", **MADE)

@@ -157,9 +157,9 @@ class Accounts:
         if found.session is None or None in (recorded, used) or recorded == used:
             return found
         words = (
-            f"This object was ordered at endpoint {recorded!r}, and the {credential.described(found.facts.name)} is used at "
-            f"endpoint {used!r} now: nothing is done to it from there. {_restore_endpoint(found.facts.name, str(recorded))}. "
-            "To let this object go and keep what it stands for, delete it with spec.deletion.policy: Retain."
+            f"Nothing is done: this object was ordered at endpoint {recorded!r}, and the "
+            f"{credential.described(found.facts.name)} is now used at {used!r}. "
+            f"{_endpoint_way_out(found.facts.name, str(recorded))}."
         )
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
 
@@ -172,11 +172,11 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            message = f"Waiting for the {described}: there is none. Create it{way_out if correctable else ''}."
+            message = f"Waiting for {described}: there is none. Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
-            message = f"Waiting for the {described}: {account.trouble or 'its Secret has not been read yet.'}"
+            message = f"Waiting for {described}: {account.trouble or 'its Secret has not been read yet.'}"
             return self._unresolved(meta.namespace, name, cause, message, deleting=account.deleting)
         facts = _facts(account, account.session)
         return ResolvedAccount(
@@ -228,9 +228,7 @@ class Accounts:
 
     def _no_account(self, namespace: str, why: str, *, recorded: bool) -> ResolvedAccount:
         message = (
-            f"This object belongs to the operator's own account, but {why}; no other account is used for it. Ask the "
-            "administrator to put it back. To let this object go and keep what it stands for, delete it with "
-            "spec.deletion.policy: Retain."
+            f"This object belongs to the operator's own account, but {why}. Ask the administrator to put it back."
             if recorded
             else f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
             f"{namespace!r}, and {why}. Create a GpuCloudAccount of that name, or set spec.accountRef."
@@ -248,7 +246,7 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
     return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
 
 
-def _restore_endpoint(account: str, endpoint: str) -> str:
+def _endpoint_way_out(account: str, endpoint: str) -> str:
     """Return what puts the account back to this endpoint."""
-    ask = f"Ask the administrator to declare the endpoint {endpoint!r} first again (--endpoint)"
+    ask = f"Ask the administrator to declare {endpoint!r} first again (--endpoint)"
     return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"

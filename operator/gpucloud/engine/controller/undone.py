@@ -29,13 +29,13 @@ def event(key: Key, managed_fields: Iterable[Mapping[str, Any]]) -> Event:
     others = other_writers(managed_fields)
     if not others:
         words = (
-            "The operator's writes of status are undone as they are made, and calls that status must announce wait: look for "
-            "an admission webhook that changes status, or apply the current CRDs."
+            "Something undoes each write of status by the operator, and calls that status must announce wait. Look for an "
+            "admission webhook that changes status, or apply the current CRDs."
         )
         return Event(Reason.STATUS_UNDONE, words, "WriteStatus", warning=True)
     see = f"kubectl get {key.kind.lower()} {key.name} -n {key.namespace} -o yaml --show-managed-fields"
     words = (
-        f"The operator's writes of status are undone by {listed(others)}, and calls that status must announce wait. Keep other "
+        f"{listed(others)} undoes the operator's writes of status, and calls that status must announce wait. Keep other "
         f"writers off status; to see what each writes: {see}"
     )
     return Event(Reason.STATUS_UNDONE, words, "WriteStatus", warning=True)

@@ -61,7 +61,7 @@ def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount)
         return
     custom = spec.image.custom_file if spec.image is not None else None
     if custom is not None:
-        words = "name an operating system in image.operatingSystem or a GpuSnapshot in image.snapshotRef"
+        words = "use image.operatingSystem or image.snapshotRef"
         yield _refused(f"Custom image {custom!r}", "no object can stand for it", words)
     storage = Storage() if spec.storage is None else spec.storage
     if storage.block_storage_names:
@@ -97,7 +97,7 @@ def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:
 
 
 def _refused(name: str, why: str, instead: str) -> Dependency:
-    words = f"The operator's own account may serve other namespaces too, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
+    words = f"The operator's own account may be shared, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
     return Dependency(name, Readiness.UNUSABLE, words)
 
 

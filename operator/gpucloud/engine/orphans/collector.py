@@ -278,9 +278,8 @@ class OrphanCollector:
             return
         self._refusing.add(at.session)
         note = (
-            f"{counts.orphans} of {counts.ours} things of this installation look orphaned: none is collected, since so many "
-            "more likely mean a mistake (a lost or restored cluster, another operator with this tag). Look at "
-            "`gpucloud orphans`, and destroy by hand what nobody needs."
+            f"{counts.orphans} of {counts.ours} resources look orphaned; none is collected: a restored cluster, or a second "
+            "operator with this tag, is likelier. See `gpucloud orphans`, and destroy by hand what nobody needs."
         )
         log.error("collection refused", account=at.label, note=note)
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)

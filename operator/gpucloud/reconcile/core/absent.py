@@ -106,7 +106,7 @@ def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         late = " If it appears again, it is billed until you destroy it in the cloud." if placed else ""
         gone = f"T{what[1:]} was gone from the cloud before this object was deleted.{late}"
         return release_finalizer(f, Reason.GONE, gone, placed)
-    words = f"Listings lacked {what} before this object was deleted. Looking again before the object goes."
+    words = f"Listings lacked {what} before this object was deleted; the operator is looking again."
     return plan_status(f, working(Reason.DELETING, words), refresh_after=f.now.mono)
 
 
@@ -136,6 +136,6 @@ def _never_seen(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return plan_status(f, looking(f), refresh_after=shown_from)
     if f.state is OrderState.OVERDUE:
         words = f"The cloud accepted an order for the {f.subject.noun} {f.identity.name!r}, and never listed it in {f.place}."
-        late = "Nothing is destroyed. If it appears, it is billed: destroy it in the cloud then."
+        late = f"Nothing is destroyed. If the {f.subject.noun} appears, it is billed: destroy it in the cloud then."
         return release_finalizer(f, Reason.RETAINED, f"{words} {late}", True)
     return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption, CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import credential, evidence, placement, retry
+from gpucloud.reconcile import credential, evidence, placement, retry, time_annotations
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -98,7 +98,11 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not (refused and unchanged) or f.attempt(f.subject.create) is not None:
         return None
     ready = find(f.status.conditions, ConditionType.READY)
-    words = f"The cloud has refused the order for this spec; an earlier Event has its words. {retry.CORRECT_OR_ASK_AGAIN}"
+    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
+    words = (
+        "The cloud has refused this order; an earlier Event has its words. Delete this object and create it again, corrected. "
+        f"To try again: {again}"
+    )
     if ready is not None and ready.reason == Reason.REJECTED:
         words = ready.message
     return plan_status(f, stalled(Reason.REJECTED, words))
@@ -129,8 +133,8 @@ def _await_young_listing(f: CloudFacts[Any, S, Any], needed: float) -> Plan[S]:
     if f.now.mono < patient_until:
         return Plan(refresh_after=needed, requeue_at=patient_until, pending=True)
     words = (
-        f"The cloud takes long to list what cluster {f.identity.cluster!r} has: nothing is ordered before fresh listings show "
-        f"the name {f.identity.name!r} free. The operator goes on asking."
+        f"The cloud is slow to list cluster {f.identity.cluster!r}: nothing is ordered before fresh listings show that the "
+        f"name {f.identity.name!r} is free. The operator keeps trying."
     )
     return replace(plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"), refresh_after=needed), pending=True)
 
@@ -155,11 +159,11 @@ def _overdue(f: CloudFacts[Any, Any, Any], order: Order) -> str:
     where = f" and lists none in {f.place}"
     if placed is not None:
         where = f", as {placed[0] or order.name!r} in {f.place}, and lists none there"
-    ask = "It may be billed: ask the cloud's support" if f.subject.billed else "Ask the cloud's support"
+    ask = f"The {f.subject.noun} may be billed: ask the cloud's support" if f.subject.billed else "Ask the cloud's support"
+    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
     return (
-        f"The cloud accepted the order for {f.subject.noun} {order.name!r} {often}{where}. "
-        f"{ask}. Nothing more is ordered; to order again, set the "
-        f"annotation {Annotation.RECONCILE_REQUESTED_AT} to the present time."
+        f"The cloud accepted the order for {f.subject.noun} {order.name!r} {often}{where}. {ask}. Nothing more is ordered; to "
+        f"order again: {again}"
     )
 
 
@@ -177,13 +181,9 @@ def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def _name_taken(f: CloudFacts[Any, Any, Any]) -> Verdict:
-    may_order = f.adoption is not Adoption.REQUIRED
-    freed = "; or free the name: the operator tries it every 5 minutes while listings lack it" if may_order else ""
-    return stalled(
-        Reason.CONFLICT,
-        f"The cloud says that the name {f.identity.name!r} is taken in {f.place}. Delete this object (that destroys nothing)"
-        f"{f.conflict_advice}{freed}.{failed.maybe_made(f)}",
-    )
+    free = "" if f.adoption is Adoption.REQUIRED else "free the name"
+    words = f"The cloud calls the name of {f.subject.noun} {f.identity.name!r} taken in {f.place}."
+    return stalled(Reason.CONFLICT, f"{words} {f.conflict_advice(free)}{failed.maybe_made(f)}")
 
 
 def terminating(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -208,9 +208,9 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"The {credential.described(f.account.name)} has shown nothing yet of tenant {f.tenancy!r}, in which the "
-        f"{f.subject.noun} of this object was ordered before: nothing is ordered with it until it does. If the credential is "
-        f"another tenant's, {credential.restore(f.account.name)}; to order with it, delete this object and apply it again.",
+        f"Nothing is ordered: the {credential.described(f.account.name)} has shown nothing of tenant {f.tenancy!r}, in which "
+        f"this object ordered before. {credential.restore(f.account.name)}; or, to order with this one, delete this object and "
+        "apply it again.",
     )
     return plan_status(f, verdict)
 

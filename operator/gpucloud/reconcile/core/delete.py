@@ -26,7 +26,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.text import listed
-from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS
+from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS, why_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,8 +133,8 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if isinstance(f.found, Absent):
         return None
     words = (
-        f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
-        "the status alone does not prove whose it is. Destroy it by hand, or set spec.deletion.policy: Retain."
+        f"The id of {f.subject.noun} {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing "
+        "proves that it is this object's. Destroy it in the cloud, or set spec.deletion.policy: Retain."
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
@@ -150,8 +150,8 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not f.dependents:
         return None
     words = (
-        f"The {f.subject.noun} is still needed by {listed(f.dependents)}: delete them, too. It is destroyed as soon as nothing "
-        "needs it."
+        f"The {f.subject.noun} is still needed by {listed(f.dependents)}: delete {'it' if len(f.dependents) == 1 else 'them'}, "
+        f"too. The {f.subject.noun} is destroyed as soon as nothing needs it."
     )
     return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
@@ -165,16 +165,16 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause in {UnknownReason.NOT_LISTED, UnknownReason.STATUS_LOST}:
         return meanwhile(f, _begun(f), refresh_after=failed.look_again_from(f, unseen))
     way_out = _first_way_out(f, unseen.cause) + retain(f)
-    if f.state is OrderState.DESTROYING:
-        way_out = f"{f.subject.destroy} was sent; spec.deletion.policy: Retain lets the object go now, and takes nothing back."
-    if unseen.cause is UnknownReason.IMPLAUSIBLE:
-        sure = f"If the {f.subject.noun} is gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
-        way_out = f"{sure} -- or, {way_out.replace('To let', 'to let', 1)}"
-    detail = f" ({unseen.detail.rstrip('.')})" if unseen.detail else ""
-    stays, goes = ", so this object stays", ""
     if f.never_ordered:
-        stays, goes = "", f" No order is recorded; this object goes when a listing shows no {f.subject.noun}."
-    message = f"The {f.subject.noun} cannot be seen{stays}: {unseen.cause}{detail}.{goes} {way_out}"
+        way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
+    if f.state is OrderState.DESTROYING:
+        way_out = (
+            f"{f.subject.destroy} was sent and is not undone. To delete this object now, set spec.deletion.policy: Retain."
+        )
+    if unseen.cause is UnknownReason.IMPLAUSIBLE:
+        sure = f"If the {f.subject.noun} is really gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
+        way_out = f"{way_out} {sure}"
+    message = f"{why_unseen(f.subject.noun, unseen)} {way_out}"
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
@@ -195,7 +195,7 @@ def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
         return f"Set exactly one of {f.unset_place}, so that it can be looked for. "
     if cause is UnknownReason.REFUSED:
         return f"{credential.renew(f.account.name)} "
-    return f"{credential.grant(f.account.name, f.subject.noun)} " if cause is UnknownReason.FORBIDDEN else ""
+    return f"{credential.grant(f.account.name)} " if cause is UnknownReason.FORBIDDEN else ""
 
 
 def meanwhile(
@@ -215,7 +215,7 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
             stalled(
                 Reason.DELETION_BLOCKED,
                 f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r}; they cannot be told apart, so none "
-                "is destroyed. Set spec.deletion.policy: Retain, and destroy in the cloud the one that is yours.",
+                "is destroyed. Set spec.deletion.policy: Retain, and destroy yours in the cloud.",
             ),
         )
     attempt = f.attempt(f.subject.destroy)

@@ -33,16 +33,16 @@ def looking(f: CloudFacts[Any, Any, Any]) -> Verdict:
     """Return the verdict while listings are awaited; before any destroying call it promises none."""
     if f.state is OrderState.DESTROYING or f.attempt(f.subject.destroy) is not None:
         return deleting(f)
-    words = f"Looking for the {f.subject.noun} {f.identity.name!r} in the cloud before this object goes."
+    words = f"Looking for {f.subject.noun} {f.identity.name!r} in the cloud before this object is deleted."
     return working(Reason.DELETING, words)
 
 
 def retain(f: CloudFacts[Any, Any, Any]) -> str:
     """Return the way out that is always there: give the resource up and keep it."""
     if f.never_ordered:
-        return "To let this object go now, set spec.deletion.policy: Retain."
-    kept = f"{f.subject.noun} (billed on)" if f.subject.billed else f.subject.noun
-    return f"To let this object go and keep the {kept}, set spec.deletion.policy: Retain."
+        return "To delete this object now, set spec.deletion.policy: Retain."
+    kept = f"{f.subject.noun} (still billed)" if f.subject.billed else f.subject.noun
+    return f"To keep the {kept}, set spec.deletion.policy: Retain."
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = None) -> Verdict:
@@ -72,9 +72,8 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
     words = (
-        f"The cloud answers that {attempt.verb} is done, and still lists {what}. The operator repeats the call every "
-        f"{RESEND_SECONDS / 60:.0f} to {LONGEST_RESEND_SECONDS / 60:.0f} minutes; if that goes on, ask the cloud's support. "
-        f"{way_out}"
+        f"The cloud accepted {attempt.verb} and still lists {what}; the call is repeated. If this goes on, ask the cloud's "
+        f"support. {way_out}"
     )
     return stalled(Reason.DELETION_BLOCKED, words)
 

@@ -54,7 +54,7 @@ class Subject:
     unique_id: bool  # the cloud never reuses an id, so another resource is recognized by its id
     shown: tuple[str, ...]  # status fields that are cleared when there is no resource
     kept_when_gone: tuple[str, ...]  # others that describe one resource, and are cleared when another one is ordered
-    conflict_advice: str  # when its name is another's: what to do, after "Delete this object (that destroys nothing)"
+    conflict_advice: str  # when its name is another's: what to do, after "delete this object (destroys nothing)"
     without_adoption: str  # what else to do where nothing may be adopted, in the same place
     name_field: str  # of the spec, where it chooses the name
     billed: bool = True  # the cloud bills it while it exists
@@ -109,19 +109,21 @@ class CloudFacts(ABC, Generic[P, S, R]):
         """Whether the spec allows adoption of an existing resource."""
         return self.spec.adoption
 
-    @property
-    def conflict_advice(self) -> str:
-        """The advice if the name is another's, after "Delete this object (that destroys nothing)".
+    def conflict_advice(self, free: str, *, named: bool = True) -> str:
+        """Return what to do if the name is another's, as a sentence, after one that names the resource.
 
         To adopt it, where that is allowed; if spec.adoption asks for it already, to wait for a listing that shows it.
+        ``free``: what frees the name, if that helps; else empty. ``named``: with the advice to choose another name.
         """
-        noun = self.subject.noun
+        adopt, name = "adopt it (spec.adoption: IfExists)", self.subject.conflict_advice
         if not self.may_adopt:
-            return f"{self.subject.without_adoption}. To take the {noun} over, {credential.OWN_ACCOUNT_WAY_OUT}"
-        if self.adoption is not Adoption.NEVER:
-            shown = "as soon as a listing shows it, which never happens if it is another tenant's"
-            return f"; or wait: the {noun} is adopted {shown}"
-        return f"{self.subject.conflict_advice}, or set spec.adoption: IfExists"
+            adopt, name = "", self.subject.without_adoption
+        elif self.adoption is not Adoption.NEVER:
+            adopt = "wait until a listing shows it (never, if it is another tenant's)"
+        ways = [*filter(None, (adopt, free)), f"delete this object (destroys nothing){name if named else ''}"]
+        words = f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}" if len(ways) > 1 else ways[0]
+        late = "" if self.may_adopt else f"; to adopt it, {credential.OWN_ACCOUNT_WAY_OUT}"
+        return f"{words[0].upper()}{words[1:]}{late}."
 
     @property
     def unset_place(self) -> str:

@@ -52,15 +52,12 @@ def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
 def unproven(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why nobody can tell whose the resource under the chosen name is."""
     noun, name = f.subject.noun, f.identity.name
-    return (
-        f"The order for {noun} {name!r} had no clear answer, and a {noun} of that name is in {f.place} now: a chosen name does "
-        "not tell whether this object made it."
-    )
+    return f"Nothing is done to {noun} {name!r} in {f.place}: an order had no clear answer, so it may be another's."
 
 
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     """Return the warning for a resource of a chosen name that is not touched, but may be this object's; else empty."""
-    why, noun = _why_maybe_made(f), f.subject.noun
+    why, noun = why_maybe_made(f), f.subject.noun
     if not why:
         return ""
     if not f.subject.billed:
@@ -68,14 +65,14 @@ def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     return f" {why}: this may be your {noun}, and billed. If so, destroy it in the cloud."
 
 
-def _why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
+def why_maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why a resource of a chosen name may be this object's although it counts as another's; empty if it is not."""
     if not f.chosen_name:
         return ""
     if f.others_record is not None and not f.seen:
-        return "status.order was recorded for another object, as a restored backup brings it"
+        return "status.order is of another object, as after a restore"
     if f.seen and not f.subject.unique_id and f.state in {OrderState.LOST, OrderState.GONE}:
-        return f"A {f.subject.noun} that listings lack may come back"
+        return f"The {f.subject.noun} of this object was lost"
     if f.tracked.earlier_unclear and not f.seen:
         return "An order had no clear answer"
     if f.unrecorded:
@@ -88,8 +85,8 @@ def status_lost(f: CloudFacts[Any, Any, Any]) -> str:
     if not f.account_undecided:
         return ""
     return (
-        f" The status of this object was lost, so its {f.subject.noun} may have been ordered with the operator's own account: "
-        f"nothing is ordered with GpuCloudAccount {DEFAULT_ACCOUNT!r} before that is known."
+        f" The status of this object was lost: the operator's own account may have ordered its {f.subject.noun}, so "
+        f"GpuCloudAccount {DEFAULT_ACCOUNT!r} orders nothing yet."
     )
 
 

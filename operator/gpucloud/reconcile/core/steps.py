@@ -77,13 +77,13 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
+    freed = ", or free the name" if _waits_for_name(f) else ""
     return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
             f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
-            f"(that destroys nothing); for a {f.subject.noun} of its own, create it again with another {f.subject.name_field}."
-            f"{_waits_for_name(f)}",
+            f"(destroys nothing) and choose another {f.subject.name_field}{freed}.",
         ),
     )
 
@@ -154,7 +154,7 @@ def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.AMBIGUOUS,
             f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r} in {f.place}; they cannot be told "
-            "apart, so nothing is done to any. Destroy the surplus by hand.",
+            "apart, so nothing is done to them. Destroy the surplus in the cloud.",
         ),
     )
 
@@ -173,12 +173,8 @@ def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Ambiguous if the chosen name has a resource, and the order for that name had no clear answer."""
     if not f.unproven:
         return None
-    noun = f.subject.noun
-    way_out = (
-        "To have one that is managed, destroy it in the cloud: this object then orders again. To keep it, delete this object "
-        "with spec.deletion.policy: Retain."
-    )
-    return plan_status(f, stalled(Reason.AMBIGUOUS, f"{failed.unproven(f)} Nothing is done to that {noun}. {way_out}"))
+    way_out = "If it is yours, destroy it, or delete this object with spec.deletion.policy: Retain."
+    return plan_status(f, stalled(Reason.AMBIGUOUS, f"{failed.unproven(f)} {way_out}"))
 
 
 def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -187,37 +183,40 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     if f.unprovable:
         return plan_status(f, stalled(Reason.AMBIGUOUS, _unprovable(f)))
-    maybe = failed.maybe_made(f)  # it says to destroy what has the name, which frees it
-    return plan_status(
-        f,
-        stalled(
-            Reason.CONFLICT,
-            f"{_another(f)}. Delete this object (that destroys nothing){f.conflict_advice}."
-            f"{'' if maybe else _waits_for_name(f)}{failed.status_lost(f)}{maybe}",
-        ),
-    )
+    if failed.why_maybe_made(f):
+        return plan_status(f, stalled(Reason.CONFLICT, f"{_maybe_own(f)}{failed.status_lost(f)}"))
+    words = f"{_another(f)}. {f.conflict_advice('free the name' if _waits_for_name(f) else '')}{failed.status_lost(f)}"
+    return plan_status(f, stalled(Reason.CONFLICT, words))
 
 
 def _unprovable(f: CloudFacts[Any, Any, Any]) -> str:
     return (
-        f"The cloud gave the {f.subject.noun} an id of its own ({f.identity.name!r}), and the operator was restarted since: "
-        "the status alone does not prove whose it is, and the operator's own account may serve other namespaces, so it is not "
-        "shown here. See to it in the cloud, or ask the administrator for --own-account-sharing=Shared."
+        f"The id of {f.subject.noun} {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing "
+        "proves that it is this object's: it is not shown. Look in the cloud, or ask the administrator for "
+        "--own-account-sharing=Shared."
     )
 
 
-def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> str:
-    """Say that this object creates its resource when the name is free; nothing if it will not."""
-    if f.adoption is Adoption.REQUIRED or f.seen:
-        return ""
-    return f" Or free the name: the {f.subject.noun} is then created."
+def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> bool:
+    """Whether this object creates its resource when the name is free."""
+    return not (f.adoption is Adoption.REQUIRED or f.seen)
 
 
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
-    noun, called = f.subject.noun, f"named {f.identity.name!r}"
+    noun, called = f.subject.noun, f"{f.identity.name!r} in {f.place}"
     if f.state is OrderState.LOST and f.seen:
-        return f"The {noun} was deleted {f.how_lost}, and another one {called} is in {f.place}"
-    return f"A {noun} {called} is in {f.place} and was not created for this object"
+        return f"The {noun} was deleted {f.how_lost}, and another has its name {called} now"
+    return f"{noun[0].upper()}{noun[1:]} {called} was not created for this object"
+
+
+def _maybe_own(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return the message for a resource that may be this object's, but counts as another's: a person must look."""
+    noun, why = f.subject.noun, failed.why_maybe_made(f)
+    billed = ", and billed" if f.subject.billed else ""
+    return (
+        f"{noun[0].upper()}{noun[1:]} {f.identity.name!r} in {f.place} may be yours{billed}: {why[0].lower()}{why[1:]}. "
+        f"{f.conflict_advice('destroy it if it is yours', named=False)}"
+    )
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -230,7 +229,7 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             return Plan(refresh_after=f.now.mono, requeue_at=unsure_until, pending=True)
         missing = working(
             f.subject.lost,
-            f"The cloud's latest listing lacks this {f.subject.noun}; looking again before believing it.",
+            f"The cloud's latest listing lacks this {f.subject.noun}; the operator checks again.",
             ready="Unknown",
         )
         return plan_status(f, missing, refresh_after=_lost_from(f, f.found))
@@ -242,8 +241,8 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
     noun = f.subject.noun
     if f.adopted:
         return (
-            f"The {noun}, which was adopted, was deleted {f.how_lost}. It is not recreated automatically. Another one of the "
-            f"name {f.identity.name!r} is adopted; to have one created, set spec.adoption: Never."
+            f"The adopted {noun} was deleted {f.how_lost}. It is not recreated automatically. Another one of the name "
+            f"{f.identity.name!r} is adopted; to have one created, set spec.adoption: Never."
         )
     return (
         f"The {noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete this object and "

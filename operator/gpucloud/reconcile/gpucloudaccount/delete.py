@@ -41,7 +41,7 @@ def observing_only(f: AccountStateFacts) -> Verdict | None:
     """With ``--observe-only``, report the finalizer that would be removed."""
     if not f.limits.observe_only:
         return None
-    words = observing("free the account's Secret and let this object go")
+    words = observing("free the account's Secret and delete this object")
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
@@ -50,7 +50,7 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. It goes as soon as they are gone."
+    words = f"Still used by {listed(f.users)}. The account is deleted after that."
     return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
 
 
@@ -58,11 +58,11 @@ def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
     """Report the Secret that still has our finalizer."""
     attempt = secret_finalizer.last_attempt(f, Verb.FREE_SECRET)
     if attempt is None or attempt.refusal is None:
-        return working(Reason.DELETING, f"The account goes once our finalizer is off the Secret {name!r}.")
+        return working(Reason.DELETING, f"The account is deleted once the operator's finalizer is off Secret {name!r}.")
     why = quoted(attempt.refusal.message, attempt.refusal.kind)
     words = (
-        f"Our finalizer cannot be taken off the Secret {name!r}: {why}. The operator tries again. If it stays so, see that "
-        f"the operator may get and patch Secrets in namespace {f.meta.namespace!r}."
+        f"The operator cannot remove its finalizer from Secret {name!r} ({why}), and tries again. If this goes on, grant it "
+        f"get and patch on Secrets in namespace {f.meta.namespace!r}."
     )
     make = stalled if attempt.failures >= FAILURES_BEFORE_STALLED else working
     return make(Reason.DELETION_BLOCKED, words)

@@ -117,8 +117,8 @@ def _beside(f: AccountStateFacts) -> tuple[tuple[ConditionType, Reason, str], ..
         return ()
     each = tuple(f"{name} ({quoted(words, 'without a word')})" for name, words in sorted(f.forbidden.items()))
     words = (
-        f"The cloud forbids this credential {listed(each)}. This was learned from answers, never probed; the rest works. If "
-        "objects need what is forbidden, grant it in the cloud."
+        f"The cloud forbids this credential {listed(each)}; the rest works. If objects need what is forbidden, grant it in the "
+        "cloud."
     )
     return ((ConditionType.RESTRICTED, Reason.PERMISSION_DENIED, words),)
 

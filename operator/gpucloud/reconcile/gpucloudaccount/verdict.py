@@ -44,12 +44,13 @@ def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
     """Check the endpoint: what was ordered at another one cannot be seen from here, and would look gone."""
     if not f.users_elsewhere:
         return None
-    default = "; or ask the administrator to declare that one first (--endpoint)"
+    way_out = "Create the account again with that spec.endpoint"
+    if f.spec.endpoint is None:
+        way_out = "Ask the administrator to declare that first (--endpoint), or create the account again with it"
     return stalled(
         Reason.ENDPOINT_MISMATCH,
-        f"This account is at endpoint {f.endpoint!r}, and {listed(f.users_elsewhere)} was ordered at another one "
-        "(status.endpoint): nothing is done there. Create the account again with that spec.endpoint"
-        f"{default if f.spec.endpoint is None else ''}; or delete the objects with spec.deletion.policy: Retain.",
+        f"Nothing is done: this account is at endpoint {f.endpoint!r}, and {listed(f.users_elsewhere)} was ordered at another "
+        f"(status.endpoint). {way_out}.",
         ready="Unknown",
     )
 
@@ -59,13 +60,12 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
         words = f.secret_trouble or (
-            f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}. Create it; the operator "
-            "reads it within seconds."
+            f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}. Create it."
         )
         return working(Reason.SECRET_NOT_FOUND, words + _remembered(f))
     if not usable(f.secret):
         flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
-        words = f"The Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
+        words = f"Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
         return stalled(Reason.INVALID_SECRET, words + _remembered(f))
     return None
 
@@ -74,16 +74,13 @@ def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     """Check the tenant: with another tenant's valid key all resources of ours would look gone."""
     if not is_other_tenant(f):
         return None
-    objects = (
-        "An object that uses it belongs"
-        if len(f.users_of_tenant) == 1
-        else f"{len(f.users_of_tenant)} objects that use it belong"
-    )
+    many = len(f.users_of_tenant)
+    objects = "1 object that uses it belongs" if many == 1 else f"{many} objects that use it belong"
     return stalled(
         Reason.TENANT_MISMATCH,
-        f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}. {objects} to tenant "
-        f"{f.status.tenant!r}. Nothing is destroyed or re-created: put a key of tenant "
-        f"{f.status.tenant!r} back, or create another account for the other tenant.",
+        f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}, but {objects} to tenant "
+        f"{f.status.tenant!r}: nothing is created or destroyed. Put a key of tenant {f.status.tenant!r} back, or use "
+        "another account for the other tenant.",
     )
 
 
@@ -103,7 +100,7 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
         words = f"The cloud refuses the credential in Secret {name!r} ({detail}). "
         way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
         return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
-    words = f"The cloud cannot be asked at endpoint {f.endpoint!r} ({detail}). The operator goes on asking."
+    words = f"The cloud does not answer at endpoint {f.endpoint!r} ({detail}). The operator keeps trying."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
 
@@ -112,7 +109,7 @@ def connected(f: AccountStateFacts) -> Verdict:
     kind = f.secret.kind if f.secret is not None else None
     noun = NOUNS[kind] if kind is not None else "credential"
     tenant = shown_tenant(f)
-    whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "it has not shown its tenant yet"
+    whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "its tenant is not known yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
     return settled(Reason.CONNECTED, words + _secret_deleting(f))
 
@@ -121,9 +118,9 @@ def _secret_deleting(f: AccountStateFacts) -> str:
     """Return the message that the Secret is being deleted, and what that means for the objects that use it."""
     if f.secret is None or not f.secret.deleting:
         return ""
-    words = " The Secret is being deleted: nothing new is begun with it."
+    words = " The Secret is being deleted: nothing new is created with it."
     return (
-        f"{words} It goes after {listed(f.users_with_resources)}."
+        f"{words} It is deleted after {listed(f.users_with_resources)}."
         if f.users_with_resources and f.secret.has_finalizer
         else words
     )
@@ -132,10 +129,6 @@ def _secret_deleting(f: AccountStateFacts) -> str:
 def _remembered(f: AccountStateFacts) -> str:
     if not f.remembered:
         return ""
-    words = " Until then the old credential stays in use"
+    words = " Until the operator restarts, the old credential stays in use"
     gone = f.secret is None and not f.secret_trouble
-    words += " for what exists, and nothing new is created." if gone else "."
-    if not f.users:
-        return words
-    use = "1 object uses" if len(f.users) == 1 else f"{len(f.users)} objects use"
-    return f"{words} After a restart the operator needs the Secret again: {use} this account."
+    return f"{words} for what exists, and nothing new is created." if gone else f"{words}."

@@ -56,7 +56,7 @@ def isolated(f: HostFacts) -> Plan[GpuHostStatus] | None:
         return None
     if not f.synced:
         return Plan(pending=True)  # the account of the namespace may not be known yet
-    words = "The operator's own account may serve other namespaces too, and nothing tells whose a host is"
+    words = "The operator's own account may be shared, and nothing proves whose a host is"
     return report(f, stalled(Reason.INVALID_REFERENCE, f"{words}: {credential.OWN_ACCOUNT_WAY_OUT}."))
 
 
@@ -65,7 +65,7 @@ def claimed(f: HostFacts) -> Plan[GpuHostStatus] | None:
     if f.owner is None:
         return None
     words = f"Host {f.spec.host_id!r} of cluster {f.spec.cluster!r} is already used by GpuHost {f.owner}"
-    return report(f, stalled(Reason.CONFLICT, f"{words}. Delete this object (that changes nothing in the cloud)."))
+    return report(f, stalled(Reason.CONFLICT, f"{words}. Delete this object (the host stays)."))
 
 
 def duplicate_records(f: HostFacts) -> Plan[GpuHostStatus] | None:
@@ -74,7 +74,7 @@ def duplicate_records(f: HostFacts) -> Plan[GpuHostStatus] | None:
         return None
     words = (
         f"The cloud lists more than one host {f.spec.host_id!r} in cluster {f.spec.cluster!r}; they cannot be told apart, so "
-        "nothing is done to any. Ask the cloud's support."
+        "nothing is done to them. Ask the cloud's support."
     )
     return report(f, stalled(Reason.AMBIGUOUS, words))
 
@@ -86,18 +86,18 @@ def absent(f: HostFacts) -> Plan[GpuHostStatus] | None:
     where = f"host {f.spec.host_id!r} in cluster {f.spec.cluster!r}"
     if not f.seen:
         words = (
-            f"The cloud lists no {where}. If the id or the cluster is wrong, delete this object and create it again; otherwise "
-            "have the host allocated: it is watched for."
+            f"The cloud lists no {where}. If the id or the cluster is wrong, delete this object and create it again; else have "
+            "the host allocated: the operator keeps looking."
         )
         return report(f, stalled(Reason.NOT_FOUND, words))
     unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
     if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
         return Plan(refresh_after=f.now.mono, requeue_at=unsure_until, pending=True)
     if f.found.confirmed is None:
-        words = f"The cloud's latest listing lacks {where}; looking again before believing it."
+        words = f"The cloud's latest listing lacks {where}; the operator checks again."
         return report(f, working(Reason.HOST_LOST, words, ready="Unknown"), refresh_after=f.now.mono)
     words = (
-        f"The cloud does not list {where} any more: it is no longer allocated to the tenant. Have it allocated again (it is "
-        "watched for), or delete this object: that changes nothing in the cloud."
+        f"The cloud no longer lists {where}: the host is not allocated to the tenant any more. Have it allocated again, or "
+        "delete this object (the host stays)."
     )
     return report(f, stalled(Reason.HOST_LOST, words))

@@ -17,7 +17,7 @@ from gpucloud.reconcile.text import printable
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import HostRecord
-    from gpucloud.reconcile.facts import Attempt, Present, Refusal
+    from gpucloud.reconcile.facts import Attempt, Present
     from gpucloud.reconcile.gpuhost.facts import HostFacts
 
 SENT = frozenset({HostOutcome.ACCEPTED, HostOutcome.UNCLEAR})  # the host may show it
@@ -50,17 +50,17 @@ def answered(f: HostFacts, operation: HostOperation, record: HostRecord) -> Host
     if attempt is None:
         if f.is_own(operation):
             return operation
-        words = f"The operator was restarted when it had announced {call}, so nobody knows whether it was sent"
-        return changed(operation, HostOutcome.UNCLEAR, f"{words}. {_look(operation.verb)}")
+        words = f"The operator was restarted after it had announced {call}, so it is unknown whether it was sent"
+        return changed(operation, HostOutcome.UNCLEAR, f"{words}. {_look(f, operation.verb)}")
     if attempt.refusal is None:
         return changed(operation, HostOutcome.ACCEPTED)
     if is_certainly_undone(attempt.refusal):
         return operation
     said = attempt.refusal.message.strip().rstrip(".") or str(attempt.refusal.kind)
     if attempt.refusal.ambiguous:
-        words = f"{_UNCLEAR.get(attempt.refusal.kind, 'No clear answer came')} ({said}), so nobody knows whether {call} is"
-        return changed(operation, HostOutcome.UNCLEAR, f"{words} carried out. {_look(operation.verb)}")
-    return changed(operation, HostOutcome.REFUSED, _refused(operation.verb, attempt, attempt.refusal, said, record))
+        words = f"{_UNCLEAR.get(attempt.refusal.kind, 'No clear answer came')} ({said}), so it is unknown whether {call} is"
+        return changed(operation, HostOutcome.UNCLEAR, f"{words} carried out. {_look(f, operation.verb)}")
+    return changed(operation, HostOutcome.REFUSED, _refused(f, operation.verb, attempt, said, record))
 
 
 def changed(operation: HostOperation, outcome: HostOutcome, message: str | None = None) -> HostOperation:
@@ -84,14 +84,14 @@ def _is_shown(f: HostFacts, operation: HostOperation, host: Present[HostRecord])
     return host_states.is_at_work(host.record) or (operation.verb is HostVerb.REPROVISION and other_image)
 
 
-def _refused(verb: HostVerb, attempt: Attempt, refusal: Refusal, said: str, record: HostRecord) -> str:
+def _refused(f: HostFacts, verb: HostVerb, attempt: Attempt, said: str, record: HostRecord) -> str:
     """Return why the cloud refused: the state of the host, which is what 422 speaks of, and the cloud's words."""
-    if refusal.kind in {ErrorKind.INVALID, ErrorKind.CONFLICT}:
+    if attempt.refusal is not None and attempt.refusal.kind in {ErrorKind.INVALID, ErrorKind.CONFLICT}:
         words = f"The cloud refuses {CALLS[verb]} of this host, which it reports as {host_states.described(record)}: {said}."
     else:
         words = f"{CALLS[verb]} failed: {said}. {retry.policy(attempt).advice.partition(';')[0].rstrip('.')}."
-    return f"{words} {requests.again(verb)}"
+    return f"{words} {requests.again(f, verb)}"
 
 
-def _look(verb: HostVerb) -> str:
-    return f"It is not sent again: look at the host. {requests.again(verb)}"
+def _look(f: HostFacts, verb: HostVerb) -> str:
+    return f"It is not sent again: look at the host. {requests.again(f, verb)}"

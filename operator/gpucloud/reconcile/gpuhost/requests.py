@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.gpuhost import HostVerb
+from gpucloud.kinds.gpuhost import KIND, HostVerb
 from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile import time_annotations
-from gpucloud.reconcile.time_annotations import NOW_IN_SHELL, TimeAnnotation, TimeAnnotationRule
+from gpucloud.reconcile.time_annotations import TimeAnnotation, TimeAnnotationRule
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,10 +23,7 @@ ANNOTATIONS = {  # in the order in which they are carried out
 }
 ANSWERS = {HostVerb.REPROVISION: "last_handled_reprovision_at", HostVerb.REBOOT: "last_handled_reboot_at"}
 ANNOUNCED = {HostVerb.REPROVISION: "last_announced_reprovision_at", HostVerb.REBOOT: "last_announced_reboot_at"}
-_RULES = {
-    verb: TimeAnnotationRule(name, timedelta(minutes=1), "a request is made for now, by the clock of the cluster")
-    for verb, name in ANNOTATIONS.items()
-}
+_RULES = {verb: TimeAnnotationRule(name, timedelta(minutes=1), "use the present time") for verb, name in ANNOTATIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ def _request(f: HostFacts, verb: HostVerb, value: str) -> Request:
     if at is None or last is None or at > last:
         return Request(verb, value, trouble(f, verb, value))
     words = f"is of {rfc3339(at)}, and a request of {rfc3339(last)} was answered before"
-    return Request(verb, value, _not_sent(verb, words), superseded=True)
+    return Request(verb, value, _not_sent(f, verb, words), superseded=True)
 
 
 def _newest(f: HostFacts, verb: HostVerb) -> datetime | None:
@@ -76,35 +73,35 @@ def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
     the object: the status may have been lost, or the object restored from a backup, with or without its status.
     """
     if not f.seen:
-        words = "stood there before the operator first recorded this host, so it may have been carried out already"
-        return _not_sent(verb, words)
+        return _not_sent(f, verb, "was there before the operator first saw this host, and may have been carried out")
     read = _read(f, verb, value)
     if read.at is None:
-        return f"{read.trouble} Nothing was sent. {again(verb)}"
+        return f"{read.trouble} Nothing was sent. {again(f, verb)}"
     if f.may_be_carried_out(verb, value):
-        return _not_sent(verb, "was carried out before, or may have been, and status has lost that", "nothing was sent again")
+        return _not_sent(f, verb, "may have been carried out before, and status has lost that", "Nothing was sent again")
     if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
-        return f"spec.reprovision does not say what to install: nothing was sent. Set it. {again(verb)}"
+        return f"Nothing was sent: spec.reprovision does not say what to install. Set it. {again(f, verb)}"
     why = _too_early(f, read.at)
-    return _not_sent(verb, f"is of {rfc3339(read.at)}{why}") if why else ""
+    return _not_sent(f, verb, f"is of {rfc3339(read.at)}{why}") if why else ""
 
 
 def _too_early(f: HostFacts, at: datetime) -> str:
     """Return why a request of this time may not be meant for now; empty if it may."""
     if f.meta.created_at is not None and at < f.meta.created_at:
-        return ", before this object was created, so it may have been carried out already"
+        return ", older than this object, and may have been carried out"
     if f.now.wall - at > LONGEST:
         return f", and could not be carried out within {int(LONGEST.total_seconds() // 60)} minutes"
     return ""
 
 
-def _not_sent(verb: HostVerb, words: str, then: str = "nothing was sent") -> str:
-    return f"The annotation {ANNOTATIONS[verb]} {words}: {then}. {again(verb)}"
+def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Nothing was sent") -> str:
+    return f"{then}: annotation {ANNOTATIONS[verb]} {words}. {again(f, verb)}"
 
 
-def again(verb: HostVerb) -> str:
-    """Return how a person requests it again."""
-    return f"To request it again, set {ANNOTATIONS[verb]}={NOW_IN_SHELL}; to drop it, remove the annotation."
+def again(f: HostFacts, verb: HostVerb) -> str:
+    """Return how a person requests it again, or takes the request back."""
+    command = time_annotations.command(KIND, f.meta.namespace, f.meta.name, ANNOTATIONS[verb])
+    return f"To request it again: {command} -- or remove the annotation."
 
 
 def needs_cloud_init(f: HostFacts) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuhost.facts import HostFacts
 
 NOUN = "host"
-HARMLESS = "(that changes nothing in the cloud)"
+HARMLESS = "(the host stays)"
 
 
 def unobserved(f: HostFacts) -> Plan[GpuHostStatus] | None:
@@ -49,22 +49,24 @@ def _verdict(f: HostFacts, found: Unknown) -> Verdict:
 def _no_account(f: HostFacts, found: Unknown) -> str:
     if f.status.account != OWN_ACCOUNT:
         return found.detail
-    words = f"This host was seen with the operator's own account, which does not serve namespace {f.meta.namespace!r} any more"
-    return f"{words}. Ask the administrator to put it back, or delete this object {HARMLESS}."
+    words = f"This host was seen with the operator's own account, which no longer serves namespace {f.meta.namespace!r}"
+    return f"{words}. Ask the administrator to serve it again, or delete this object {HARMLESS}."
 
 
 def _other_endpoint(f: HostFacts) -> str:
     recorded, used, whose = f.status.endpoint, f.account.endpoint, credential.described(f.account.name)
     return (
-        f"This host was seen at endpoint {recorded!r}, and the {whose} is used at endpoint {used!r} now: nothing is done to it "
-        f"from there. Set the endpoint back, or delete this object {HARMLESS}."
+        f"Nothing is done: this host was seen at endpoint {recorded!r}, and the {whose} is now used at {used!r}. Set the "
+        f"endpoint back, or delete this object {HARMLESS}."
     )
 
 
 def _other_tenant(f: HostFacts) -> str:
-    whose, shown = credential.described(f.account.name), " and ".join(repr(name) for name in sorted(f.account.tenants))
+    whose, tenants = credential.described(f.account.name), sorted(f.account.tenants)
+    shown = f"is of tenant {' and '.join(map(repr, tenants))}" if tenants else "has shown none yet"
+    if f.status.tenancy in f.account.tenants:
+        shown = "shows another tenant's host"
     return (
-        f"This host was seen in tenant {f.status.tenancy!r}; the {whose} shows tenant {shown or 'none yet'}, or the host is "
-        f"another tenant's now: nothing is done to it. To go on, {credential.restore(f.account.name)}; or delete this object "
-        f"{HARMLESS}."
+        f"Nothing is done: this host was seen in tenant {f.status.tenancy!r}, and the {whose} {shown}. "
+        f"{credential.restore(f.account.name)}, or delete this object {HARMLESS}."
     )

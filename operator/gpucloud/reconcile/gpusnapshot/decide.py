@@ -110,12 +110,12 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     name = f.source.name
     if isinstance(seen, Absent):
         words = (
-            f"There is no VM {name!r} in {f.place} to take a snapshot of. It is taken as soon as there is one; if the name is "
-            "wrong, delete this object and create it again."
+            f"There is no VM {name!r} in {f.place} to take a snapshot of. The snapshot is taken as soon as there is one. If "
+            "the name is wrong, delete this object and create it again."
         )
         return plan_status(f, stalled(Reason.SOURCE_NOT_FOUND, words))
     if seen.duplicate_records:
-        words = f"The cloud lists more than one VM named {name!r}: waiting until it is clear which of them is meant."
+        words = f"The cloud lists more than one VM named {name!r}: waiting until only one is left."
         return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     if vm_phase(seen.record) in ON_ITS_WAY:
         words = f"Waiting until the VM {name!r} is on or off: the cloud reports {reported_state(seen.record)}."

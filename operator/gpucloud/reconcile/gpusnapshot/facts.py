@@ -26,8 +26,8 @@ SUBJECT = Subject(
     unique_id=False,
     shown=("adopted", "root_disk_size", "ready_to_use"),
     kept_when_gone=("creation_date",),
-    conflict_advice=" and create it again with another spec.snapshotName",
-    without_adoption=" and create it again with another spec.snapshotName",
+    conflict_advice=" and choose another spec.snapshotName",
+    without_adoption=" and choose another spec.snapshotName",
     name_field="spec.snapshotName",
 )
 

@@ -32,14 +32,19 @@ def elsewhere(f: VmFacts) -> Plan[GpuVMStatus] | None:
     there = f.elsewhere[0]
     words = (
         f"There is no VM named {f.identity.name!r} in {f.place}, but one in VPC {there.vpc!r} of cluster {there.cluster!r}. To "
-        "adopt that one, delete this object and create it again with that spec.cluster and spec.vpc."
+        "adopt that one, delete this object and apply it with that spec.cluster and spec.vpc."
     )
     if f.adoption is Adoption.REQUIRED:
         return plan_status(f, stalled(Reason.NOT_FOUND, words))
     if f.annotated(Annotation.BUY_ANYWAY):
         return None
-    words += f' Nothing is bought; to buy one here, set the annotation {Annotation.BUY_ANYWAY}: "true".'
+    words += f" To buy one here: {buy_anyway(f)}"
     return plan_status(f, stalled(Reason.POSSIBLE_DUPLICATE, words))
+
+
+def buy_anyway(f: VmFacts) -> str:
+    """Return the command that buys a VM beside one that may be this object's."""
+    return f"kubectl annotate gpuvm {f.meta.name} --namespace={f.meta.namespace} --overwrite {Annotation.BUY_ANYWAY}=true"
 
 
 def differs(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:

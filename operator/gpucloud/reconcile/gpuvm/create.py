@@ -23,7 +23,7 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble, Unknown
-from gpucloud.reconcile.gpuvm.adopted import elsewhere
+from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
 from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
@@ -81,8 +81,8 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         f,
         stalled(
             Reason.POSSIBLE_DUPLICATE,
-            f"A VM made for an object of this name exists and nobody claims it: {names}. Nothing is bought. Destroy it; or "
-            f"adopt it by another object (spec.vmName, spec.adoption: Required) and delete this one; or {_buy_anyway(f)}",
+            f"Nothing is bought: VM {names} was made for an object of this name and nobody claims it. Destroy it, or adopt "
+            f"it by a new object (spec.vmName, spec.adoption: Required). To buy another{_no_effect(f)}: {buy_anyway(f)}",
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )
@@ -96,28 +96,27 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
         which = f"cluster {f.strays.detail!r}" if f.strays.detail else "the list of clusters"
         words = (
             f"The status of this object was lost, and its VM may be in any cluster; {which} cannot be read now "
-            f"({f.strays.cause}). Nothing is bought, and the operator goes on asking; to wait no longer, {_buy_anyway(f)}"
+            f"({f.strays.cause}). The operator keeps trying. To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
         )
         verdict = working(Reason.API_UNAVAILABLE, words, ready="Unknown")
         return plan_status(f, verdict, requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
     words = (
-        f"The status of this object was lost, and a VM {f.identity.name!r} that no object claims is in {there}, not in "
-        f"{f.place}: it may be this object's. Nothing is bought. Set the spec back to that place; or destroy that VM; or "
+        f"Nothing is bought: the status of this object was lost, and the unclaimed VM {f.identity.name!r} in {there} may be "
+        f"its VM. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
     )
     return plan_status(
         f,
-        stalled(Reason.POSSIBLE_DUPLICATE, f"{words}{_buy_anyway(f)}"),
+        stalled(Reason.POSSIBLE_DUPLICATE, words),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),
     )
 
 
-def _buy_anyway(f: VmFacts) -> str:
-    """Return how to buy another VM; if the annotation for it is set, why it has no effect."""
+def _no_effect(f: VmFacts) -> str:
+    """Return that the annotation that buys another VM has no effect by its value; empty if it is not set."""
     value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
-    no_effect = "" if value is None else f' Its value {value[:40]!r} has no effect: only "true" has.'
-    return f'set the annotation {Annotation.BUY_ANYWAY}: "true" to buy another.{no_effect}'
+    return "" if value is None else f" ({value[:40]!r} has no effect)"
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -149,7 +148,7 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
         words = f"The cloud's catalogue has no price for {offer.configuration!r}, and {setting} needs one.{misnamed}"
     if words is None:
         return None
-    way_out = "Nothing is bought. It goes on by itself when there is room: delete a GpuVM, or ask the administrator for more."
+    way_out = "Waiting for room: delete a GpuVM, or ask for more."
     return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
 
 

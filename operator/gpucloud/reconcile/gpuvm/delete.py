@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
 
 SNAPSHOTS_FIRST = working(Reason.DELETING, "The VM's snapshots are deleted before the VM, as spec.deletion.snapshots asks.")
-KEEP_SNAPSHOTS = "To destroy the VM and keep its snapshots, set spec.deletion.snapshots: Keep."
+KEEP_SNAPSHOTS = "To keep the snapshots, set spec.deletion.snapshots: Keep."
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
@@ -105,7 +105,7 @@ def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
         return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)
     detail = f" ({unknown.detail})" if unknown.detail else ""
     words = (
-        f"The VM's snapshots cannot be listed: {unknown.cause}{detail}. spec.deletion.snapshots: Delete needs that. "
+        f"The VM's snapshots cannot be listed, as spec.deletion.snapshots: Delete needs: {unknown.cause}{detail}. "
         f"{KEEP_SNAPSHOTS}"
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

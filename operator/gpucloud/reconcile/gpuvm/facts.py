@@ -33,8 +33,8 @@ SUBJECT = Subject(
     unique_id=False,
     shown=("adopted", "state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds", "boot_log"),
     kept_when_gone=("settled_generation",),
-    conflict_advice=" and create it again with another spec.vmName",
-    without_adoption=" and create it again with another spec.vmName",
+    conflict_advice=" and choose another spec.vmName",
+    without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
@@ -44,8 +45,8 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                 f,
                 working(
                     Reason.WAITING_FOR_CAPACITY,
-                    f"The cloud has no room for {f.spec.configuration!r} in {f.identity.cluster!r} yet (PENDING_RESOURCES): "
-                    "the VM waits its turn.",
+                    f"The cloud has no capacity for {f.spec.configuration!r} in {f.identity.cluster!r} yet "
+                    "(PENDING_RESOURCES): the VM is waiting in the queue.",
                 ),
             )
         case VmPhase.PROGRESSING:
@@ -152,8 +153,8 @@ def _unprovable(f: VmFacts, verb: Verb) -> Verdict:
     way = "on" if verb is Verb.START else "off"
     return stalled(
         Reason.AMBIGUOUS,
-        f"The cloud gave the VM an id of its own ({f.identity.name!r}), and the operator was restarted since: the status alone "
-        f"does not prove whose it is, so it is not switched. Switch it {way} in the cloud.",
+        f"The id of VM {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing proves that it "
+        f"is this object's: the VM is not switched. Switch it {way} in the cloud.",
     )
 
 
@@ -176,8 +177,8 @@ def _unanswered_for(f: VmFacts, attempt: Attempt, operation: Operation) -> float
 
 def _without_effect(verb: Verb, record: VmRecord) -> str:
     return (
-        f"The cloud accepts {verb} and still reports {reported_state(record)}: the call is sent again, at most every "
-        f"{LONGEST_RESEND_SECONDS:.0f} s in the end. If that goes on, ask the cloud's support."
+        f"The cloud accepts {verb} and still reports {reported_state(record)}: the operator repeats the call. If this goes on, "
+        "ask the cloud's support."
     )
 
 
@@ -250,14 +251,15 @@ def _progress(f: VmFacts) -> Verdict:
         return _announcement(operation, verb)
     if f.status.settled_generation is None and not f.adopted:
         return working(Reason.CREATING, "The VM is being created.")
-    return working(Reason.PROVISIONING, "The cloud is at work on the VM; the operator waits for its next state.")
+    return working(Reason.PROVISIONING, "The cloud is changing the VM; the operator waits for its next state.")
 
 
 def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     price = f.status.price_per_hour or f.price_per_hour
-    cost = f" It may still cost {price} dollars an hour." if price else " It may still be billed."
+    cost = f"may still cost {price} dollars an hour" if price else "may still be billed"
+    destroys = "" if f.policy is DeletionPolicy.RETAIN else " (that destroys the VM)"
     return stalled(
         FAILURES[reported_state(record)],
-        f"The cloud reports the state {reported_state(record)}.{cost} The operator does not destroy it. Read its boot log "
-        f"(kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}), ask the cloud's support, or delete this object.",
+        f"The cloud reports the state {reported_state(record)}. The VM {cost}. Ask the cloud's support, delete this object"
+        f"{destroys}, or read the boot log: kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import settled, stalled, working
@@ -77,15 +78,20 @@ def alive(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     )
     for name, asked, is_so in compared:
         if asked is not None and is_so is not None and asked != is_so:
-            words = (
-                f"The VPC {f.identity.name!r} has {name} {str(is_so).lower()}, and the spec asks for {str(asked).lower()}: the "
-                "cloud cannot change it in place. Delete this object and create it again, either with what is or, for a new "
-                "VPC, after the old one is gone."
-            )
-            return plan_status(f, stalled(Reason.MISMATCH, words))
+            return plan_status(f, stalled(Reason.MISMATCH, _differs(f, name, is_so=is_so)))
     if f.adopted:
-        return plan_status(f, settled(Reason.ADOPTED, "The VPC, which was there before, is available."))
+        return plan_status(f, settled(Reason.ADOPTED, "The adopted VPC is available."))
     return plan_status(f, settled(Reason.AVAILABLE, "The VPC is available."))
+
+
+def _differs(f: VpcFacts, field: str, *, is_so: bool) -> str:
+    """Return the message for a VPC of which the spec asks what the cloud cannot change in place."""
+    here, asked = str(is_so).lower(), str(not is_so).lower()
+    words = f"VPC {f.identity.name!r} has {field} {here}, the spec asks for {asked}, and the cloud cannot change that."
+    if f.policy is DeletionPolicy.RETAIN:
+        kept = f"spec.{field}: {here} and spec.adoption: IfExists"
+        return f"{words} Delete this object (the VPC stays) and create it again with {kept}."
+    return f"{words} Delete this object, which destroys the VPC, and create it again when the VPC is gone."
 
 
 def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
@@ -94,14 +100,14 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
         detail = f" ({inside.detail})" if inside.detail else ""
         words = (
-            f"What is in the VPC cannot be listed: {inside.cause}{detail}. It is destroyed only when it is seen to be empty. "
+            f"The VPC is destroyed only when listings show it empty, and its content cannot be listed: {inside.cause}{detail}. "
             f"{destruction.retain(f)}"
         )
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
-        words = f"Still in the VPC: {listed(inside.names)}. It is destroyed as soon as it is empty."
+        words = f"Still in the VPC: {listed(inside.names)}. The VPC is destroyed as soon as it is empty."
         return plan_status(f, working(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
     if inside.confirmed is None or inside.confirmed < f.confirmed_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)

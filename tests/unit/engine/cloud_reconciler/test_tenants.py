@@ -152,7 +152,7 @@ async def test_a_session_that_others_used_before_is_a_new_credential_all_the_sam
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("true", "is 'true', which is no time such as"), ("2026-01-01T00:17:41Z", "lies ahead")]
+    ("text", "says"), [("true", "is 'true', not a time such as"), ("2026-01-01T00:17:41Z", "in the future")]
 )
 async def test_what_is_no_time_that_was_accepts_nothing_and_says_what_to_write(reconcilers, text, says):
     sought_in_vain(reconcilers)

@@ -37,7 +37,7 @@ async def test_who_undoes_the_announcement_of_a_destruction_is_named(rig):
     it = rig(lambda _facts: Plan(status=DELETING, action=Verb.DESTROY))
     told = await undoes_each(it, [OURS, THEIRS], 60)
     assert [event["type"] for event in told] == ["Warning"]
-    assert "undone by 'backup-tool'" in told[0]["note"]
+    assert "'backup-tool' undoes" in told[0]["note"]
     assert "kubectl get gpuvm train -n team" in told[0]["note"]
     assert it.reconciler.acted == [], "nothing is sent that no status announces"
 

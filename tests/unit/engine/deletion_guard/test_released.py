@@ -137,8 +137,8 @@ async def test_what_is_deleted_at_once_reads_its_namespace_once_before_it_is_hel
     ("value", "released", "says"),
     [
         ("2026-01-01T00:00:00Z", True, ""),
-        ("yes", False, "'yes', which is no time"),
-        ("2031-01-01T00:00:00Z", False, "lies ahead"),
+        ("yes", False, "'yes', not a time"),
+        ("2031-01-01T00:00:00Z", False, "in the future"),
     ],
 )
 async def test_one_vms_own_annotation_releases_it_alone(make, value, released, says):
