@@ -89,7 +89,7 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 4 --dist worksteal --ignore tests/packages
 
-test-packages: $(READY) ## the wheel without extras and the plugin as one file, built in a fresh clone
+test-packages: $(READY) ## the wheel without extras and the plugin, built in a fresh clone
 	$(RUN)/python -m controlplane ensure
 	$(PYTEST) -n 0 tests/packages
 
@@ -140,13 +140,15 @@ dist: $(READY) ## the Python package, in dist/, built by what the lock file name
 	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/build $(UV) sync --quiet --frozen --only-group build --python $(RUN)/python
 	VIRTUAL_ENV=.venv/build $(UV) build --quiet --clear --no-build-isolation --python .venv/build/bin/python
 
-plugin: $(READY) ## kubectl-gpucloud as one file with its interpreter inside, in out/plugin
+# A folder, since one file would unpack itself at each start; without what only the library's own servers and builds need.
+plugin: $(READY) ## kubectl-gpucloud with its interpreter, in out/plugin
 	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/plugin $(UV) sync --quiet --frozen --no-dev --extra cli --group plugin \
 	  --no-editable --python $(RUN)/python
-	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onefile --name kubectl-gpucloud --distpath out/plugin \
+	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onedir --name kubectl-gpucloud --distpath out/plugin \
+	  --exclude-module setuptools --exclude-module kubernetes.aio --exclude-module aiohttp \
 	  --collect-submodules gpucloud.cli.plugin --collect-data gpucloud.cli.plugin \
-	  --workpath out/plugin/work --specpath out/plugin/work .venv/plugin/bin/kubectl-gpucloud
-	cp LICENSE out/plugin/
+	  --workpath out/plugin-build --specpath out/plugin-build .venv/plugin/bin/kubectl-gpucloud
+	cp LICENSE out/plugin/kubectl-gpucloud/
 
 lock: ## refresh uv.lock
 	$(UV) lock --upgrade

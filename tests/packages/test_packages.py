@@ -1,13 +1,15 @@
-"""What make builds for others, tried outside this checkout: the wheel without extras, and the plugin as one file."""
+"""What make builds for others, tried outside this checkout: the wheel without extras, and the plugin with its interpreter."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 import tomllib
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 from controlplane import ControlPlane
@@ -66,23 +68,37 @@ def seconds(clone, *command, **env):
     return min(took), out
 
 
-def test_the_plugin_as_one_file(clone, figure):
-    """With its interpreter inside: it starts, explains, and shows what there is, beside a call of kubectl."""
+def test_the_plugin_with_its_interpreter(clone, tmp_path, figure):
+    """By the link that krew makes: it starts, explains, and shows what there is, beside a call of kubectl."""
     clone.run("make", "plugin")
-    plugin = clone.folder / "out" / "plugin" / "kubectl-gpucloud"
-    figure(f"{plugin.stat().st_size / 2**20:.0f} MiB")
+    folder, plugin = clone.folder / "out" / "plugin" / "kubectl-gpucloud", tmp_path / "bin" / "kubectl-gpucloud"
+    figure(f"{sum(path.stat().st_size for path in folder.rglob('*')) / 2**20:.0f} MiB")
+    assert (folder / "LICENSE").is_file()
+    plugin.parent.mkdir()
+    plugin.symlink_to(folder / "kubectl-gpucloud")
     for verb in VERBS:  # each is imported when it is asked for
         assert f"kubectl gpucloud {verb}" in clone.run(plugin, verb, "--help")
     with ControlPlane.start() as plane:
-        env = {"KUBECONFIG": str(plane.kubeconfig)}
+        env = {"KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plugin.parent}{os.pathsep}{os.environ['PATH']}"}
         clone.run(plane.kubectl, "apply", "--server-side", "-f", "crds/", **env)
         took, said = seconds(clone, plugin, "--version")
         assert PROJECT["version"] in said
         figure(f"{took:.2f} s  --version")
         assert "The cloud refuses the request" in clone.run(plugin, "explain", "rejected")
-        took, said = seconds(clone, plugin, "status", "-n", "default", **env)
+        took, said = seconds(clone, plane.kubectl, "gpucloud", "status", "-n", "default", **env)
         assert "There are no GPU cloud objects" in said
-        figure(f"{took:.2f} s  status")
+        figure(f"{took:.2f} s  kubectl gpucloud status")
         took, _ = seconds(clone, plane.kubectl, "get", "gpuvms", "-n", "default", **env)
         figure(f"{took:.2f} s  kubectl get gpuvms")
         assert "Kubernetes: v1." in clone.run(plugin, "version", **env)
+        by_the_library = clone.run(plugin, "status", "-n", "default", "--kubeconfig", with_a_provider(plane, tmp_path))
+        assert "There are no GPU cloud objects" in by_the_library
+
+
+def with_a_provider(plane, folder):
+    """A kubeconfig that only the kubernetes library serves."""
+    config = yaml.safe_load(plane.kubeconfig.read_text())
+    config["users"][0]["user"]["auth-provider"] = {"name": "made-up"}
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
